@@ -1,2 +1,96 @@
-//! placeholder
-fn main() {}
+//! # xtask — the project's chores, as code
+//!
+//! **Problem.** Rules that live in a document are forgotten, and numbers that nobody can reproduce are opinions.
+//!
+//! **Goals.**
+//! * one command passes all tests, on a machine that has only cargo;
+//! * the rules that a compiler can't check (the map, the layers, the module docs) are tests;
+//! * the budgets are measured against real floors, in the same run, on the same machine.
+//!
+//! **Worked example.** `cargo xtask test`; `cargo xtask tidy`; `cargo xtask layers`; `cargo xtask bench --quick`.
+//!
+//! **Invariants.** A check that looked at nothing fails · each check has a test that breaks its rule · few dependencies,
+//! because the bench builds this program in release mode.
+//!
+//! **Start reading at** `layers.rs`, then `tidy.rs`, then `bench.rs`.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command-line program for the people who work on this project"
+)]
+
+mod bench;
+mod layers;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+/// Errors are sentences: whoever reads them has the source at hand.
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  test             install what the tests need and run them all
+  tidy             docs, links, names, lengths, the map in ARCHITECTURE.md
+  layers           dependencies between crates point down
+  bench [catalog] [--sizes 52,1000,10000,50000] [--quick] [--keep DIR] [--metier FILE] [--markdown]
+                   speed and memory against floors, with the budgets";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<ExitCode> {
+    let (command, rest) = match arguments.split_first() {
+        Some((command, rest)) => (command.as_str(), rest),
+        None => ("help", arguments),
+    };
+    match command {
+        "test" => test::run(rest),
+        "tidy" => Ok(report("tidy", &tidy::check(&workspace::root())?)),
+        "layers" => Ok(report("layers", &layers::check(&workspace::root())?)),
+        "bench" => bench::start(rest),
+        // Started by the bench itself, from a release build.
+        "__bench" => bench::run(rest),
+        "__measure" => bench::measure::child(rest),
+        "__floor-read" => bench::floor::read(rest),
+        "__floor-stat" => bench::floor::stat(rest),
+        "help" | "--help" | "-h" => {
+            println!("{USAGE}");
+            Ok(ExitCode::SUCCESS)
+        }
+        other => Err(format!("unknown command `{other}`\n\n{USAGE}").into()),
+    }
+}
+
+/// What a check looked at, and what it found.
+struct Findings {
+    looked_at: String,
+    problems: Vec<String>,
+}
+
+fn report(name: &str, findings: &Findings) -> ExitCode {
+    for problem in &findings.problems {
+        eprintln!("error: {problem}");
+    }
+    println!(
+        "{name}: {}; {} problems",
+        findings.looked_at,
+        findings.problems.len()
+    );
+    if findings.problems.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}

@@ -1,1 +1,61 @@
-//! placeholder
+//! # metier-model — what a skill is
+//!
+//! **Problem.** Skills are written by thousands of people for a dozen programs, and a sixth of all
+//! frontmatters is not even YAML. Whoever reads them strictly loses skills; whoever reads them
+//! loosely loads something else than the author wrote.
+//!
+//! **Goals.** One [`Manifest`] for SKILL.md and SKILL.yaml in every dialect; every oddity a
+//! [`Diagnostic`] with a place and a way out; a strict mode that is exactly the specification.
+//!
+//! **Worked example.** `description: Deploys: fast` is no YAML. [`parse`] reads it all the same, with a
+//! warning at line 3, column 14 that says which quotes to add; in strict mode the same is an error.
+//!
+//! **In → out.** [`Files`] (texts) + [`Mode`] → [`Parsed`] `{ manifest, diagnostics }`; body text → [`template::Piece`]s.
+//!
+//! **Invariants.** no I/O · never an `Err`, never a panic · a manifest exactly when no diagnostic is
+//! an error · text stays text: `no`, `1.10` and `0o17` keep their spelling · a name is never a path.
+//!
+//! **Start reading at** `read/mod.rs`, then `yaml/mod.rs`, then `diagnostic.rs`.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
+mod card;
+mod diagnostic;
+mod frontmatter;
+mod manifest;
+pub mod name;
+mod permission;
+mod read;
+mod report;
+pub mod template;
+pub mod text;
+mod words;
+mod yaml;
+
+pub use card::{Card, Dependency, Installer, Need, Requirement};
+pub use diagnostic::{Code, Diagnostic, Mode, Position, Severity};
+pub use frontmatter::{MAX_FRONTMATTER, is_complete};
+pub use manifest::{
+    About, Code as SkillCode, CompatibilityRule, ComposabilityRule, Context, Contract, Invocation, Json, Manifest,
+    ToolDefinition, ToolRules, Triggers,
+};
+pub use metier_sdk::Permission;
+pub use name::SkillName;
+pub use permission::{Want, WantError};
+pub use read::{FileText, Files, Parsed, STANDARD_FIELDS, parse, parse_thoroughly};
+pub use words::{Backend, Digest, NotADigest, Os, SkillType, Source, Types, UnknownWord, Version};
+
+/// The body of a SKILL.md: what stands behind its frontmatter, or everything if it has none.
+#[must_use]
+pub fn body(text: &str) -> &str {
+    let mut silent = report::Report::new(Mode::Lenient, "", text);
+    match frontmatter::split(text, &mut silent) {
+        Some(split) => &text[split.body..],
+        None => text.trim_start_matches('\u{feff}'),
+    }
+}
+
+/// The `skills:` list in the frontmatter of an AGENT.md or AGENTS.md: names, or paths to folders.
+#[must_use]
+pub fn agent_skills(text: &str) -> Vec<Box<str>> {
+    read::agent_skills(text)
+}

@@ -1,1 +1,24 @@
-//! placeholder
+//! # metier-policy — what a skill may do
+//!
+//! **Problem.** A skill that can't work here should say so before a model trusts it, and say what
+//! is missing, where that was asked for, and how to get it.
+//!
+//! **Goals.** Eight rules of eligibility, each a named [`Reason`] with a hint; the same answer for
+//! the same facts; dependencies between skills checked as a whole.
+//!
+//! **Worked example.** `review-pr` needs the program `gh`. It is not on PATH, and the manifest knows
+//! a brew formula: [`admit`] answers `Refused([Reason { kind: Bin, name: "gh", hint: "brew install gh" }])`.
+//!
+//! **In → out.** [`Card`](metier_model::Card) + [`Standing`] + [`Facts`] → [`Verdict`];
+//! cards → [`dependencies::Problem`]s.
+//!
+//! **Invariants.** no I/O · a refusal always has at least one reason · `always` never skips the
+//! operating system, trust or the scan.
+//!
+//! **Start reading at** `admit.rs`, then `dependencies.rs`.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
+mod admit;
+pub mod dependencies;
+
+pub use admit::{Facts, Reason, ReasonKind, Scan, Standing, Verdict, admit};

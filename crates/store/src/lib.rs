@@ -1,1 +1,59 @@
-//! placeholder
+//! # metier-store — what we remember
+//!
+//! **Problem.** Some answers must outlive a run: which folders the user trusts, and later what was approved, scanned,
+//! installed and done. They decide what may run on the machine, so they must survive a crash, be private to the user
+//! and never be quietly replaced by nothing.
+//!
+//! **Goals.**
+//! - One SQLite file, opened in one place, by any number of processes at once.
+//! - A file that isn't ours, is damaged or was written by a newer metier is an error that says what to do; it is left
+//!   as it is, byte for byte. Forgetting is the user's decision.
+//! - Whoever only reads creates nothing: no file, no folder.
+//!
+//! **Worked example.** Ada trusts her checkout; everything below it is trusted from then on, its neighbours are not.
+//!
+//! ```
+//! use metier_store::Store;
+//! use std::path::Path;
+//!
+//! # let home = tempfile::tempdir()?;
+//! # let path = home.path().join("data/metier.db");
+//! assert!(Store::open_existing(&path)?.is_none());
+//! let store = Store::open(&path)?;
+//! store.trust(Path::new("/src/app"), "2026-01-31T09:00:00Z")?;
+//! assert!(store.is_trusted(Path::new("/src/app/crates/web"))?);
+//! assert!(!store.is_trusted(Path::new("/src/application"))?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **In → out.** `path → Store` · `folder + time → row` · `folder → trusted by whom, or not`
+//!
+//! **Invariants.** the file is 0600 and a folder we create 0700 · a migration happens as a whole or not at all · what was
+//! committed survives a killed process · no clock, no environment, no home directory: paths and times come in · only
+//! this crate opens the database.
+//!
+//! **Start reading at** `open.rs`, then `schema.rs`, then `trust.rs`.
+
+mod error;
+mod open;
+mod schema;
+mod trust;
+
+#[cfg(test)]
+mod crash_tests;
+#[cfg(test)]
+mod open_tests;
+#[cfg(test)]
+mod trust_tests;
+
+use std::path::PathBuf;
+
+pub use error::StoreError;
+pub use trust::Trusted;
+
+/// The open database. One for each thread; any number may be open on one file.
+#[derive(Debug)]
+pub struct Store {
+    connection: rusqlite::Connection,
+    path: PathBuf,
+}

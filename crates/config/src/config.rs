@@ -1,0 +1,419 @@
+//! The values as the rest of the program sees them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::datum::Datum;
+use crate::key::{Found, Key, find};
+use crate::load::{Held, State, load};
+use crate::{KEYS, KeyPath, Origin, Secret, suggest};
+
+/// Every value, typed. The documentation of each is in [`KEYS`].
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// `skills.enabled`
+    pub enabled: bool,
+    /// `skills.validation`
+    pub validation: Validation,
+    /// `skills.load.*`
+    pub load: Load,
+    /// `skills.allow_bundled`; `None` allows all.
+    pub allow_bundled: Option<Vec<String>>,
+    /// `skills.approved`
+    pub approved: Vec<Approved>,
+    /// `skills.security.*`
+    pub security: Security,
+    /// `skills.registry_url`
+    pub registry_url: Option<String>,
+    /// `skills.limits.*`
+    pub limits: Limits,
+    /// `agent.*`
+    pub agent: Agent,
+    /// `prompt.*`
+    pub prompt: Prompt,
+    entries: BTreeMap<String, Entry>,
+    state: State,
+}
+
+/// `skills.validation`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Validation {
+    /// Load what has a usable name and description, with warnings.
+    Lenient,
+    /// Load exactly what conforms to the specification.
+    Strict,
+}
+
+/// `skills.load.*`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Load {
+    /// More folders, as written: the caller resolves `~` and relative ones.
+    pub extra_dirs: Vec<PathBuf>,
+    /// Search other agents' folders too.
+    pub agents: bool,
+    /// Notice changes.
+    pub watch: bool,
+    /// How long a change must stay quiet.
+    pub watch_debounce_ms: u64,
+}
+
+/// One item of `skills.approved`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approved {
+    /// The skill.
+    pub name: String,
+    /// `sha256:…` in lower case if the approval is bound to content.
+    pub digest: Option<String>,
+}
+
+/// `skills.security.*`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Security {
+    /// Scan before a body is loaded.
+    pub scan_on_load: bool,
+    /// A critical finding blocks.
+    pub block_critical: bool,
+    /// What a `!command` may begin with; `None` sets no limit.
+    pub allowed_command_prefixes: Option<Vec<String>>,
+    /// When skills of a set disagree.
+    pub on_conflict: OnConflict,
+    /// When a `!command` fails.
+    pub on_command_error: OnCommandError,
+}
+
+/// `skills.security.on_conflict`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnConflict {
+    /// The most restrictive wins.
+    Restrict,
+    /// The set is rejected.
+    Reject,
+}
+
+/// `skills.security.on_command_error`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnCommandError {
+    /// The activation stops.
+    Abort,
+    /// The error is put in the command's place.
+    Inline,
+}
+
+/// `skills.limits.*`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Skills in one root.
+    pub max_skills: u64,
+    /// Files and folders in one root.
+    pub max_entries: u64,
+    /// Bytes of a SKILL.md.
+    pub max_skill_bytes: u64,
+    /// Folders deep.
+    pub max_depth: u64,
+    /// Seconds for one root.
+    pub max_root_seconds: u64,
+    /// Model calls of a skill in a turn.
+    pub max_llm_calls_per_turn: u64,
+    /// Commands of a skill in a turn.
+    pub max_shell_exec_per_turn: u64,
+    /// Network requests of a skill in a turn.
+    pub max_net_fetch_per_turn: u64,
+    /// Seconds for a command.
+    pub shell_exec_timeout: u64,
+    /// Seconds for a network request.
+    pub net_fetch_timeout: u64,
+}
+
+/// `agent.*`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// The tools of the agent around us; `None` is not known.
+    pub tools: Option<Vec<String>>,
+    /// `provider/model`
+    pub model: Option<String>,
+}
+
+/// `prompt.*`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prompt {
+    /// Tokens for the list of skills.
+    pub budget: Option<u64>,
+    /// Skills named at most; `Some(0)` is no limit.
+    pub max_skills: Option<u64>,
+}
+
+/// `skills.entries.<name>.*`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Whether the skill may be used.
+    pub enabled: bool,
+    /// Variables for what it runs.
+    pub env: BTreeMap<String, Secret>,
+    /// The value of its primary variable.
+    pub api_key: Option<Secret>,
+    /// The version to use among several.
+    pub version: Option<String>,
+}
+
+/// One line of `metier config`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Value {
+    /// The path, quoted where TOML needs it.
+    pub key: String,
+    /// The value as TOML, secrets hidden; `None` when it isn't set and has no default.
+    pub text: Option<String>,
+    /// Who decided.
+    pub origin: Origin,
+    /// The line in the origin's file.
+    pub line: Option<usize>,
+    /// Whether nobody decided.
+    pub is_default: bool,
+    /// What it is for.
+    pub doc: &'static str,
+}
+
+/// Somebody asked for a key that doesn't exist.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no key `{key}`")]
+pub struct UnknownKey {
+    /// What was asked for.
+    pub key: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+static NO_ENTRY: Entry = Entry {
+    enabled: true,
+    env: BTreeMap::new(),
+    api_key: None,
+    version: None,
+};
+
+impl Default for Config {
+    /// What holds when nobody decided anything.
+    fn default() -> Self {
+        load([]).config
+    }
+}
+
+impl Config {
+    pub(crate) fn new(state: State) -> Self {
+        let view = View(&state);
+        Self {
+            enabled: view.bool("skills.enabled"),
+            validation: match view.text("skills.validation").as_deref() {
+                Some("lenient") => Validation::Lenient,
+                _ => Validation::Strict,
+            },
+            load: view.load(),
+            allow_bundled: view.list("skills.allow_bundled"),
+            approved: view
+                .list("skills.approved")
+                .unwrap_or_default()
+                .iter()
+                .map(|text| approved(text))
+                .collect(),
+            security: view.security(),
+            registry_url: view.text("skills.registry_url"),
+            limits: view.limits(),
+            agent: Agent {
+                tools: view.list("agent.tools"),
+                model: view.text("agent.model"),
+            },
+            prompt: Prompt {
+                budget: view.int("prompt.budget"),
+                max_skills: view.int("prompt.max_skills"),
+            },
+            entries: entries(&state),
+            state,
+        }
+    }
+
+    /// What was decided about one skill, or that nothing was.
+    pub fn entry(&self, name: &str) -> &Entry {
+        self.entries.get(name).unwrap_or(&NO_ENTRY)
+    }
+
+    /// All skills about which something was decided.
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
+        self.entries
+            .iter()
+            .map(|(name, entry)| (name.as_str(), entry))
+    }
+
+    /// Every key with its value and origin, in the order of [`KEYS`].
+    pub fn values(&self) -> Vec<Value> {
+        KEYS.iter().flat_map(|key| self.values_of(key)).collect()
+    }
+
+    /// One key with its value and origin.
+    pub fn get(&self, key: &str) -> Result<Value, UnknownKey> {
+        let path = KeyPath::parse(key);
+        match find(&path) {
+            Found::Key { key, path, .. } => Ok(value(key, &path, self.state.get(&path))),
+            Found::Table | Found::Nothing => Err(unknown_key(&path)),
+        }
+    }
+
+    /// Whether a path below `settings` holds something: not `false`, 0, `""`, an empty list or table, or nothing.
+    pub fn setting_is_truthy(&self, path: &str) -> bool {
+        let mut segments = vec!["settings".to_owned()];
+        segments.extend_from_slice(KeyPath::parse(path).segments());
+        let path = KeyPath::from_segments(segments);
+        match self.state.get(&path) {
+            Some(Held {
+                datum: Datum::Free(free),
+                ..
+            }) => free.truthy,
+            _ => self.state.keys().any(|known| known.is_below(&path)),
+        }
+    }
+
+    fn values_of(&self, key: &'static Key) -> Vec<Value> {
+        if !key.is_pattern() {
+            let path = KeyPath::parse(key.path);
+            return vec![value(key, &path, self.state.get(&path))];
+        }
+        let held = self
+            .state
+            .iter()
+            .filter(|(_, held)| held.key.path == key.path);
+        held.map(|(path, held)| value(key, path, Some(held)))
+            .collect()
+    }
+}
+
+pub(crate) fn unknown_key(path: &KeyPath) -> UnknownKey {
+    UnknownKey {
+        key: path.to_string(),
+        hint: suggest::hint(path),
+    }
+}
+
+fn value(key: &'static Key, path: &KeyPath, held: Option<&Held>) -> Value {
+    let origin = held.map_or(Origin::Default, |held| held.origin.clone());
+    Value {
+        key: path.to_string(),
+        text: held.map(|held| held.datum.shown(path)),
+        line: held.and_then(|held| held.line),
+        is_default: origin == Origin::Default,
+        origin,
+        doc: key.doc,
+    }
+}
+
+fn approved(text: &str) -> Approved {
+    match text.split_once('@') {
+        Some((name, digest)) => Approved {
+            name: name.to_owned(),
+            digest: Some(digest.to_ascii_lowercase()),
+        },
+        None => Approved {
+            name: text.to_owned(),
+            digest: None,
+        },
+    }
+}
+
+fn entries(state: &State) -> BTreeMap<String, Entry> {
+    let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
+    for (path, held) in state {
+        let [skills, table, name, field @ ..] = path.segments() else {
+            continue;
+        };
+        if skills != "skills" || table != "entries" {
+            continue;
+        }
+        let entry = entries
+            .entry(name.clone())
+            .or_insert_with(|| NO_ENTRY.clone());
+        let field: Vec<&str> = field.iter().map(String::as_str).collect();
+        match (field.as_slice(), &held.datum) {
+            (["enabled"], Datum::Bool(value)) => entry.enabled = *value,
+            (["api_key"], Datum::Secret(value)) => entry.api_key = Some(value.clone()),
+            (["version"], Datum::Text(value)) => entry.version = Some(value.clone()),
+            (["env", variable], Datum::Secret(value)) => {
+                entry.env.insert((*variable).to_owned(), value.clone());
+            }
+            _ => {}
+        }
+    }
+    entries
+}
+
+/// Typed looks at the state. What is missing or of another type reads as the stricter value; the tests of the table
+/// see to it that no default is missing.
+struct View<'a>(&'a State);
+
+impl View<'_> {
+    fn datum(&self, path: &str) -> Option<&Datum> {
+        self.0.get(&KeyPath::parse(path)).map(|held| &held.datum)
+    }
+
+    fn bool(&self, path: &str) -> bool {
+        matches!(self.datum(path), Some(Datum::Bool(true)))
+    }
+
+    fn int(&self, path: &str) -> Option<u64> {
+        match self.datum(path) {
+            Some(Datum::Int(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    fn text(&self, path: &str) -> Option<String> {
+        match self.datum(path) {
+            Some(Datum::Text(value)) => Some(value.clone()),
+            _ => None,
+        }
+    }
+
+    fn list(&self, path: &str) -> Option<Vec<String>> {
+        match self.datum(path) {
+            Some(Datum::List(values)) => Some(values.clone()),
+            _ => None,
+        }
+    }
+
+    fn load(&self) -> Load {
+        let extra_dirs = self.list("skills.load.extra_dirs").unwrap_or_default();
+        Load {
+            extra_dirs: extra_dirs.into_iter().map(PathBuf::from).collect(),
+            agents: self.bool("skills.load.agents"),
+            watch: self.bool("skills.load.watch"),
+            watch_debounce_ms: self.int("skills.load.watch_debounce_ms").unwrap_or(0),
+        }
+    }
+
+    fn security(&self) -> Security {
+        Security {
+            scan_on_load: self.bool("skills.security.scan_on_load"),
+            block_critical: self.bool("skills.security.block_critical"),
+            allowed_command_prefixes: self.list("skills.security.allowed_command_prefixes"),
+            on_conflict: match self.text("skills.security.on_conflict").as_deref() {
+                Some("restrict") => OnConflict::Restrict,
+                _ => OnConflict::Reject,
+            },
+            on_command_error: match self.text("skills.security.on_command_error").as_deref() {
+                Some("inline") => OnCommandError::Inline,
+                _ => OnCommandError::Abort,
+            },
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        let limit = |name: &str| self.int(&format!("skills.limits.{name}")).unwrap_or(0);
+        Limits {
+            max_skills: limit("max_skills"),
+            max_entries: limit("max_entries"),
+            max_skill_bytes: limit("max_skill_bytes"),
+            max_depth: limit("max_depth"),
+            max_root_seconds: limit("max_root_seconds"),
+            max_llm_calls_per_turn: limit("max_llm_calls_per_turn"),
+            max_shell_exec_per_turn: limit("max_shell_exec_per_turn"),
+            max_net_fetch_per_turn: limit("max_net_fetch_per_turn"),
+            shell_exec_timeout: limit("shell_exec_timeout"),
+            net_fetch_timeout: limit("net_fetch_timeout"),
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! Changing one key in a user's file, and nothing else in it.
+//!
+//! A value that is there is replaced in place, byte for byte around it; a key that is new goes through `toml_edit`,
+//! which keeps comments. The result is parsed again before it is handed back.
+
+use std::ops::Range;
+
+use toml_edit::{Document, DocumentMut, InlineTable, Item, Table, TableLike, Value as TomlValue};
+
+use crate::config::{UnknownKey, unknown_key};
+use crate::datum::{Datum, HIDDEN};
+use crate::key::{Found, Key, find};
+use crate::problem::Lines;
+use crate::read::wrong_segment;
+use crate::{KeyPath, Kind};
+
+/// A text with one key changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edited {
+    /// The whole new text.
+    pub text: String,
+    /// The value that was there, as TOML with secrets hidden.
+    pub old: Option<String>,
+}
+
+/// Why a text was not changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// There is no such key.
+    #[error(transparent)]
+    Unknown(#[from] UnknownKey),
+    /// The value doesn't fit the key.
+    #[error("`{key}`: expected {expected}, found {found}")]
+    WrongValue {
+        /// The key.
+        key: String,
+        /// What would fit.
+        expected: String,
+        /// What was given.
+        found: String,
+    },
+    /// The key's path has a part that can't be.
+    #[error("`{key}` can't be set: {reason}")]
+    WrongName {
+        /// The key.
+        key: String,
+        /// Which part, and why.
+        reason: String,
+    },
+    /// The text isn't TOML.
+    #[error("line {line}, column {column}: not valid TOML: {message}")]
+    NotToml {
+        /// From 1.
+        line: usize,
+        /// From 1.
+        column: usize,
+        /// What the parser says.
+        message: String,
+    },
+    /// Something else stands where the key or a table on the way to it would be.
+    #[error("`{path}` is {found}, so `{key}` can't be changed")]
+    InTheWay {
+        /// The key.
+        key: String,
+        /// What is in the way.
+        path: String,
+        /// `a table` or `not a table`.
+        found: &'static str,
+    },
+    /// The file is laid out in a way that we can't change safely.
+    #[error("`{key}` can't be changed without touching other lines")]
+    Awkward {
+        /// The key.
+        key: String,
+    },
+}
+
+impl EditError {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            EditError::Unknown(unknown) => unknown.hint.clone(),
+            EditError::WrongValue { key, expected, .. } => {
+                format!("`metier config {key} VALUE` takes {expected}")
+            }
+            EditError::WrongName { .. } => "`metier list` shows the names of skills".to_owned(),
+            EditError::NotToml { line, .. } => format!("correct line {line} first"),
+            EditError::InTheWay { path, .. } => {
+                format!("remove or rename `{path}` in the file first")
+            }
+            EditError::Awkward { .. } => "change it in an editor".to_owned(),
+        }
+    }
+}
+
+/// Sets a key. Strings may be given bare, lists as `a,b` or in TOML.
+pub fn set(text: &str, key: &str, value: &str) -> Result<Edited, EditError> {
+    let target = Target::new(key)?;
+    let datum =
+        Datum::from_text(target.key.kind, value).map_err(|mismatch| EditError::WrongValue {
+            key: target.path.to_string(),
+            expected: mismatch.expected,
+            found: mismatch.found,
+        })?;
+    let document = parse(text)?;
+    let spot = target.locate(document.as_table())?;
+    let new = datum.to_toml().to_string();
+    let edited = match spot.and_then(|spot| Some((spot.old, spot.value?))) {
+        Some((old, span)) => Edited {
+            text: spliced(text, span, &new),
+            old,
+        },
+        None => Edited {
+            text: target.inserted(document.into_mut(), &datum)?,
+            old: None,
+        },
+    };
+    let holds =
+        |item: &Item| Datum::from_item(target.key.kind, item).is_ok_and(|found| found == datum);
+    target.verified(edited, holds)
+}
+
+/// Removes a key's line. A key that isn't there is no mistake: the text comes back as it was.
+pub fn unset(text: &str, key: &str) -> Result<Edited, EditError> {
+    let target = Target::new(key)?;
+    let document = parse(text)?;
+    let Some(spot) = target.locate(document.as_table())? else {
+        return Ok(Edited {
+            text: text.to_owned(),
+            old: None,
+        });
+    };
+    let whole_lines = spot.value.filter(|_| !spot.inline).zip(spot.key);
+    let new = match whole_lines {
+        Some((value, key)) => spliced(text, lines_of(text, key.start..value.end), ""),
+        None => target.removed(document.into_mut(), &spot.name)?,
+    };
+    target.verified(
+        Edited {
+            text: new,
+            old: spot.old,
+        },
+        |item| item.is_none(),
+    )
+}
+
+fn parse(text: &str) -> Result<Document<String>, EditError> {
+    Document::parse(text.to_owned()).map_err(|error| {
+        let place = Lines::new(text).place(error.span().map_or(0, |span| span.start));
+        let message = error.message().lines().collect::<Vec<_>>().join(", ");
+        EditError::NotToml {
+            line: place.line,
+            column: place.column,
+            message,
+        }
+    })
+}
+
+fn spliced(text: &str, span: Range<usize>, new: &str) -> String {
+    format!("{}{new}{}", &text[..span.start], &text[span.end..])
+}
+
+/// The whole lines that a span touches, with their line ends.
+fn lines_of(text: &str, span: Range<usize>) -> Range<usize> {
+    let start = text[..span.start]
+        .rfind('\n')
+        .map_or(0, |newline| newline + 1);
+    let end = text[span.end..]
+        .find('\n')
+        .map_or(text.len(), |newline| span.end + newline + 1);
+    start..end
+}
+
+/// The key to change.
+struct Target {
+    key: &'static Key,
+    path: KeyPath,
+}
+
+/// Where the key is in a text.
+struct Spot {
+    /// The last segment as it is spelled there.
+    name: String,
+    key: Option<Range<usize>>,
+    value: Option<Range<usize>>,
+    inline: bool,
+    old: Option<String>,
+}
+
+impl Target {
+    fn new(key: &str) -> Result<Self, EditError> {
+        let given = KeyPath::parse(key);
+        let Found::Key { key, path, .. } = find(&given) else {
+            return Err(unknown_key(&given).into());
+        };
+        match wrong_segment(key, &path) {
+            Some(reason) => Err(EditError::WrongName {
+                key: path.to_string(),
+                reason,
+            }),
+            None => Ok(Self { key, path }),
+        }
+    }
+
+    fn tables(&self) -> &[String] {
+        self.path
+            .segments()
+            .split_last()
+            .map_or(&[], |(_, tables)| tables)
+    }
+
+    fn locate(&self, root: &Table) -> Result<Option<Spot>, EditError> {
+        let mut table: &dyn TableLike = root;
+        let mut inline = false;
+        for (depth, segment) in self.tables().iter().enumerate() {
+            let Some(item) = table.get(segment) else {
+                return Ok(None);
+            };
+            inline |= item.is_inline_table();
+            table = item
+                .as_table_like()
+                .ok_or_else(|| self.in_the_way(depth + 1, "not a table"))?;
+        }
+        let names = [Some(self.path.last()), self.key.alias];
+        let found = names
+            .into_iter()
+            .flatten()
+            .find_map(|name| Some((name, table.get_key_value(name)?)));
+        let Some((name, (key, item))) = found else {
+            return Ok(None);
+        };
+        if !item.is_value() {
+            return Err(self.in_the_way(self.path.segments().len(), "a table"));
+        }
+        let old = Some(self.shown(item));
+        Ok(Some(Spot {
+            name: name.to_owned(),
+            key: key.span(),
+            value: item.span(),
+            inline,
+            old,
+        }))
+    }
+
+    fn shown(&self, item: &Item) -> String {
+        match Datum::from_item(self.key.kind, item) {
+            Ok(datum) => datum.shown(&self.path),
+            Err(_) if self.key.is_secret() => HIDDEN.to_owned(),
+            // Of another type, so it is shown as a value without one.
+            Err(_) => Datum::from_item(Kind::Free, item)
+                .map_or_else(|_| HIDDEN.to_owned(), |it| it.shown(&self.path)),
+        }
+    }
+
+    fn in_the_way(&self, depth: usize, found: &'static str) -> EditError {
+        let path =
+            KeyPath::from_segments(self.path.segments().iter().take(depth).cloned().collect());
+        EditError::InTheWay {
+            key: self.path.to_string(),
+            path: path.to_string(),
+            found,
+        }
+    }
+
+    fn inserted(&self, mut document: DocumentMut, datum: &Datum) -> Result<String, EditError> {
+        let awkward = || EditError::Awkward {
+            key: self.path.to_string(),
+        };
+        let mut table: &mut dyn TableLike = document.as_table_mut();
+        let mut inline = false;
+        for segment in self.tables() {
+            if !table.contains_key(segment) {
+                let new = new_table(inline, table.is_dotted() && !inline);
+                table.insert(segment, new);
+            }
+            let item = table.get_mut(segment).ok_or_else(awkward)?;
+            inline = item.is_inline_table();
+            table = item.as_table_like_mut().ok_or_else(awkward)?;
+        }
+        table.insert(self.path.last(), Item::Value(datum.to_toml()));
+        Ok(document.to_string())
+    }
+
+    fn removed(&self, mut document: DocumentMut, name: &str) -> Result<String, EditError> {
+        let awkward = || EditError::Awkward {
+            key: self.path.to_string(),
+        };
+        let mut table: &mut dyn TableLike = document.as_table_mut();
+        for segment in self.tables() {
+            let item = table.get_mut(segment).ok_or_else(awkward)?;
+            table = item.as_table_like_mut().ok_or_else(awkward)?;
+        }
+        table.remove(name);
+        Ok(document.to_string())
+    }
+
+    /// The new text, if it still parses and says what it should.
+    fn verified(&self, edited: Edited, holds: impl Fn(&Item) -> bool) -> Result<Edited, EditError> {
+        let awkward = || EditError::Awkward {
+            key: self.path.to_string(),
+        };
+        let document = Document::parse(edited.text.as_str()).map_err(|_| awkward())?;
+        let mut tables = self.tables().iter();
+        let table = tables.try_fold(document.as_item(), |item, segment| item.get(segment));
+        let item = table.and_then(|table| {
+            let names = [Some(self.path.last()), self.key.alias];
+            names.into_iter().flatten().find_map(|name| table.get(name))
+        });
+        if holds(item.unwrap_or(&Item::None)) {
+            Ok(edited)
+        } else {
+            Err(awkward())
+        }
+    }
+}
+
+fn new_table(inline: bool, dotted: bool) -> Item {
+    if inline {
+        return Item::Value(TomlValue::InlineTable(InlineTable::new()));
+    }
+    let mut table = Table::new();
+    table.set_implicit(true);
+    table.set_dotted(dotted);
+    Item::Table(table)
+}

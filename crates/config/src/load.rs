@@ -1,0 +1,120 @@
+//! Layers → one config: the order of origins and what a project may do are decided here.
+
+use std::collections::BTreeMap;
+
+use crate::config::Config;
+use crate::datum::Datum;
+use crate::key::{Key, Kind};
+use crate::read::{Assignment, read};
+use crate::tighten::tightened;
+use crate::{KEYS, KeyPath, Layer, Origin, Problem, Project, Severity};
+
+/// What came of the layers.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The values. Always complete: where a layer was wrong, the layer below it counts.
+    pub config: Config,
+    /// What is wrong, in the order of the layers.
+    pub problems: Vec<Problem>,
+}
+
+impl Loaded {
+    /// Whether some decision was not understood. What acts on the world should stop then: the value that is missing
+    /// may be the one that would have forbidden the act.
+    pub fn has_errors(&self) -> bool {
+        self.problems.iter().any(Problem::is_error)
+    }
+}
+
+/// A value in force.
+#[derive(Debug, Clone)]
+pub(crate) struct Held {
+    pub(crate) key: &'static Key,
+    pub(crate) datum: Datum,
+    pub(crate) origin: Origin,
+    pub(crate) line: Option<usize>,
+}
+
+pub(crate) type State = BTreeMap<KeyPath, Held>;
+
+/// Merges layers, in the order default < user < project < environment < flag whatever order they come in;
+/// layers of one kind count in the order given.
+pub fn load(layers: impl IntoIterator<Item = Layer>) -> Loaded {
+    let mut layers: Vec<Layer> = layers.into_iter().collect();
+    layers.sort_by_key(|layer| layer.origin.rank());
+    let mut state = defaults();
+    let mut problems = Vec::new();
+    for layer in &layers {
+        let reading = read(layer);
+        let mut found = reading.problems;
+        for assignment in reading.assignments {
+            found.extend(apply(&mut state, assignment, &layer.origin));
+        }
+        found.sort_by_key(|problem| (problem.line, problem.column));
+        problems.extend(found);
+    }
+    Loaded {
+        config: Config::new(state),
+        problems,
+    }
+}
+
+fn defaults() -> State {
+    let held = |key: &'static Key| {
+        let datum = Datum::from_fallback(key.default)?;
+        Some((
+            KeyPath::parse(key.path),
+            Held {
+                key,
+                datum,
+                origin: Origin::Default,
+                line: None,
+            },
+        ))
+    };
+    KEYS.iter().filter_map(held).collect()
+}
+
+fn apply(state: &mut State, assignment: Assignment, origin: &Origin) -> Option<Problem> {
+    let current = state.get(&assignment.path).map(|held| &held.datum);
+    let datum = if matches!(origin, Origin::Project(_)) {
+        match tightened(current, &assignment) {
+            Ok(datum) if Some(&datum) == current => return None,
+            Ok(datum) => datum,
+            Err(message) => return Some(refusal(message, &assignment, origin)),
+        }
+    } else {
+        assignment.datum
+    };
+    if assignment.key.kind == Kind::Free {
+        state.retain(|path, _| !path.overlaps(&assignment.path));
+    }
+    let line = assignment.place.map(|place| place.line);
+    state.insert(
+        assignment.path,
+        Held {
+            key: assignment.key,
+            datum,
+            origin: origin.clone(),
+            line,
+        },
+    );
+    None
+}
+
+fn refusal(message: String, assignment: &Assignment, origin: &Origin) -> Problem {
+    let hint = match assignment.key.project {
+        Project::Never => "remove it here; it belongs in the user's own config file",
+        Project::Tighten(_) => {
+            "remove it here: a project can tighten what the user decided, not loosen it"
+        }
+    };
+    Problem {
+        severity: Severity::Error,
+        message,
+        origin: origin.clone(),
+        line: assignment.place.map(|place| place.line),
+        column: assignment.place.map(|place| place.column),
+        hint: Some(hint.to_owned()),
+    }
+}

@@ -1,0 +1,262 @@
+//! One layer → assignments. Knows the table of keys; doesn't know what other layers say.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use toml_edit::{Item as TomlItem, TableLike};
+
+use crate::datum::{Datum, Mismatch, found_instead_of_table};
+use crate::key::{Found, Key, Kind, find, is_name, key_for_env};
+use crate::problem::{Lines, Place};
+use crate::{KeyPath, Layer, OTHER_VARIABLES, Origin, Problem, Severity, recover, suggest};
+
+/// Enough to see what kind of file this is; a hostile one shall not fill the terminal.
+const PROBLEMS: usize = 100;
+
+/// `key = value`, of the right type.
+pub(crate) struct Assignment {
+    pub(crate) key: &'static Key,
+    pub(crate) path: KeyPath,
+    pub(crate) datum: Datum,
+    pub(crate) place: Option<Place>,
+}
+
+pub(crate) struct Reading {
+    pub(crate) assignments: Vec<Assignment>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+pub(crate) fn read(layer: &Layer) -> Reading {
+    let mut reader = Reader::new(layer);
+    match &layer.origin {
+        Origin::User(_) | Origin::Project(_) => reader.file(),
+        Origin::Env(name) => reader.variable(name),
+        Origin::Flag(_) => reader.flag(),
+        Origin::Default => {}
+    }
+    Reading {
+        assignments: reader.assignments.into_values().collect(),
+        problems: reader.problems,
+    }
+}
+
+struct Reader<'a> {
+    layer: &'a Layer,
+    lines: Lines<'a>,
+    assignments: BTreeMap<KeyPath, Assignment>,
+    problems: Vec<Problem>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(layer: &'a Layer) -> Self {
+        let lines = Lines::new(&layer.text);
+        Self {
+            layer,
+            lines,
+            assignments: BTreeMap::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    fn file(&mut self) {
+        let (root, broken) = recover::parse(&self.layer.text);
+        for mistake in broken {
+            let hint = "strings need quotes, lists look like `[\"a\", \"b\"]`, tables like `[skills.load]`";
+            let place = Some(mistake.offset..mistake.offset);
+            self.report(
+                Severity::Error,
+                format!("not valid TOML: {}", mistake.message),
+                place,
+                Some(hint.to_owned()),
+            );
+        }
+        self.table(&KeyPath::root(), &root);
+    }
+
+    fn variable(&mut self, name: &str) {
+        if self.layer.text.is_empty() || OTHER_VARIABLES.contains(&name) {
+            return;
+        }
+        let Some(key) = key_for_env(name) else {
+            let hint = suggest::variable(name).map(|near| format!("did you mean `{near}`?"));
+            return self.report(
+                Severity::Warning,
+                format!("`{name}` is not a variable of ours"),
+                None,
+                hint,
+            );
+        };
+        self.text(key, KeyPath::parse(key.path));
+    }
+
+    fn flag(&mut self) {
+        let path = KeyPath::parse(self.layer.key.as_deref().unwrap_or_default());
+        match find(&path) {
+            Found::Key { key, path, .. } => self.text(key, path),
+            Found::Table | Found::Nothing => self.unknown(&path, None),
+        }
+    }
+
+    fn text(&mut self, key: &'static Key, path: KeyPath) {
+        match Datum::from_text(key.kind, &self.layer.text) {
+            Ok(datum) => self.assign(key, path, datum, None),
+            Err(mismatch) => self.mismatch(&path, mismatch, None),
+        }
+    }
+
+    fn table(&mut self, path: &KeyPath, table: &dyn TableLike) {
+        for (name, item) in table.iter() {
+            let span = table.key(name).and_then(toml_edit::Key::span);
+            self.item(&path.child(name), span, item);
+        }
+    }
+
+    fn item(&mut self, path: &KeyPath, span: Option<Range<usize>>, item: &TomlItem) {
+        let inner = item.as_table_like();
+        match (find(path), inner) {
+            (Found::Table, Some(table)) => self.table(path, table),
+            (Found::Table, None) => {
+                let expected = "a table".to_owned();
+                let found = found_instead_of_table(item);
+                self.mismatch(
+                    path,
+                    Mismatch {
+                        expected,
+                        found,
+                        span: item.span(),
+                    },
+                    span,
+                );
+            }
+            (Found::Key { key, .. }, Some(table))
+                if key.kind == Kind::Free && !table.is_empty() =>
+            {
+                self.table(path, table);
+            }
+            (
+                Found::Key {
+                    key,
+                    path: right,
+                    by_alias,
+                },
+                _,
+            ) => {
+                if by_alias {
+                    self.alias(path, &right, span.clone());
+                }
+                match Datum::from_item(key.kind, item) {
+                    Ok(datum) => self.assign(key, right, datum, span),
+                    Err(mismatch) => self.mismatch(&right, mismatch, span),
+                }
+            }
+            (Found::Nothing, _) => self.unknown(path, span),
+        }
+    }
+
+    fn assign(
+        &mut self,
+        key: &'static Key,
+        path: KeyPath,
+        datum: Datum,
+        span: Option<Range<usize>>,
+    ) {
+        if let Some(wrong) = wrong_segment(key, &path) {
+            let message = format!("`{path}` can't be set: {wrong}");
+            return self.report(Severity::Error, message, span, None);
+        }
+        if self.assignments.contains_key(&path) {
+            let message = format!("`{path}` is set twice; the first one counts");
+            return self.report(
+                Severity::Error,
+                message,
+                span,
+                Some("remove one of the two".to_owned()),
+            );
+        }
+        let place = span.map(|span| self.lines.place(span.start));
+        self.assignments.insert(
+            path.clone(),
+            Assignment {
+                key,
+                path,
+                datum,
+                place,
+            },
+        );
+    }
+
+    fn alias(&mut self, given: &KeyPath, right: &KeyPath, span: Option<Range<usize>>) {
+        let message = format!("`{given}` is another spelling of `{right}`");
+        self.report(
+            Severity::Warning,
+            message,
+            span,
+            Some(format!("write `{}`", right.last())),
+        );
+    }
+
+    fn mismatch(&mut self, path: &KeyPath, mismatch: Mismatch, key_span: Option<Range<usize>>) {
+        let message = format!(
+            "`{path}`: expected {}, found {}",
+            mismatch.expected, mismatch.found
+        );
+        self.report(Severity::Error, message, mismatch.span.or(key_span), None);
+    }
+
+    fn unknown(&mut self, path: &KeyPath, span: Option<Range<usize>>) {
+        if self.problems.len() < PROBLEMS {
+            self.report(
+                Severity::Error,
+                format!("there is no key `{path}`"),
+                span,
+                Some(suggest::hint(path)),
+            );
+        }
+    }
+
+    fn report(
+        &mut self,
+        severity: Severity,
+        message: String,
+        span: Option<Range<usize>>,
+        hint: Option<String>,
+    ) {
+        if self.problems.len() >= PROBLEMS {
+            return;
+        }
+        let is_file = self.layer.origin.path().is_some();
+        let place = span
+            .filter(|_| is_file)
+            .map(|span| self.lines.place(span.start));
+        let origin = self.layer.origin.clone();
+        let (line, column) = (
+            place.map(|place| place.line),
+            place.map(|place| place.column),
+        );
+        self.problems.push(Problem {
+            severity,
+            message,
+            origin,
+            line,
+            column,
+            hint,
+        });
+    }
+}
+
+/// Why the part of a path that the user chose can't be right.
+pub(crate) fn wrong_segment(key: &Key, path: &KeyPath) -> Option<String> {
+    key.segments()
+        .zip(path.segments())
+        .find_map(|(pattern, segment)| match pattern {
+            "<name>" if !is_name(segment) => Some(format!(
+                "`{}` can't be a skill's name",
+                segment.escape_debug()
+            )),
+            "<variable>" if segment.is_empty() || segment.contains(['=', '\0']) => Some(format!(
+                "`{}` can't be a variable's name",
+                segment.escape_debug()
+            )),
+            _ => None,
+        })
+}

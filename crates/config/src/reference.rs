@@ -1,0 +1,88 @@
+//! The reference page, generated from the table so that it can't be out of date.
+
+use std::fmt::Write;
+
+use crate::key::{Fallback, Key, Kind, Project, Rule};
+use crate::{KEYS, OTHER_VARIABLES};
+
+/// All keys as a Markdown page.
+pub fn reference_markdown() -> String {
+    let mut page = String::from(INTRODUCTION);
+    let mut section = "";
+    for key in KEYS {
+        let table = key.path.rsplit_once('.').map_or("", |(table, _)| table);
+        if table != section {
+            section = table;
+            write_to(&mut page, format_args!("\n## `{}`\n", heading(section)));
+        }
+        describe(&mut page, key);
+    }
+    let others = OTHER_VARIABLES
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    write_to(
+        &mut page,
+        format_args!("\nOther variables that metier reads or sets: {others}.\n"),
+    );
+    page
+}
+
+const INTRODUCTION: &str = "# Configuration
+
+Values come from, each beating the one before: the defaults below, your own `config.toml`, the project's
+`.metier/config.toml`, `METIER_…` variables, flags. `metier config` shows each value and where it comes from;
+`metier config KEY VALUE` sets one and keeps your comments. A project arrives with a clone, so its file can only
+tighten what you decided.
+";
+
+fn heading(section: &str) -> &str {
+    if section == "settings" {
+        "settings"
+    } else {
+        section.trim_end_matches(".<variable>")
+    }
+}
+
+fn describe(page: &mut String, key: &Key) {
+    write_to(
+        page,
+        format_args!("\n### `{}`\n\n{}\n\n", key.path, key.doc),
+    );
+    write_to(page, format_args!("- type: {}\n", key.kind.describe()));
+    write_to(page, format_args!("- default: {}\n", default(key)));
+    if let Some(env) = key.env {
+        write_to(page, format_args!("- variable: `{env}`\n"));
+    }
+    write_to(page, format_args!("- in a project: {}\n", in_project(key)));
+}
+
+fn default(key: &Key) -> String {
+    match key.default {
+        Fallback::Absent => "not set".to_owned(),
+        Fallback::Bool(value) => format!("`{value}`"),
+        Fallback::Int(value) => format!("`{value}`"),
+        Fallback::Text(value) => format!("`\"{value}\"`"),
+        Fallback::Empty => "`[]`".to_owned(),
+    }
+}
+
+fn in_project(key: &Key) -> String {
+    match key.project {
+        Project::Never => "can't be set".to_owned(),
+        Project::Tighten(Rule::Only(word)) if key.kind == Kind::Bool => format!("only `{word}`"),
+        Project::Tighten(Rule::Only(word)) => format!("only `\"{word}\"`"),
+        Project::Tighten(Rule::Lower) => "can be lowered".to_owned(),
+        Project::Tighten(Rule::LowerWhereZeroIsNoLimit) => "can be lowered, not to 0".to_owned(),
+        Project::Tighten(Rule::Intersect) => "narrows the list in force".to_owned(),
+        Project::Tighten(Rule::IntersectPrefixes) => {
+            "narrows the list in force (`git log` lies within `git`)".to_owned()
+        }
+    }
+}
+
+fn write_to(page: &mut String, text: std::fmt::Arguments<'_>) {
+    // Writing to a string can't fail.
+    let _ = page.write_fmt(text);
+}

@@ -1,0 +1,151 @@
+//! The table itself: what must hold for every row.
+
+use std::collections::BTreeSet;
+
+use crate::datum::Datum;
+use crate::key::{Fallback, Found, Kind, Project, Rule, find};
+use crate::{Config, KEYS, KeyPath, OTHER_VARIABLES, Validation, key_for_env, reference_markdown};
+
+#[test]
+fn paths_and_variables_are_unique() {
+    let paths: BTreeSet<_> = KEYS.iter().map(|key| key.path).collect();
+    assert_eq!(paths.len(), KEYS.len());
+    let variables: Vec<_> = KEYS.iter().filter_map(|key| key.env).collect();
+    let unique: BTreeSet<_> = variables.iter().chain(OTHER_VARIABLES).collect();
+    assert_eq!(unique.len(), variables.len() + OTHER_VARIABLES.len());
+}
+
+#[test]
+fn a_variable_is_the_path_in_capitals() {
+    for key in KEYS {
+        let expected = format!("METIER_{}", key.path.to_uppercase().replace('.', "_"));
+        match key.env {
+            Some("METIER_MODEL") => assert_eq!(key.path, "agent.model"),
+            Some(env) => assert_eq!(env, expected),
+            None => assert!(key.is_pattern(), "{} needs a variable", key.path),
+        }
+    }
+    assert!(key_for_env("METIER_SKILLS_VALIDATION").is_some());
+    assert!(key_for_env("METIER_NOTHING").is_none());
+}
+
+#[test]
+fn each_path_leads_to_its_own_row() {
+    for key in KEYS {
+        let path = KeyPath::parse(&key.path.replace(['<', '>'], ""));
+        match find(&path) {
+            Found::Key {
+                key: found,
+                by_alias,
+                ..
+            } => {
+                assert_eq!(found.path, key.path);
+                assert!(!by_alias);
+            }
+            Found::Table | Found::Nothing => panic!("{} isn't found", key.path),
+        }
+    }
+}
+
+#[test]
+fn each_default_fits_its_type() {
+    for key in KEYS {
+        if let Some(datum) = Datum::from_fallback(key.default) {
+            let again = Datum::from_text(key.kind, &datum.to_toml().to_string());
+            assert_eq!(again.expect(key.path), datum);
+        }
+        let optional = matches!(
+            key.kind,
+            Kind::Text | Kind::Secret | Kind::Free | Kind::List(_)
+        );
+        let absent = key.default == Fallback::Absent;
+        assert!(
+            !absent || optional || key.is_pattern() || key.path.starts_with("prompt."),
+            "{}",
+            key.path
+        );
+    }
+}
+
+#[test]
+fn each_rule_fits_its_type() {
+    for key in KEYS {
+        match (key.project, key.kind) {
+            (Project::Never, _)
+            | (Project::Tighten(Rule::Only("true" | "false")), Kind::Bool)
+            | (Project::Tighten(Rule::Lower | Rule::LowerWhereZeroIsNoLimit), Kind::Int(_))
+            | (Project::Tighten(Rule::Intersect | Rule::IntersectPrefixes), Kind::List(_)) => {}
+            (Project::Tighten(Rule::Only(word)), Kind::Choice(words)) if words.contains(&word) => {}
+            other => panic!("{}: {other:?}", key.path),
+        }
+    }
+}
+
+#[test]
+fn each_sentence_is_one_sentence() {
+    for key in KEYS {
+        assert!(
+            key.doc.ends_with('.') && !key.doc.contains(". "),
+            "{}: {}",
+            key.path,
+            key.doc
+        );
+    }
+}
+
+#[test]
+fn the_defaults_are_the_documented_ones() {
+    let config = Config::default();
+    assert!(config.enabled && config.load.agents && config.load.watch);
+    assert!(config.security.scan_on_load && config.security.block_critical);
+    assert_eq!(config.validation, Validation::Lenient);
+    assert_eq!(config.load.watch_debounce_ms, 250);
+    assert_eq!(config.allow_bundled, None);
+    assert_eq!(config.security.allowed_command_prefixes, None);
+    let limits = config.limits;
+    assert_eq!(
+        (limits.max_skills, limits.max_entries),
+        (200_000, 2_000_000)
+    );
+    assert_eq!(
+        (
+            limits.max_skill_bytes,
+            limits.max_depth,
+            limits.max_root_seconds
+        ),
+        (1_000_000, 6, 10)
+    );
+    assert_eq!(
+        (
+            limits.max_llm_calls_per_turn,
+            limits.max_shell_exec_per_turn
+        ),
+        (10, 20)
+    );
+    assert_eq!(
+        (
+            limits.max_net_fetch_per_turn,
+            limits.shell_exec_timeout,
+            limits.net_fetch_timeout
+        ),
+        (10, 30, 15)
+    );
+    assert!(config.entry("any").enabled);
+}
+
+#[test]
+fn the_reference_names_every_key_and_variable() {
+    let page = reference_markdown();
+    for key in KEYS {
+        assert!(
+            page.contains(&format!("### `{}`\n\n{}", key.path, key.doc)),
+            "{}",
+            key.path
+        );
+        assert!(
+            key.env.is_none_or(|env| page.contains(&format!("`{env}`"))),
+            "{}",
+            key.path
+        );
+    }
+}

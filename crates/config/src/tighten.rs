@@ -1,0 +1,101 @@
+//! What a project may do: the rules behind [`Project`](crate::Project).
+
+use std::cmp::Ordering;
+
+use crate::datum::Datum;
+use crate::key::{Kind, Project, Rule};
+use crate::read::Assignment;
+
+/// The value that holds after a project asked for one, or why the one in force stays.
+pub(crate) fn tightened(current: Option<&Datum>, asked: &Assignment) -> Result<Datum, String> {
+    match asked.key.project {
+        Project::Never => Err(format!("a project can't set `{}`", asked.path)),
+        Project::Tighten(Rule::Only(word)) => only(word, asked),
+        Project::Tighten(Rule::Lower) => lower(current, asked, |number| number),
+        Project::Tighten(Rule::LowerWhereZeroIsNoLimit) => {
+            lower(
+                current,
+                asked,
+                |number| if number == 0 { u64::MAX } else { number },
+            )
+        }
+        Project::Tighten(Rule::Intersect) => Ok(both(current, &asked.datum, same)),
+        Project::Tighten(Rule::IntersectPrefixes) => {
+            Ok(both(current, &asked.datum, narrower_prefix))
+        }
+    }
+}
+
+fn only(word: &str, asked: &Assignment) -> Result<Datum, String> {
+    let fits = match &asked.datum {
+        Datum::Bool(value) => value.to_string() == word,
+        Datum::Text(value) => value == word,
+        _ => false,
+    };
+    if fits {
+        return Ok(asked.datum.clone());
+    }
+    let quote = if asked.key.kind == Kind::Bool {
+        ""
+    } else {
+        "\""
+    };
+    Err(format!(
+        "a project may only set `{}` to `{quote}{word}{quote}`",
+        asked.path
+    ))
+}
+
+fn lower(
+    current: Option<&Datum>,
+    asked: &Assignment,
+    reach: fn(u64) -> u64,
+) -> Result<Datum, String> {
+    match (current, &asked.datum) {
+        (Some(Datum::Int(now)), Datum::Int(then)) if reach(*then) > reach(*now) => Err(format!(
+            "a project may only lower `{}`, from {now} and not to {then}",
+            asked.path
+        )),
+        _ => Ok(asked.datum.clone()),
+    }
+}
+
+/// What both lists allow. No list in force allows everything.
+fn both(
+    current: Option<&Datum>,
+    asked: &Datum,
+    narrower: fn(&str, &str) -> Option<String>,
+) -> Datum {
+    let (Some(Datum::List(now)), Datum::List(then)) = (current, asked) else {
+        return asked.clone();
+    };
+    let mut kept: Vec<String> = Vec::new();
+    for (one, other) in now
+        .iter()
+        .flat_map(|one| then.iter().map(move |other| (one, other)))
+    {
+        if let Some(shared) = narrower(one, other).filter(|shared| !kept.contains(shared)) {
+            kept.push(shared);
+        }
+    }
+    Datum::List(kept)
+}
+
+fn same(one: &str, other: &str) -> Option<String> {
+    (one == other).then(|| one.to_owned())
+}
+
+/// The longer of two prefixes if it begins with the shorter, word by word: `git log` and `git`, not `gitk` and `git`.
+fn narrower_prefix(one: &str, other: &str) -> Option<String> {
+    let words = |text: &str| {
+        text.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let (one_words, other_words) = (words(one), words(other));
+    let (short, long, text) = match one_words.len().cmp(&other_words.len()) {
+        Ordering::Less => (&one_words, &other_words, other),
+        Ordering::Equal | Ordering::Greater => (&other_words, &one_words, one),
+    };
+    long.starts_with(short).then(|| text.to_owned())
+}

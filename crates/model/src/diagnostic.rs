@@ -1,0 +1,322 @@
+//! Something wrong with a file: severity, stable code, message, place, and what to type next.
+//!
+//! The *code* decides how bad a thing is, in one flat table, so that "lenient loads it, strict
+//! refuses it" is a row and not an `if`. A parser only says which code it met; a row that is
+//! silent in the current mode emits nothing at all.
+
+use std::fmt;
+
+/// How forgiving reading is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// Load whatever has a usable name and description, and say what is odd about it.
+    #[default]
+    Lenient,
+    /// Exactly the specification.
+    Strict,
+}
+
+/// How much a diagnostic matters. An error makes its skill invalid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Worth knowing, nothing to do.
+    Info,
+    /// Loaded, but probably not what the author meant.
+    Warning,
+    /// Not loaded.
+    Error,
+}
+
+impl Severity {
+    /// The lower-case word used in text and JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A row of the table: the stable id, and the severity in lenient and in strict mode.
+struct Row {
+    id: &'static str,
+    lenient: Option<Severity>,
+    strict: Option<Severity>,
+    about: &'static str,
+}
+
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])+ $code:ident = $id:literal, $lenient:ident, $strict:ident;)+) => {
+        /// What is wrong, as a stable name.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Code { $($(#[doc = $doc])+ $code,)+ }
+
+        impl Code {
+            /// Every code, in the order of the table.
+            pub const ALL: &[Self] = &[$(Self::$code,)+];
+        }
+
+        const TABLE: &[Row] = &[$(Row {
+            id: $id,
+            lenient: level!($lenient),
+            strict: level!($strict),
+            about: concat!($($doc),+),
+        },)+];
+    };
+}
+
+macro_rules! level {
+    (silent) => {
+        None
+    };
+    (info) => {
+        Some(Severity::Info)
+    };
+    (warning) => {
+        Some(Severity::Warning)
+    };
+    (error) => {
+        Some(Severity::Error)
+    };
+}
+
+// code = id, lenient, strict
+codes! {
+    // The file
+    /// There is no SKILL.md or SKILL.yaml in the folder.
+    SkillFileMissing = "skill-file-missing", error, error;
+    /// The file could not be read.
+    FileUnreadable = "file-unreadable", error, error;
+    /// The manifest is a FIFO, socket, device or folder.
+    FileNotRegular = "file-not-regular", error, error;
+    /// The file is larger than the limit.
+    FileTooLarge = "file-too-large", error, error;
+    /// The text is not UTF-8.
+    FileNotUtf8 = "file-not-utf8", warning, error;
+    /// The file name is spelled in another case than SKILL.md.
+    FileNameCase = "file-name-case", warning, error;
+    /// Two spellings of SKILL.md stand in one folder.
+    FileAmbiguous = "file-ambiguous", error, error;
+    /// A link leads out of the skill folder.
+    SymlinkEscape = "symlink-escape", error, error;
+    // Frontmatter
+    /// The file does not start with a `---` line.
+    FrontmatterMissing = "frontmatter-missing", error, error;
+    /// The frontmatter has no closing `---` line.
+    FrontmatterUnclosed = "frontmatter-unclosed", error, error;
+    /// The frontmatter is not a list of `key: value` pairs.
+    FrontmatterNotMapping = "frontmatter-not-mapping", error, error;
+    /// The frontmatter is larger than the limit.
+    FrontmatterTooLarge = "frontmatter-too-large", error, error;
+    /// Blank lines stand before the first `---`.
+    LeadingBlankLines = "leading-blank-lines", warning, error;
+    /// A byte order mark stands at the start of the file.
+    ByteOrderMark = "byte-order-mark", info, info;
+    /// A `---` line has spaces behind it.
+    DelimiterSpace = "delimiter-space", warning, warning;
+    /// A second document follows inside the frontmatter.
+    SecondDocument = "second-document", warning, error;
+    // YAML
+    /// The YAML can't be read.
+    YamlSyntax = "yaml-syntax", error, error;
+    /// One value was not valid YAML and was read as plain text.
+    YamlRepaired = "yaml-repaired", warning, error;
+    /// A line that belongs to no field was passed over.
+    StrayLine = "stray-line", warning, error;
+    /// A value was read as JSON5, because it is not YAML.
+    ReadAsJson5 = "read-as-json5", warning, error;
+    /// An unquoted ` #` cut the text off.
+    CommentCutsText = "comment-cuts-text", warning, warning;
+    /// The same key stands twice.
+    DuplicateKey = "duplicate-key", warning, error;
+    /// The name or the description is given twice, with different values.
+    DuplicateIdentity = "duplicate-identity", error, error;
+    /// An alias (`*x`) is used.
+    AliasUsed = "alias-used", warning, error;
+    /// Aliases expand to more than the budget.
+    AliasBudget = "alias-budget", error, error;
+    /// A merge key (`<<`) is used; it is not applied.
+    MergeKey = "merge-key", warning, error;
+    /// A YAML tag (`!…`) is used.
+    TagUsed = "tag-used", error, error;
+    /// The nesting is deeper than the limit.
+    TooDeep = "too-deep", error, error;
+    /// There are more values than the limit.
+    TooManyValues = "too-many-values", error, error;
+    // Name and description
+    /// There is no name.
+    NameMissing = "name-missing", error, error;
+    /// The name is not text.
+    NameType = "name-type", error, error;
+    /// The name holds path separators, control or invisible characters.
+    NameUnusable = "name-unusable", error, error;
+    /// The name is that of one of our own tools.
+    NameReserved = "name-reserved", error, error;
+    /// The name is longer than 64 characters.
+    NameTooLong = "name-too-long", warning, error;
+    /// The name has other characters than a–z, 0–9 and hyphens.
+    NameCharacters = "name-characters", warning, error;
+    /// The name starts or ends with a hyphen, or has two in a row.
+    NameHyphens = "name-hyphens", warning, error;
+    /// The name is not that of the folder.
+    NameFolder = "name-folder", warning, error;
+    /// There is no description.
+    DescriptionMissing = "description-missing", error, error;
+    /// The description is not text.
+    DescriptionType = "description-type", error, error;
+    /// The description is longer than 1024 characters.
+    DescriptionTooLong = "description-too-long", warning, error;
+    /// The text holds invisible characters; they are not shown to a model.
+    HiddenText = "hidden-text", warning, warning;
+    /// The text holds control characters; they are shown escaped.
+    ControlCharacters = "control-characters", warning, warning;
+    // Other fields of the standard
+    /// The compatibility text is not 1–500 characters of text.
+    CompatibilityForm = "compatibility-form", warning, error;
+    /// The licence is not text.
+    LicenseForm = "license-form", warning, error;
+    /// The metadata is not a map.
+    MetadataForm = "metadata-form", warning, error;
+    /// A metadata value is not text.
+    MetadataValue = "metadata-value", silent, error;
+    /// The allowed tools are not one space-separated text.
+    AllowedToolsForm = "allowed-tools-form", silent, error;
+    /// A known field that the specification does not have.
+    NonStandardField = "non-standard-field", silent, error;
+    /// A field that nobody knows.
+    UnknownField = "unknown-field", warning, error;
+    // Fields of ours and of other tools
+    /// A field has the wrong shape and was not read.
+    FieldForm = "field-form", warning, warning;
+    /// The version is not SemVer.
+    VersionForm = "version-form", warning, warning;
+    /// A SKILL.yaml lacks a field that it must have.
+    FieldMissing = "field-missing", warning, error;
+    /// A word that this field does not know.
+    UnknownWord = "unknown-word", warning, warning;
+    /// A permission that does not exist.
+    PermissionUnknown = "permission-unknown", error, error;
+    /// SKILL.yaml and SKILL.md disagree on the name.
+    NamesDisagree = "names-disagree", error, error;
+    /// A field that is kept and shown, but that nothing acts on.
+    FieldUnsupported = "field-unsupported", info, info;
+    /// The sidecar file could not be read.
+    SidecarUnread = "sidecar-unread", warning, warning;
+    // Discovery
+    /// A root could not be read.
+    RootUnreadable = "root-unreadable", error, error;
+    /// A folder could not be read.
+    FolderUnreadable = "folder-unreadable", warning, warning;
+    /// A limit was reached; what lies behind it was not looked at.
+    LimitReached = "limit-reached", warning, warning;
+    /// A link that leads nowhere or in a circle.
+    LinkBroken = "link-broken", warning, warning;
+    /// Another skill of the same name wins.
+    Shadowed = "shadowed", warning, warning;
+    /// A skill that this one would like is not there.
+    DependencyMissing = "dependency-missing", warning, warning;
+    /// Skills depend on each other in a circle.
+    DependencyCycle = "dependency-cycle", warning, warning;
+    /// The skill names tools, and no list of tools is known.
+    ToolsUnchecked = "tools-unchecked", info, info;
+    /// A selected skill does not exist.
+    SelectionUnknown = "selection-unknown", warning, warning;
+}
+
+impl Code {
+    /// The stable id, as in `metier validate` output.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        TABLE[self as usize].id
+    }
+
+    /// One sentence about it, for the reference page.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        TABLE[self as usize].about.trim_ascii_start()
+    }
+
+    /// How bad it is in `mode`; `None` when that mode does not mention it.
+    #[must_use]
+    pub fn severity(self, mode: Mode) -> Option<Severity> {
+        let row = &TABLE[self as usize];
+        match mode {
+            Mode::Lenient => row.lenient,
+            Mode::Strict => row.strict,
+        }
+    }
+
+    /// The code at a position of [`Code::ALL`]; how the index writes it down.
+    #[must_use]
+    pub fn from_index(index: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(index)).copied()
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A place in a file, counted from one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+/// Something wrong with a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What it is.
+    pub code: Code,
+    /// What happened, in one sentence.
+    pub message: Box<str>,
+    /// What to type or change.
+    pub hint: Option<Box<str>>,
+    /// The file, relative to the skill's folder; an absolute path where there is no skill.
+    pub file: Box<str>,
+    /// Where in the file.
+    pub position: Option<Position>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn ids_are_unique_and_kebab_case() {
+        let ids: BTreeSet<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        assert_eq!(ids.len(), Code::ALL.len());
+        assert!(ids.iter().all(|id| id.chars().all(|c| c.is_ascii_lowercase() || c == '-' || c.is_ascii_digit())));
+    }
+
+    #[test]
+    fn strict_is_never_more_forgiving_than_lenient() {
+        for code in Code::ALL {
+            assert!(code.severity(Mode::Strict) >= code.severity(Mode::Lenient), "{code}");
+        }
+    }
+
+    #[test]
+    fn codes_survive_the_index() {
+        for (index, code) in Code::ALL.iter().enumerate() {
+            assert_eq!(Code::from_index(u8::try_from(index).unwrap()), Some(*code));
+        }
+    }
+}

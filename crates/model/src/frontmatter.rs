@@ -1,0 +1,180 @@
+//! Where the frontmatter of a SKILL.md begins and ends.
+//!
+//! Only a line that is exactly `---` opens or closes it (trailing blanks are forgiven): a `---`
+//! inside a value, in a block scalar or later in the body never counts. Other readers split the
+//! text at the characters `---`, and lose half of a description that holds them.
+
+use crate::{
+    diagnostic::Code,
+    report::{Report, Say},
+};
+
+/// The most that a frontmatter may hold.
+pub const MAX_FRONTMATTER: usize = 256 * 1024;
+
+/// The two parts of a SKILL.md, as byte ranges of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Split {
+    pub(crate) yaml: std::ops::Range<usize>,
+    pub(crate) body: usize,
+}
+
+/// Whether `text`, the start of a file, holds the whole frontmatter: how a reader knows that it
+/// has read enough.
+#[must_use]
+pub fn is_complete(text: &[u8]) -> bool {
+    let Some(open) = opening(text) else { return !may_still_open(text) };
+    closing(text, open.end).is_some()
+}
+
+/// Finds the frontmatter, and says what is wrong when there is none.
+pub(crate) fn split(text: &str, report: &mut Report<'_>) -> Option<Split> {
+    let bytes = text.as_bytes();
+    let Some(open) = opening(bytes) else {
+        missing(text, report);
+        return None;
+    };
+    notice_oddities(text, &open, report);
+    let Some(close) = closing(bytes, open.end) else {
+        unclosed(text, open.end, report);
+        return None;
+    };
+    if close.start - open.end > MAX_FRONTMATTER {
+        let kib = MAX_FRONTMATTER / 1024;
+        report.add(Code::FrontmatterTooLarge, offset(open.end), || Say::new(format!("the frontmatter is larger than {kib} KiB")));
+        return None;
+    }
+    Some(Split { yaml: open.end..close.start, body: close.end })
+}
+
+/// A delimiter line: where its `---` starts and where the next line starts.
+struct Delimiter {
+    start: usize,
+    end: usize,
+}
+
+fn opening(bytes: &[u8]) -> Option<Delimiter> {
+    let mut start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    loop {
+        let end = line_end(bytes, start);
+        let line = &bytes[start..end];
+        if is_delimiter(line) {
+            return Some(Delimiter { start, end });
+        }
+        if end == start || !line.trim_ascii().is_empty() {
+            return None;
+        }
+        start = end;
+    }
+}
+
+fn closing(bytes: &[u8], from: usize) -> Option<Delimiter> {
+    let mut start = from;
+    while start < bytes.len() {
+        let end = line_end(bytes, start);
+        if bytes[start] == b'-' && is_delimiter(&bytes[start..end]) {
+            return Some(Delimiter { start, end });
+        }
+        start = end;
+    }
+    None
+}
+
+/// The offset just behind the line that starts at `start`.
+fn line_end(bytes: &[u8], start: usize) -> usize {
+    bytes[start..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |index| start + index + 1)
+}
+
+fn is_delimiter(line: &[u8]) -> bool {
+    line.strip_prefix(b"---").is_some_and(|rest| rest.trim_ascii().is_empty())
+}
+
+fn may_still_open(bytes: &[u8]) -> bool {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    text.trim_ascii().is_empty() || b"---".starts_with(text.trim_ascii_start())
+}
+
+fn offset(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}
+
+fn notice_oddities(text: &str, open: &Delimiter, report: &mut Report<'_>) {
+    let bom = usize::from(text.starts_with('\u{feff}')) * 3;
+    if bom > 0 {
+        report.add(Code::ByteOrderMark, 0, || Say::new("the file starts with a byte order mark").hint("save it as UTF-8 without BOM"));
+    }
+    if open.start > bom {
+        report.add(Code::LeadingBlankLines, 0, || {
+            Say::new("blank lines stand before the first `---`").hint("make `---` the first line of the file")
+        });
+    }
+    if text[open.start..open.end].trim_end_matches(['\n', '\r']).len() > 3 {
+        report.add(Code::DelimiterSpace, offset(open.start), || Say::new("there are blanks behind the opening `---`"));
+    }
+}
+
+fn missing(text: &str, report: &mut Report<'_>) {
+    let head = text.trim_start_matches('\u{feff}').trim_start();
+    let fenced = head.starts_with("```") || head.starts_with("~~~");
+    report.add(Code::FrontmatterMissing, 0, || {
+        if head.is_empty() {
+            Say::new("the file is empty").hint("start it with `---`, `name: …`, `description: …`, `---`")
+        } else if fenced {
+            Say::new("the file starts with a code fence, not with frontmatter").hint("remove the fence around the file: `---` must be the first line")
+        } else {
+            Say::new("the file has no frontmatter").hint("start it with `---`, `name: …`, `description: …`, `---`")
+        }
+    });
+}
+
+fn unclosed(text: &str, from: usize, report: &mut Report<'_>) {
+    let near = text[from..].match_indices("\n---").map(|(index, _)| from + index + 1).next();
+    report.add(Code::FrontmatterUnclosed, near.map_or(0, offset), || match near {
+        Some(_) => Say::new("the line that should close the frontmatter has more than `---` on it").hint("put `---` on a line of its own"),
+        None => Say::new("the frontmatter is not closed").hint("put a line `---` behind the last field"),
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Mode;
+
+    fn check(text: &str) -> (Option<(&str, &str)>, Vec<&'static str>) {
+        let mut report = Report::new(Mode::Lenient, "SKILL.md", text);
+        let split = split(text, &mut report).map(|split| (&text[split.yaml], &text[split.body..]));
+        (split, report.list.iter().map(|diagnostic| diagnostic.code.as_str()).collect())
+    }
+
+    #[test]
+    fn only_whole_lines_delimit() {
+        assert_eq!(check("---\na: x --- y\n---\nbody\n---\nmore"), (Some(("a: x --- y\n", "body\n---\nmore")), vec![]));
+        assert_eq!(check("---\na: |\n  ---\n---\n"), (Some(("a: |\n  ---\n", "")), vec![]));
+        assert_eq!(check("---\r\na: b\r\n---\r\nbody"), (Some(("a: b\r\n", "body")), vec![]));
+        assert_eq!(check("---\n---"), (Some(("", "")), vec![]));
+    }
+
+    #[test]
+    fn oddities_are_forgiven_aloud() {
+        assert_eq!(check("\u{feff}---\na: b\n---\n").1, ["byte-order-mark"]);
+        assert_eq!(check("\n\n---\na: b\n---\n").1, ["leading-blank-lines"]);
+        assert_eq!(check("---  \na: b\n---\t\n").1, ["delimiter-space"]);
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        for text in ["", "\u{feff}", "# Title\n---\na: b\n---\n", "```skill\n---\na: b\n---\n", "----\na: b\n---\n"] {
+            assert_eq!(check(text), (None, vec!["frontmatter-missing"]), "{text:?}");
+        }
+        for text in ["---", "---\n", "---\nname: x\n", "---\na: b\n---# Heading\n", "---\na: b\n ---\n"] {
+            assert_eq!(check(text), (None, vec!["frontmatter-unclosed"]), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_reader_knows_when_it_has_enough() {
+        for (text, enough) in [("", false), ("--", false), ("---\na: b\n", false), ("---\na: b\n---\n", true), ("# No\n", true), ("\n\n", false), ("\n# No", true)] {
+            assert_eq!(is_complete(text.as_bytes()), enough, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! A skill's name: never a path, never invisible.
+
+use std::{fmt, ops::Deref};
+
+use crate::text;
+
+/// The longest name the specification allows.
+pub const MAX_NAME: usize = 64;
+
+/// Names of tools that metier offers to models; a skill can't pretend to be one.
+pub const RESERVED: &[&str] = &[
+    "list_skills",
+    "search_skills",
+    "activate_skill",
+    "read_skill_resource",
+    "sessions_spawn",
+    "skill-execute",
+    "call_skill_tool",
+    "scan_skill",
+];
+
+/// A usable name: one line of visible text without path separators.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SkillName(Box<str>);
+
+/// Why a text can't be a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameError {
+    /// Nothing there.
+    Empty,
+    /// `/`, `\` or `..`: it could be taken for a path.
+    PathLike,
+    /// Control, zero-width, bidirectional or tag characters.
+    Invisible,
+    /// The name of one of our own tools.
+    Reserved,
+    /// Longer than any name could sensibly be.
+    Enormous,
+}
+
+impl fmt::Display for NameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Empty => "it is empty",
+            Self::PathLike => "it could be taken for a path",
+            Self::Invisible => "it holds control or invisible characters",
+            Self::Reserved => "it is the name of one of metier's own tools",
+            Self::Enormous => "it is longer than 256 characters",
+        })
+    }
+}
+
+impl std::error::Error for NameError {}
+
+impl SkillName {
+    /// A name, if the text can be one at all. Whether it also conforms to the specification is
+    /// what [`departures`] tells.
+    ///
+    /// # Errors
+    /// When the text is empty, path-like, invisible or reserved.
+    pub fn new(text: &str) -> Result<Self, NameError> {
+        let name = text.trim();
+        if name.is_empty() {
+            Err(NameError::Empty)
+        } else if name.len() > 1024 {
+            Err(NameError::Enormous)
+        } else if name.contains(['/', '\\']) || name.contains("..") {
+            Err(NameError::PathLike)
+        } else if name.chars().any(|c| c.is_control() || text::is_invisible(c)) {
+            Err(NameError::Invisible)
+        } else if RESERVED.contains(&name) {
+            Err(NameError::Reserved)
+        } else {
+            Ok(Self(name.into()))
+        }
+    }
+
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Deref for SkillName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SkillName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A way in which a name departs from the specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Departure {
+    /// More than 64 characters.
+    TooLong,
+    /// Something else than `a-z`, `0-9` and `-`.
+    Characters,
+    /// A hyphen at an end, or two in a row.
+    Hyphens,
+}
+
+/// Everything about a name that the specification does not allow.
+pub fn departures(name: &str) -> impl Iterator<Item = Departure> {
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let too_long = name.len() > MAX_NAME && name.chars().count() > MAX_NAME;
+    let characters = !name.bytes().all(allowed);
+    let hyphens = name.starts_with('-') || name.ends_with('-') || name.contains("--");
+    [
+        too_long.then_some(Departure::TooLong),
+        characters.then_some(Departure::Characters),
+        hyphens.then_some(Departure::Hyphens),
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// The nearest name that conforms: lower case, hyphens for everything else.
+#[must_use]
+pub fn conforming(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars().flat_map(char::to_lowercase) {
+        if c.is_ascii_alphanumeric() {
+            out.push(c);
+        } else if !out.is_empty() && !out.ends_with('-') {
+            out.push('-');
+        }
+    }
+    out.truncate(MAX_NAME);
+    out.trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_never_a_path_or_a_trick() {
+        for (text, error) in [
+            ("", NameError::Empty),
+            ("  ", NameError::Empty),
+            ("../../evil", NameError::PathLike),
+            ("a/b", NameError::PathLike),
+            ("a\\b", NameError::PathLike),
+            ("a..b", NameError::PathLike),
+            ("a\nb", NameError::Invisible),
+            ("a\u{1b}[31m", NameError::Invisible),
+            ("a\u{200b}b", NameError::Invisible),
+            ("a\u{e0041}", NameError::Invisible),
+            ("a\u{202e}b", NameError::Invisible),
+            ("list_skills", NameError::Reserved),
+        ] {
+            assert_eq!(SkillName::new(text), Err(error), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn departures_are_the_specifications() {
+        let check = |name: &str| departures(name).collect::<Vec<_>>();
+        assert_eq!(check("pdf-processing"), []);
+        assert_eq!(check(&"a".repeat(64)), []);
+        assert_eq!(check(&"a".repeat(65)), [Departure::TooLong]);
+        assert_eq!(check("PDF"), [Departure::Characters]);
+        assert_eq!(check("café"), [Departure::Characters]);
+        assert_eq!(check("-pdf"), [Departure::Hyphens]);
+        assert_eq!(check("a--b"), [Departure::Hyphens]);
+    }
+
+    #[test]
+    fn the_suggested_name_conforms() {
+        for name in ["Test Skill", "a__b", "--x--", "Ünïcode name!"] {
+            assert_eq!(departures(&conforming(name)).count(), 0, "{name}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What a skill promises and expects when it is composed with others.
+
+use super::{Draft, shape};
+use crate::{
+    manifest::{CompatibilityRule, ComposabilityRule, Json},
+    report::Report,
+    yaml::node::{Node, Pair, Value},
+};
+
+impl Draft {
+    pub(super) fn contract(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) -> bool {
+        let (key, node) = (pair.key.as_ref(), &pair.node);
+        match key {
+            "execution_protocol" => self.contract.execution_protocol = steps(key, node, report),
+            "preconditions" => self.contract.preconditions = conditions(node),
+            "postconditions" => self.contract.postconditions = conditions(node),
+            "output_contract" => self.contract.output_contract = Some(node.to_json()),
+            "conflicts_with" => self.contract.conflicts_with = shape::texts(key, node, report),
+            "compatibility_rules" => {
+                let items = shape::maps(key, node, report);
+                self.contract.compatibility_rules = items.into_iter().filter_map(|item| compatibility(item, report)).collect();
+            }
+            "composability_rules" => {
+                let items = shape::maps(key, node, report);
+                self.contract.composability_rules = items.into_iter().filter_map(|item| composability(item, report)).collect();
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Steps are sentences: a single text is one step, commas and all.
+fn steps(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<Box<str>> {
+    match &node.value {
+        Value::Text(text, _) => vec![text.trim().into()],
+        _ => shape::texts(key, node, report),
+    }
+}
+
+fn conditions(node: &Node<'_>) -> Vec<Json> {
+    match &node.value {
+        Value::List(items) => items.iter().map(Node::to_json).collect(),
+        Value::Null => Vec::new(),
+        _ => vec![node.to_json()],
+    }
+}
+
+fn compatibility(node: &Node<'_>, report: &mut Report<'_>) -> Option<CompatibilityRule> {
+    let Some(with) = shape::entry(node, "with", report) else {
+        shape::wrong("compatibility_rules", node, "a map with `with`", report);
+        return None;
+    };
+    Some(CompatibilityRule {
+        with,
+        version: shape::entry(node, "version", report),
+        compatible: node.get("compatible").and_then(Node::as_bool).unwrap_or(true),
+        reason: shape::entry(node, "reason", report),
+    })
+}
+
+fn composability(node: &Node<'_>, report: &mut Report<'_>) -> Option<ComposabilityRule> {
+    let Some(with) = shape::entry(node, "with", report) else {
+        shape::wrong("composability_rules", node, "a map with `with`", report);
+        return None;
+    };
+    Some(ComposabilityRule {
+        with,
+        required: node.get("required").and_then(Node::as_bool).unwrap_or(false),
+        order: shape::entry(node, "order", report),
+    })
+}

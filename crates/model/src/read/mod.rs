@@ -1,0 +1,305 @@
+//! From text to manifest: never an error, never a panic, always as much as can be had.
+//!
+//! Each field belongs to one room of this folder: [`identity`], [`requirements`], [`invocation`],
+//! [`contract`], [`code`]. A room takes a key that is its own and answers `true`; a key that no
+//! room takes is reported with the nearest one that exists.
+
+mod code;
+mod contract;
+mod identity;
+mod invocation;
+mod requirements;
+mod shape;
+mod sidecar;
+
+use crate::{
+    card::Card,
+    diagnostic::{Code as DiagnosticCode, Diagnostic, Mode},
+    frontmatter,
+    manifest::{About, Code, Contract, Invocation, Json, Manifest, ToolRules, Triggers},
+    name::SkillName,
+    permission::Want,
+    report::{Report, Say},
+    words::Types,
+    yaml::{self, node::Pair},
+};
+
+/// The fields of the specification.
+pub const STANDARD_FIELDS: &[&str] = &["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
+
+/// A file of a skill: its name in the folder and its text (at least up to the end of the frontmatter).
+#[derive(Clone, Copy, Debug)]
+pub struct FileText<'a> {
+    /// As it is spelled in the folder.
+    pub name: &'a str,
+    /// Its text.
+    pub text: &'a str,
+}
+
+/// The files that make a manifest.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Files<'a> {
+    /// The name of the folder; `None` when there is none to compare with.
+    pub folder: Option<&'a str>,
+    /// SKILL.md.
+    pub skill_md: Option<FileText<'a>>,
+    /// SKILL.yaml; when it is there, it is the manifest and SKILL.md the body.
+    pub skill_yaml: Option<FileText<'a>>,
+    /// `agents/openai.yaml`.
+    pub sidecar: Option<FileText<'a>>,
+}
+
+/// What reading gave: a manifest if there is a usable one, and everything that is wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parsed {
+    /// The manifest; `None` exactly when a diagnostic is an error.
+    pub manifest: Option<Manifest>,
+    /// Everything that is odd or wrong.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads the files of a skill.
+#[must_use]
+pub fn parse(files: &Files<'_>, mode: Mode) -> Parsed {
+    parse_with(files, mode, Reader::Fast)
+}
+
+/// Which YAML reader goes first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    Fast,
+    Thorough,
+}
+
+/// The same through the full reader only; the differential test compares the two.
+#[doc(hidden)]
+#[must_use]
+pub fn parse_thoroughly(files: &Files<'_>, mode: Mode) -> Parsed {
+    parse_with(files, mode, Reader::Thorough)
+}
+
+fn parse_with(files: &Files<'_>, mode: Mode, reader: Reader) -> Parsed {
+    let (format, file) = match (files.skill_yaml, files.skill_md) {
+        (Some(file), _) => (Format::SkillYaml, file),
+        (None, Some(file)) => (Format::SkillMd, file),
+        (None, None) => return Parsed { manifest: None, diagnostics: Vec::new() },
+    };
+    let mut report = Report::new(mode, file.name, file.text);
+    let mut draft = Draft::new(format);
+    if let Some(pairs) = read_pairs(file.text, format, reader, &mut report) {
+        draft.read(&pairs, &mut report);
+        draft.check(files.folder, &mut report);
+    }
+    let mut diagnostics = std::mem::take(&mut report.list);
+    if let (Format::SkillYaml, Some(body)) = (format, files.skill_md) {
+        compare_names(draft.name.as_deref(), body, mode, reader, &mut diagnostics);
+    }
+    if let Some(file) = files.sidecar {
+        sidecar::read(file, mode, &mut draft, &mut diagnostics);
+    }
+    let invalid = diagnostics.iter().any(|diagnostic| diagnostic.severity == crate::Severity::Error);
+    Parsed { manifest: if invalid { None } else { draft.finish() }, diagnostics }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    SkillMd,
+    SkillYaml,
+}
+
+fn read_pairs<'a>(text: &'a str, format: Format, reader: Reader, report: &mut Report<'_>) -> Option<Vec<Pair<'a>>> {
+    let range = match format {
+        Format::SkillMd => frontmatter::split(text, report)?.yaml,
+        Format::SkillYaml => {
+            let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
+            bom..text.len()
+        }
+    };
+    let base = u32::try_from(range.start).unwrap_or(u32::MAX);
+    if range.len() > frontmatter::MAX_FRONTMATTER {
+        report.add(DiagnosticCode::FrontmatterTooLarge, base, || {
+            Say::new(format!("the manifest is larger than {} KiB", frontmatter::MAX_FRONTMATTER / 1024))
+        });
+        return None;
+    }
+    match reader {
+        Reader::Fast => yaml::read_mapping(&text[range], base, report),
+        Reader::Thorough => yaml::read_thoroughly(&text[range], base, report),
+    }
+}
+
+/// SKILL.md beside a SKILL.yaml is the body; if it names itself, it must be the same name.
+fn compare_names(name: Option<&str>, body: FileText<'_>, mode: Mode, reader: Reader, diagnostics: &mut Vec<Diagnostic>) {
+    if !body.text.trim_start_matches('\u{feff}').starts_with("---") {
+        return;
+    }
+    let mut report = Report::new(mode, body.name, body.text);
+    let pairs = read_pairs(body.text, Format::SkillMd, reader, &mut report).unwrap_or_default();
+    report.list.clear();
+    if let (Some(name), Some(other)) = (name, pairs.iter().find(|pair| pair.key == "name"))
+        && other.node.as_text().is_some_and(|other| other.trim() != name)
+    {
+        report.add(DiagnosticCode::NamesDisagree, other.key_at, || {
+            Say::new(format!("SKILL.yaml is named `{name}`, this file is not")).hint(format!("write `name: {name}` here, or leave the name out"))
+        });
+    }
+    diagnostics.append(&mut report.list);
+}
+
+/// A manifest in the making.
+struct Draft {
+    format: Format,
+    name: Option<Box<str>>,
+    name_at: u32,
+    description: Option<Box<str>>,
+    seen_name: bool,
+    seen_description: bool,
+    seen_types: bool,
+    permission_error: bool,
+    card: CardDraft,
+    about: About,
+    invocation: Invocation,
+    tools: ToolRules,
+    contract: Contract,
+    triggers: Triggers,
+    wants: Vec<Want>,
+    code: Code,
+    metadata: Json,
+    unknown: Vec<(Box<str>, Json)>,
+}
+
+/// The parts of a card that fields fill in.
+#[derive(Default)]
+struct CardDraft {
+    when_to_use: Option<Box<str>>,
+    version: Option<crate::Version>,
+    emoji: Option<Box<str>>,
+    types: Types,
+    backend: Option<crate::Backend>,
+    user_invocable: Option<bool>,
+    model_invocable: Option<bool>,
+    always: bool,
+    skill_key: Option<Box<str>>,
+    primary_env: Option<Box<str>>,
+    requirements: Vec<crate::Requirement>,
+    installers: Vec<crate::Installer>,
+}
+
+impl Draft {
+    fn new(format: Format) -> Self {
+        Self {
+            format,
+            name: None,
+            name_at: 0,
+            description: None,
+            seen_name: false,
+            seen_description: false,
+            seen_types: false,
+            permission_error: false,
+            card: CardDraft::default(),
+            about: About::default(),
+            invocation: Invocation::default(),
+            tools: ToolRules::default(),
+            contract: Contract::default(),
+            triggers: Triggers::default(),
+            wants: Vec::new(),
+            code: Code::default(),
+            metadata: Json::Null,
+            unknown: Vec::new(),
+        }
+    }
+
+    fn read(&mut self, pairs: &[Pair<'_>], report: &mut Report<'_>) {
+        for pair in pairs {
+            let known = self.identity(pair, report)
+                || self.invocation(pair, report)
+                || self.requirement(pair, report)
+                || self.contract(pair, report)
+                || self.code(pair, report);
+            if !known {
+                self.unknown.push((pair.key.as_ref().into(), pair.node.to_json()));
+                report_unknown(pair, report);
+            } else if self.format == Format::SkillMd && !STANDARD_FIELDS.contains(&pair.key.as_ref()) {
+                report.add(DiagnosticCode::NonStandardField, pair.key_at, || {
+                    Say::new(format!("`{}` is not a field of the specification", pair.key)).hint("move it below `metadata:`")
+                });
+            }
+        }
+    }
+
+    fn check(&mut self, folder: Option<&str>, report: &mut Report<'_>) {
+        self.check_identity(folder, report);
+        if self.format == Format::SkillYaml {
+            for (field, missing) in [("version", self.card.version.is_none()), ("types", !self.seen_types)] {
+                if missing {
+                    report.add(DiagnosticCode::FieldMissing, 0, || Say::new(format!("a SKILL.yaml must have `{field}`")).hint(example(field)));
+                }
+            }
+        }
+    }
+
+    fn finish(self) -> Option<Manifest> {
+        let card = self.card;
+        Some(Manifest {
+            card: Card {
+                name: SkillName::new(self.name.as_deref()?).ok()?,
+                description: self.description?,
+                when_to_use: card.when_to_use,
+                version: card.version,
+                emoji: card.emoji,
+                types: if card.types.is_empty() { Types::PROMPT } else { card.types },
+                backend: card.backend,
+                user_invocable: card.user_invocable.unwrap_or(true),
+                model_invocable: card.model_invocable.unwrap_or(true),
+                always: card.always,
+                skill_key: card.skill_key,
+                primary_env: card.primary_env,
+                requirements: card.requirements,
+                installers: card.installers,
+            },
+            about: self.about,
+            invocation: self.invocation,
+            tools: self.tools,
+            contract: self.contract,
+            triggers: self.triggers,
+            wants: self.wants,
+            code: self.code,
+            metadata: self.metadata,
+            unknown: self.unknown,
+        })
+    }
+}
+
+fn example(field: &str) -> &'static str {
+    if field == "version" { "add `version: 0.1.0`" } else { "add `types: [prompt]`, or tool, workflow, security-rule, transform" }
+}
+
+/// Every key that some room takes, for "did you mean".
+const KNOWN_FIELDS: &[&str] = &[
+    "name", "description", "license", "compatibility", "metadata", "allowed-tools", "version", "homepage", "author",
+    "emoji", "category", "requires", "os", "always", "primaryEnv", "skillKey", "install", "tools", "user-invocable",
+    "disable-model-invocation", "context", "agent", "background", "model", "effort", "argument-hint", "arguments",
+    "when_to_use", "paths", "shell", "hooks", "disallowed-tools", "allowed_tools", "forbidden_tools",
+    "execution_protocol", "preconditions", "postconditions", "output_contract", "compatibility_rules",
+    "composability_rules", "conflicts_with", "types", "triggers", "permissions", "dependencies", "implementation",
+    "prompt", "security_rules", "wiki", "command-dispatch", "command-tool", "command-arg-mode",
+];
+
+fn report_unknown(pair: &Pair<'_>, report: &mut Report<'_>) {
+    report.add(DiagnosticCode::UnknownField, pair.key_at, || {
+        let key = pair.key.as_ref();
+        let near = KNOWN_FIELDS.iter().map(|known| (strsim::damerau_levenshtein(key, known), known)).min();
+        let say = Say::new(format!("nobody knows the field `{}`", key.escape_debug()));
+        match near {
+            Some((distance, known)) if distance <= 1 + key.len() / 5 => say.hint(format!("did you mean `{known}`?")),
+            _ => say.hint("move it below `metadata:`, where every key is allowed"),
+        }
+    });
+}
+
+/// The `skills:` list of an agent's own file. Such a file needs no frontmatter at all.
+pub(crate) fn agent_skills(text: &str) -> Vec<Box<str>> {
+    let mut report = Report::new(Mode::Lenient, "AGENT.md", text);
+    let pairs = read_pairs(text, Format::SkillMd, Reader::Fast, &mut report).unwrap_or_default();
+    yaml::node::get(&pairs, "skills").map(|node| shape::texts("skills", node, &mut report)).unwrap_or_default()
+}

@@ -1,0 +1,130 @@
+//! Reading one value in the shape a field wants, and saying so when it has another.
+
+use crate::{
+    diagnostic::Code,
+    report::{Report, Say},
+    yaml::node::{Node, Pair, Value},
+};
+
+/// Says that a field has another shape than it should.
+pub(super) fn wrong(key: &str, node: &Node<'_>, wanted: &str, report: &mut Report<'_>) {
+    report.add(Code::FieldForm, node.at, || {
+        Say::new(format!("`{}` is {}, but should be {wanted}; it was not read", key.escape_debug(), node.kind()))
+    });
+}
+
+/// A text; nothing at all is `None` without complaint.
+pub(super) fn text(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Option<Box<str>> {
+    match &node.value {
+        Value::Text(text, _) => Some(text.trim().into()).filter(|text: &Box<str>| !text.is_empty()),
+        Value::Null => None,
+        _ => {
+            wrong(key, node, "text", report);
+            None
+        }
+    }
+}
+
+/// A yes or no.
+pub(super) fn flag(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Option<bool> {
+    let flag = node.as_bool();
+    if flag.is_none() && node.value != Value::Null {
+        wrong(key, node, "true or false", report);
+    }
+    flag
+}
+
+/// A list of texts; one text with commas is a list too.
+pub(super) fn texts(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<Box<str>> {
+    located(key, node, report).into_iter().map(|(text, _)| text).collect()
+}
+
+/// A list of texts with the place of each.
+pub(super) fn located(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<(Box<str>, u32)> {
+    match &node.value {
+        Value::Null => Vec::new(),
+        Value::Text(text, _) => split_at(text, ',', node.at),
+        Value::List(items) => {
+            let item = |item: &Node<'_>| {
+                let found = item.as_text().map(|text| (text.trim().into(), item.at));
+                if found.is_none() {
+                    wrong(key, item, "text", report);
+                }
+                found
+            };
+            items.iter().filter_map(item).filter(|(text, _): &(Box<str>, u32)| !text.is_empty()).collect()
+        }
+        Value::Map(_) => {
+            wrong(key, node, "a list of texts", report);
+            Vec::new()
+        }
+    }
+}
+
+fn split_at(text: &str, separator: char, at: u32) -> Vec<(Box<str>, u32)> {
+    text.split(separator).map(str::trim).filter(|part| !part.is_empty()).map(|part| (part.into(), at)).collect()
+}
+
+/// Tool names: a list, or one text with commas or blanks between them. Brackets keep together
+/// what they hold, as in `Bash(git commit:*)`.
+pub(super) fn tools(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<Box<str>> {
+    match &node.value {
+        Value::Text(text, _) => split_tools(text),
+        _ => texts(key, node, report),
+    }
+}
+
+/// Splits at commas and blanks that stand outside of brackets.
+pub(super) fn split_tools(text: &str) -> Vec<Box<str>> {
+    let (mut found, mut word, mut depth) = (Vec::new(), String::new(), 0usize);
+    for c in text.chars() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 && (c == ',' || c.is_whitespace()) {
+            if !word.is_empty() {
+                found.push(std::mem::take(&mut word).into());
+            }
+        } else {
+            word.push(c);
+        }
+    }
+    if !word.is_empty() {
+        found.push(word.into());
+    }
+    found
+}
+
+/// The pairs of a map.
+pub(super) fn map<'n, 'a>(key: &str, node: &'n Node<'a>, report: &mut Report<'_>) -> &'n [Pair<'a>] {
+    match &node.value {
+        Value::Map(pairs) => pairs,
+        Value::Null => &[],
+        _ => {
+            wrong(key, node, "a map", report);
+            &[]
+        }
+    }
+}
+
+/// The items of a list that are maps.
+pub(super) fn maps<'n, 'a>(key: &str, node: &'n Node<'a>, report: &mut Report<'_>) -> Vec<&'n Node<'a>> {
+    match &node.value {
+        Value::List(items) => {
+            items.iter().filter(|item| item.as_map().is_none()).for_each(|item| wrong(key, item, "a map", report));
+            items.iter().filter(|item| item.as_map().is_some()).collect()
+        }
+        Value::Null => Vec::new(),
+        _ => {
+            wrong(key, node, "a list of maps", report);
+            Vec::new()
+        }
+    }
+}
+
+/// The text of a key of a map.
+pub(super) fn entry(node: &Node<'_>, key: &str, report: &mut Report<'_>) -> Option<Box<str>> {
+    text(key, node.get(key)?, report)
+}

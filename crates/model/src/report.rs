@@ -1,0 +1,113 @@
+//! Where a reader writes down what it met: one list, one file, one mode.
+
+use crate::diagnostic::{Code, Diagnostic, Mode, Position};
+
+/// A message with what to type next.
+pub(crate) struct Say {
+    message: String,
+    hint: Option<String>,
+}
+
+impl Say {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// Collects the diagnostics of one file.
+pub(crate) struct Report<'a> {
+    pub(crate) mode: Mode,
+    pub(crate) file: &'a str,
+    text: &'a str,
+    pub(crate) list: Vec<Diagnostic>,
+}
+
+impl<'a> Report<'a> {
+    pub(crate) fn new(mode: Mode, file: &'a str, text: &'a str) -> Self {
+        Self { mode, file, text, list: Vec::new() }
+    }
+
+    /// Writes down `code` at the byte offset `at`, if the mode mentions it; the words are made only then.
+    pub(crate) fn add(&mut self, code: Code, at: u32, say: impl FnOnce() -> Say) {
+        let Some(severity) = code.severity(self.mode) else { return };
+        let say = say();
+        self.list.push(Diagnostic {
+            severity,
+            code,
+            message: say.message.into(),
+            hint: say.hint.map(Into::into),
+            file: self.file.into(),
+            position: Some(self.position(at)),
+        });
+    }
+
+    /// Whether anything so far makes the skill invalid.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.list.iter().any(|diagnostic| diagnostic.severity == crate::diagnostic::Severity::Error)
+    }
+
+    /// The line and column of a byte offset.
+    pub(crate) fn position(&self, at: u32) -> Position {
+        position(self.text, at)
+    }
+
+    /// The line of a byte offset.
+    pub(crate) fn line(&self, at: u32) -> u32 {
+        line(self.text, at)
+    }
+}
+
+fn line(text: &str, at: u32) -> u32 {
+    let end = (at as usize).min(text.len());
+    let breaks = text.as_bytes()[..end].iter().filter(|byte| **byte == b'\n').count();
+    u32::try_from(breaks).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+fn position(text: &str, at: u32) -> Position {
+    let mut end = (at as usize).min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let start = text[..end].rfind('\n').map_or(0, |index| index + 1);
+    let column = text[start..end].chars().filter(|c| *c != '\u{feff}').count();
+    Position { line: line(text, at), column: u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1) }
+}
+
+impl Report<'_> {
+    /// The comment behind a one-line value, on the line of the key at `at`.
+    pub(crate) fn comment_after(&self, at: u32, value: &str) -> Option<String> {
+        let line = self.text.get(at as usize..)?.lines().next()?;
+        let behind = &line[line.find(value)? + value.len()..];
+        behind.trim_start().starts_with('#').then(|| behind.trim().to_owned())
+    }
+
+    /// The bracketed text that starts at `at`, up to the bracket that closes it; quotes and
+    /// comments hold no brackets.
+    pub(crate) fn brackets_at(&self, at: u32) -> Option<&str> {
+        let text = self.text.get(at as usize..)?;
+        let (mut depth, mut quote, mut skip) = (0usize, None, 0usize);
+        for (index, c) in text.char_indices() {
+            if index < skip {
+                continue;
+            }
+            match (quote, c) {
+                (Some(_), '\\') => skip = index + 2,
+                (Some(mark), c) if c == mark => quote = None,
+                (Some(_), _) => {}
+                (None, '"' | '\'') => quote = Some(c),
+                (None, '/') if text[index..].starts_with("//") => skip = index + text[index..].find('\n')?,
+                (None, '/') if text[index..].starts_with("/*") => skip = index + text[index..].find("*/")? + 2,
+                (None, '{' | '[') => depth += 1,
+                (None, '}' | ']') if depth <= 1 => return Some(&text[..=index]),
+                (None, '}' | ']') => depth -= 1,
+                _ => {}
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,78 @@
+//! Characters that a reader can't see, and how text is shown so that nothing is hidden.
+
+use std::borrow::Cow;
+
+/// Characters that render as nothing, or that change the order in which text is read.
+#[must_use]
+pub fn is_invisible(c: char) -> bool {
+    matches!(c,
+        '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Invisible characters that carry no meaning in honest text. Joiners and directional marks are
+/// left out: emoji, Arabic, Hebrew and Indic text need them.
+#[must_use]
+pub fn hides_text(c: char) -> bool {
+    is_invisible(c) && !matches!(c, '\u{200c}'..='\u{200f}' | '\u{00ad}' | '\u{feff}' | '\u{2028}' | '\u{2029}')
+}
+
+/// The text without invisible characters: what a model is shown.
+#[must_use]
+pub fn without_hidden(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() || !text.contains(hides_text) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.chars().filter(|c| !hides_text(*c)).collect())
+    }
+}
+
+/// The text with control and invisible characters spelled out: what a terminal is shown.
+/// Line breaks become blanks, so that one value stays on one line.
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let plain = |c: char| !c.is_control() && !is_invisible(c);
+    if text.chars().all(plain) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' => out.push(' '),
+            '\u{200d}' => out.push(c),
+            c if plain(c) => out.push(c),
+            c => out.extend(c.escape_unicode()),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// ASCII that was smuggled in as Unicode tag characters.
+#[must_use]
+pub fn smuggled_ascii(text: &str) -> String {
+    text.chars()
+        .filter_map(|c| char::from_u32(u32::from(c).checked_sub(0xe0000)?).filter(|c| matches!(c, ' '..='~')))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_stays_hidden() {
+        assert_eq!(visible("a\u{1b}[31mb\u{202e}c\nd"), "a\\u{1b}[31mb\\u{202e}c d");
+        assert_eq!(without_hidden("a\u{e0041}\u{200b}b"), "ab");
+        assert_eq!(smuggled_ascii("x\u{e0048}\u{e0069}"), "Hi");
+    }
+
+    #[test]
+    fn honest_text_is_left_alone() {
+        for text in ["plain", "café — ok", "👩‍🔬", "می‌خواهم"] {
+            assert_eq!(without_hidden(text), text);
+        }
+        assert_eq!(visible("👩‍🔬"), "👩‍🔬");
+    }
+}

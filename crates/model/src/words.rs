@@ -1,0 +1,323 @@
+//! The small words of a manifest: source, version, digest, types, backends, systems.
+
+use std::{fmt, str::FromStr};
+
+/// Where a skill comes from. The greater source wins a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Source {
+    /// Folders named in the configuration, and other agents' folders.
+    Extra,
+    /// Compiled into the binary.
+    Builtin,
+    /// The user's own.
+    User,
+    /// The project's.
+    Project,
+    /// Named on the command line or in AGENT.md.
+    Inline,
+}
+
+impl Source {
+    /// All sources, the weakest first.
+    pub const ALL: [Self; 5] = [Self::Extra, Self::Builtin, Self::User, Self::Project, Self::Inline];
+
+    /// The lower-case word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Extra => "extra",
+            Self::Builtin => "builtin",
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Inline => "inline",
+        }
+    }
+}
+
+/// The word is not one that this field knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownWord {
+    /// What was found.
+    pub found: String,
+    /// What is known.
+    pub known: &'static [&'static str],
+}
+
+impl fmt::Display for UnknownWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` is not one of {}", self.found.escape_debug(), self.known.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownWord {}
+
+macro_rules! words {
+    ($type:ty, $known:expr, $($($word:literal)|+ => $value:expr),+ $(,)?) => {
+        impl FromStr for $type {
+            type Err = UnknownWord;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                match text {
+                    $($($word)|+ => Ok($value),)+
+                    _ => Err(UnknownWord { found: text.to_owned(), known: $known }),
+                }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+
+words!(Source, &["extra", "builtin", "user", "project", "inline"],
+    "extra" => Self::Extra, "builtin" => Self::Builtin, "user" => Self::User,
+    "project" => Self::Project, "inline" => Self::Inline);
+
+/// What a skill contributes when it is active.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SkillType {
+    /// Tools that a model can call.
+    Tool,
+    /// Text for the model.
+    Prompt,
+    /// A procedure that runs by name.
+    Workflow,
+    /// Rules for the scanner.
+    SecurityRule,
+    /// A change of the final answer.
+    Transform,
+}
+
+impl SkillType {
+    /// All types.
+    pub const ALL: [Self; 5] = [Self::Tool, Self::Prompt, Self::Workflow, Self::SecurityRule, Self::Transform];
+
+    /// The lower-case word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Prompt => "prompt",
+            Self::Workflow => "workflow",
+            Self::SecurityRule => "security-rule",
+            Self::Transform => "transform",
+        }
+    }
+}
+
+words!(SkillType, &["tool", "prompt", "workflow", "security-rule", "transform"],
+    "tool" => Self::Tool, "prompt" => Self::Prompt, "workflow" => Self::Workflow,
+    "security-rule" => Self::SecurityRule, "transform" => Self::Transform);
+
+/// A set of skill types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Types(u8);
+
+impl Types {
+    /// Only `prompt`: what a skill is when it does not say.
+    pub const PROMPT: Self = Self(1 << SkillType::Prompt as u8);
+
+    /// Adds a type.
+    pub fn insert(&mut self, kind: SkillType) {
+        self.0 |= 1 << kind as u8;
+    }
+
+    /// Whether nothing is in it.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The types in it, in a fixed order.
+    pub fn iter(self) -> impl Iterator<Item = SkillType> {
+        SkillType::ALL.into_iter().filter(move |kind| self.0 & (1 << *kind as u8) != 0)
+    }
+
+    /// As bits; how the index writes it down.
+    #[must_use]
+    pub const fn bits(self) -> u8 {
+        self.0
+    }
+
+    /// From bits; unknown ones are dropped.
+    #[must_use]
+    pub const fn from_bits(bits: u8) -> Self {
+        Self(bits & 0b1_1111)
+    }
+}
+
+/// A way to run skill code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Backend {
+    /// A Starlark script in a worker.
+    Starlark,
+    /// A WebAssembly module or component.
+    Wasm,
+    /// A child process that speaks the wire protocol.
+    Process,
+    /// A native library in a child process.
+    Native,
+    /// JavaScript or TypeScript, through Deno or the embedded engine.
+    Js,
+}
+
+impl Backend {
+    /// All backends.
+    pub const ALL: [Self; 5] = [Self::Starlark, Self::Wasm, Self::Process, Self::Native, Self::Js];
+
+    /// The lower-case word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Starlark => "starlark",
+            Self::Wasm => "wasm",
+            Self::Process => "process",
+            Self::Native => "native",
+            Self::Js => "js",
+        }
+    }
+}
+
+words!(Backend, &["starlark", "wasm", "process", "native", "js"],
+    "starlark" => Self::Starlark, "wasm" => Self::Wasm, "process" => Self::Process,
+    "native" | "plugin" => Self::Native, "js" | "deno" => Self::Js);
+
+/// An operating system, as skills name them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Os {
+    /// macOS; skills say `darwin` or `macos`.
+    Macos,
+    /// Linux.
+    Linux,
+    /// Windows; skills say `win32` or `windows`.
+    Windows,
+}
+
+impl Os {
+    /// The usual word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Macos => "macos",
+            Self::Linux => "linux",
+            Self::Windows => "windows",
+        }
+    }
+}
+
+words!(Os, &["darwin", "macos", "linux", "win32", "windows"],
+    "darwin" | "macos" => Self::Macos, "linux" => Self::Linux, "win32" | "windows" => Self::Windows);
+
+/// A version, as written; SemVer where it is SemVer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    text: Box<str>,
+    semver: Option<semver::Version>,
+}
+
+impl Version {
+    /// Keeps the text and reads it as SemVer; `1.2` is taken for `1.2.0`.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let core = text.trim().trim_start_matches('v');
+        let padded = match core.bytes().filter(|byte| *byte == b'.').count() {
+            0 => format!("{core}.0.0"),
+            1 => format!("{core}.0"),
+            _ => core.to_owned(),
+        };
+        let semver = semver::Version::parse(core).or_else(|_| semver::Version::parse(&padded)).ok();
+        Self { text: text.trim().into(), semver }
+    }
+
+    /// As written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// As SemVer.
+    #[must_use]
+    pub const fn semver(&self) -> Option<&semver::Version> {
+        self.semver.as_ref()
+    }
+
+    /// Whether it is written exactly as SemVer wants it.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.semver.as_ref().is_some_and(|version| version.to_string() == *self.text)
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The identity of a skill's exact bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest(pub [u8; 32]);
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha256:")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// The text is not `sha256:` and 64 lower-case hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotADigest;
+
+impl fmt::Display for NotADigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a digest: it must be `sha256:` and 64 hexadecimal digits")
+    }
+}
+
+impl std::error::Error for NotADigest {}
+
+impl FromStr for Digest {
+    type Err = NotADigest;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let hex = text.strip_prefix("sha256:").filter(|hex| hex.len() == 64 && hex.is_ascii()).ok_or(NotADigest)?;
+        let mut bytes = [0; 32];
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            let pair = &hex[index * 2..index * 2 + 2];
+            let lower = pair.bytes().all(|digit| digit.is_ascii_digit() || matches!(digit, b'a'..=b'f'));
+            *byte = u8::from_str_radix(pair, 16).ok().filter(|_| lower).ok_or(NotADigest)?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_ordered_by_precedence() {
+        assert!(Source::ALL.is_sorted());
+        assert!(Source::ALL.iter().all(|source| source.as_str().parse() == Ok(*source)));
+    }
+
+    #[test]
+    fn versions_keep_their_spelling() {
+        assert_eq!(Version::new("1.10").as_str(), "1.10");
+        assert_eq!(Version::new("1.10").semver(), Some(&semver::Version::new(1, 10, 0)));
+        assert!(Version::new("1.2.3-rc.1").is_exact());
+        assert_eq!(Version::new("latest").semver(), None);
+    }
+
+    #[test]
+    fn digests_read_back() {
+        let digest = Digest([0xab; 32]);
+        assert_eq!(digest.to_string().parse(), Ok(digest));
+        assert!("sha256:AB".parse::<Digest>().is_err());
+        assert!(format!("sha256:{}", "A".repeat(64)).parse::<Digest>().is_err());
+    }
+}

@@ -1,0 +1,141 @@
+//! The tree that both YAML readers build: text stays text, and every value knows where it stands.
+
+use std::borrow::Cow;
+
+/// How a text was written: only an unquoted one can also be a number or a boolean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Unquoted.
+    Plain,
+    /// In quotes or as a block.
+    Quoted,
+}
+
+/// A value and its place.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Node<'a> {
+    /// The value.
+    pub(crate) value: Value<'a>,
+    /// Byte offset in the file.
+    pub(crate) at: u32,
+}
+
+/// What YAML can say, as far as a manifest needs it. Scalars keep their source spelling.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value<'a> {
+    /// Nothing, `~` or `null`.
+    Null,
+    /// Any scalar.
+    Text(Cow<'a, str>, Style),
+    /// A sequence.
+    List(Vec<Node<'a>>),
+    /// A mapping, in source order.
+    Map(Vec<Pair<'a>>),
+}
+
+/// One `key: value`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Pair<'a> {
+    /// The key.
+    pub(crate) key: Cow<'a, str>,
+    /// Byte offset of the key in the file.
+    pub(crate) key_at: u32,
+    /// The value.
+    pub(crate) node: Node<'a>,
+}
+
+impl<'a> Node<'a> {
+    /// The text of a scalar.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text, _) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The pairs of a mapping.
+    pub(crate) fn as_map(&self) -> Option<&[Pair<'a>]> {
+        match &self.value {
+            Value::Map(pairs) => Some(pairs),
+            _ => None,
+        }
+    }
+
+    /// A boolean in any of the spellings that skills use.
+    pub(crate) fn as_bool(&self) -> Option<bool> {
+        let text = self.as_text()?;
+        let is = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+        if is(&["true", "yes", "on", "1"]) {
+            Some(true)
+        } else if is(&["false", "no", "off", "0"]) {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    /// What kind of value this is, in words.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self.value {
+            Value::Null => "nothing",
+            Value::Text(..) => "text",
+            Value::List(_) => "a list",
+            Value::Map(_) => "a map",
+        }
+    }
+
+    /// The value of a key of a mapping.
+    pub(crate) fn get(&self, key: &str) -> Option<&Node<'a>> {
+        get(self.as_map()?, key)
+    }
+
+    /// The same value as JSON; unquoted numbers and booleans become JSON ones when they round-trip.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        use serde_json::Value as Json;
+        match &self.value {
+            Value::Null => Json::Null,
+            Value::Text(text, Style::Plain) => plain_to_json(text),
+            Value::Text(text, Style::Quoted) => Json::String(text.to_string()),
+            Value::List(items) => items.iter().map(Node::to_json).collect(),
+            Value::Map(pairs) => {
+                pairs.iter().map(|pair| (pair.key.to_string(), pair.node.to_json())).collect::<serde_json::Map<_, _>>().into()
+            }
+        }
+    }
+
+    /// A node that a JSON value stands for; all of it at one place.
+    pub(crate) fn from_json(json: serde_json::Value, at: u32) -> Node<'static> {
+        use serde_json::Value as Json;
+        let value = match json {
+            Json::Null => Value::Null,
+            Json::Bool(flag) => Value::Text(flag.to_string().into(), Style::Plain),
+            Json::Number(number) => Value::Text(number.to_string().into(), Style::Plain),
+            Json::String(text) => Value::Text(text.into(), Style::Quoted),
+            Json::Array(items) => Value::List(items.into_iter().map(|item| Node::from_json(item, at)).collect()),
+            Json::Object(map) => Value::Map(
+                map.into_iter()
+                    .map(|(key, json)| Pair { key: key.into(), key_at: at, node: Node::from_json(json, at) })
+                    .collect(),
+            ),
+        };
+        Node { value, at }
+    }
+}
+
+/// The value of a key among pairs.
+pub(crate) fn get<'n, 'a>(pairs: &'n [Pair<'a>], key: &str) -> Option<&'n Node<'a>> {
+    pairs.iter().find(|pair| pair.key == key).map(|pair| &pair.node)
+}
+
+fn plain_to_json(text: &str) -> serde_json::Value {
+    match text {
+        "true" | "True" | "TRUE" => return true.into(),
+        "false" | "False" | "FALSE" => return false.into(),
+        _ => {}
+    }
+    let number = text.parse::<i64>().map(serde_json::Number::from).ok();
+    match number {
+        Some(number) if number.to_string() == text => number.into(),
+        _ => text.into(),
+    }
+}

@@ -1,0 +1,255 @@
+//! Eligibility: may this skill be used here at all?
+//!
+//! A skill is admitted when all eight rules hold: enabled · bundled allow-list · operating system ·
+//! all programs · one of the alternative programs · all variables · all settings · scan. Trust of
+//! the folder and the agent's tools are checked beside them. Every refusal is collected, not only
+//! the first, so that one look tells everything that is missing.
+
+use metier_model::{Card, Installer, Need, Os, Requirement, Source};
+
+/// What the machine has. Implemented where the machine can be looked at.
+pub trait Facts {
+    /// The operating system; `None` for one that skills don't name.
+    fn os(&self) -> Option<Os>;
+    /// Whether a program of this name is on PATH.
+    fn has_program(&self, name: &str) -> bool;
+    /// Whether an environment variable is set and not empty.
+    fn has_variable(&self, name: &str) -> bool;
+    /// Whether a setting is truthy.
+    fn has_setting(&self, path: &str) -> bool;
+    /// The tools that the agent declares; `None` when nobody said.
+    fn tools(&self) -> Option<&[String]>;
+}
+
+/// What the scanner said about a skill's exact bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Scan {
+    /// Not scanned.
+    #[default]
+    Unknown,
+    /// Nothing that blocks.
+    Passed,
+    /// A finding that blocks.
+    Critical,
+    /// Not everything could be read.
+    Incomplete,
+}
+
+/// How a skill stands with the user, apart from what is in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Standing<'a> {
+    /// Where it comes from.
+    pub source: Source,
+    /// Whether its folder is trusted.
+    pub trusted: bool,
+    /// Whether the configuration leaves it switched on.
+    pub enabled: bool,
+    /// Whether the bundled allow-list lets it through.
+    pub bundled_allowed: bool,
+    /// The variables that the configuration sets for it.
+    pub configured_env: &'a [&'a str],
+    /// Whether the configuration holds an API key for it.
+    pub has_api_key: bool,
+    /// What the scanner said.
+    pub scan: Scan,
+}
+
+impl Standing<'_> {
+    /// A skill that nobody objects to.
+    #[must_use]
+    pub const fn fine(source: Source) -> Self {
+        Self { source, trusted: true, enabled: true, bundled_allowed: true, configured_env: &[], has_api_key: false, scan: Scan::Unknown }
+    }
+}
+
+/// May this skill be used here?
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Yes.
+    Admitted,
+    /// No, for these reasons; there is at least one.
+    Refused(Vec<Reason>),
+}
+
+/// Which rule refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReasonKind {
+    /// A program is missing.
+    Bin,
+    /// None of several programs is there.
+    AnyBin,
+    /// A variable is not set.
+    Env,
+    /// A setting is not truthy.
+    Config,
+    /// The operating system is another one.
+    Os,
+    /// Switched off in the configuration.
+    Disabled,
+    /// Not on the allow-list of bundled skills.
+    NotAllowed,
+    /// A blocking finding, or an incomplete scan.
+    Scan,
+    /// The folder is not trusted.
+    Untrusted,
+    /// Does not conform, and strict validation is on.
+    Strict,
+    /// A skill that it builds on is missing.
+    Dependency,
+    /// A tool that the agent does not have.
+    Tool,
+}
+
+impl ReasonKind {
+    /// The stable word used in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Bin => "bin",
+            Self::AnyBin => "any_bin",
+            Self::Env => "env",
+            Self::Config => "config",
+            Self::Os => "os",
+            Self::Disabled => "disabled",
+            Self::NotAllowed => "not_allowed",
+            Self::Scan => "scan",
+            Self::Untrusted => "untrusted",
+            Self::Strict => "strict",
+            Self::Dependency => "dependency",
+            Self::Tool => "tool",
+        }
+    }
+
+    /// Whether the skill is blocked by it, rather than merely not ready.
+    #[must_use]
+    pub const fn blocks(self) -> bool {
+        matches!(self, Self::Scan | Self::Untrusted)
+    }
+
+    /// Whether it is the user who switched the skill off.
+    #[must_use]
+    pub const fn disables(self) -> bool {
+        matches!(self, Self::Disabled | Self::NotAllowed)
+    }
+}
+
+/// Why a skill is refused, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// Which rule.
+    pub kind: ReasonKind,
+    /// What is missing.
+    pub name: Box<str>,
+    /// What happened, in one sentence.
+    pub message: Box<str>,
+    /// What to type.
+    pub hint: Option<Box<str>>,
+    /// The line of the manifest that asks for it.
+    pub line: Option<u32>,
+}
+
+/// Checks all rules and collects every reason against the skill.
+#[must_use]
+pub fn admit(card: &Card, standing: &Standing<'_>, facts: &dyn Facts) -> Verdict {
+    let mut reasons = Vec::new();
+    standing_reasons(card, standing, &mut reasons);
+    for requirement in &card.requirements {
+        let skippable = matches!(requirement.need, Need::Bin(_) | Need::AnyBin(_) | Need::Env(_) | Need::Config(_));
+        if !(card.always && skippable) {
+            reasons.extend(unmet(card, requirement, standing, facts));
+        }
+    }
+    if reasons.is_empty() { Verdict::Admitted } else { Verdict::Refused(reasons) }
+}
+
+fn standing_reasons(card: &Card, standing: &Standing<'_>, reasons: &mut Vec<Reason>) {
+    let mut refuse = |kind, message: &str, hint: String| {
+        reasons.push(Reason { kind, name: card.name.as_str().into(), message: message.into(), hint: Some(hint.into()), line: None });
+    };
+    let key = card.config_key();
+    if !standing.trusted {
+        refuse(ReasonKind::Untrusted, "its folder is not trusted", "metier trust".into());
+    }
+    if !standing.enabled {
+        refuse(ReasonKind::Disabled, "it is switched off in the configuration", format!("metier config skills.entries.{key}.enabled true"));
+    }
+    if standing.source == Source::Builtin && !standing.bundled_allowed {
+        refuse(ReasonKind::NotAllowed, "it is not on the list of allowed built-in skills", "metier config skills.allow_bundled".into());
+    }
+    match standing.scan {
+        Scan::Critical => refuse(ReasonKind::Scan, "the scanner found something dangerous in it", format!("metier scan {}", card.name)),
+        Scan::Incomplete => refuse(ReasonKind::Scan, "the scanner could not read all of it", format!("metier scan {}", card.name)),
+        Scan::Unknown | Scan::Passed => {}
+    }
+}
+
+/// The reason that a requirement gives, if it is not met.
+fn unmet(card: &Card, requirement: &Requirement, standing: &Standing<'_>, facts: &dyn Facts) -> Option<Reason> {
+    let (kind, name, message, hint) = match &requirement.need {
+        Need::Bin(bin) if !facts.has_program(bin) => {
+            (ReasonKind::Bin, bin.clone(), format!("it needs the program `{bin}`, which is not on PATH"), install_hint(card, &[bin], facts.os()))
+        }
+        Need::AnyBin(bins) if !bins.iter().any(|bin| facts.has_program(bin)) => {
+            let names: Vec<&str> = bins.iter().map(|bin| &**bin).collect();
+            let message = format!("it needs one of the programs {}, and none is on PATH", list(&names));
+            (ReasonKind::AnyBin, names.join(", ").into(), message, install_hint(card, &names, facts.os()))
+        }
+        Need::Env(name) if !variable_is_set(card, name, standing, facts) => {
+            let hint = if card.primary_env.as_deref() == Some(name) {
+                format!("metier config skills.entries.{}.api_key YOUR_KEY", card.config_key())
+            } else {
+                format!("export {name}=…, or: metier config skills.entries.{}.env.{name} VALUE", card.config_key())
+            };
+            (ReasonKind::Env, name.clone(), format!("it needs the environment variable `{name}`, which is not set"), hint)
+        }
+        Need::Config(path) if !facts.has_setting(path) => {
+            (ReasonKind::Config, path.clone(), format!("it needs the setting `{path}`"), format!("metier config settings.{path} true"))
+        }
+        Need::Os(systems) if !facts.os().is_some_and(|os| systems.contains(&os)) => {
+            let names: Vec<&str> = systems.iter().map(|os| os.as_str()).collect();
+            let here = facts.os().map_or("another system", Os::as_str);
+            (ReasonKind::Os, names.join(", ").into(), format!("it is for {}, and this is {here}", list(&names)), String::new())
+        }
+        Need::Tool(name) if facts.tools().is_some_and(|tools| !tools.iter().any(|tool| tool == &**name)) => {
+            (ReasonKind::Tool, name.clone(), format!("it needs the tool `{name}`, which the agent does not have"), "metier config agent.tools".into())
+        }
+        _ => return None,
+    };
+    Some(Reason { kind, name, message: message.into(), hint: (!hint.is_empty()).then(|| hint.into()), line: Some(requirement.line) })
+}
+
+fn variable_is_set(card: &Card, name: &str, standing: &Standing<'_>, facts: &dyn Facts) -> bool {
+    facts.has_variable(name)
+        || standing.configured_env.contains(&name)
+        || (standing.has_api_key && card.primary_env.as_deref() == Some(name))
+}
+
+/// The command that installs one of `bins` here, if the manifest knows one.
+fn install_hint(card: &Card, bins: &[&str], os: Option<Os>) -> String {
+    let brings = |installer: &&Installer| installer.bins.is_empty() || installer.bins.iter().any(|bin| bins.contains(&&**bin));
+    let fits = |installer: &&Installer| installer.os.is_empty() || os.is_some_and(|os| installer.os.contains(&os));
+    let preferred: &[&str] = if os == Some(Os::Linux) { &["apt", "brew"] } else { &["brew"] };
+    let rank = |installer: &&Installer| preferred.iter().position(|kind| *kind == &*installer.kind).unwrap_or(preferred.len());
+    let best = card.installers.iter().filter(brings).filter(fits).filter(|installer| installer.command().is_some()).min_by_key(rank);
+    match (best.and_then(Installer::command), bins) {
+        (Some(command), _) => command,
+        (None, [bin]) => format!("install `{bin}` and put it on PATH"),
+        (None, _) => "install one of them and put it on PATH".into(),
+    }
+}
+
+/// `a`, `a or b`, `a, b or c`, in backticks.
+fn list(names: &[&str]) -> String {
+    match names {
+        [] => "no known system".into(),
+        [one] => format!("`{one}`"),
+        [head @ .., last] => {
+            let head: Vec<_> = head.iter().map(|name| format!("`{name}`")).collect();
+            format!("{} or `{last}`", head.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "admit_tests.rs"]
+mod tests;

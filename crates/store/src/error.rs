@@ -1,0 +1,142 @@
+//! What can go wrong, and the way out of it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+/// Why the store could not do what was asked. The database file is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file or its folder can't be created, read or written.
+    #[error("can't open the database {}", path.display())]
+    Unreachable {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// The file is something else.
+    #[error("{} is not a metier database", path.display())]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file was one of ours and is damaged.
+    #[error("the database {} is damaged", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says, if it got to see it.
+        #[source]
+        source: Option<rusqlite::Error>,
+    },
+    /// A newer metier wrote the file.
+    #[error("the database {} was written by a newer metier (schema {found}, this one knows {known})", path.display())]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The schema version in the file.
+        found: i64,
+        /// The newest one we know.
+        known: i64,
+    },
+    /// Another process kept the database locked.
+    #[error("the database {} is in use by another process", path.display())]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Anything else that SQLite may say, such as a full disk.
+    #[error("the database {} can't be used", path.display())]
+    Database {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite says.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// A folder was given that isn't absolute, or has `..` in it.
+    #[error("`{}` is not an absolute path without `..`", folder.display())]
+    NotAbsolute {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A folder's name can't be written down.
+    #[error("`{}` is not valid UTF-8", folder.display())]
+    NotUtf8 {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// Trusting this folder would trust everything.
+    #[error("`{}` can't be trusted: everything on this machine lies below it", folder.display())]
+    TooBroad {
+        /// The folder.
+        folder: PathBuf,
+    },
+}
+
+impl StoreError {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            StoreError::Unreachable { path, .. } => {
+                format!(
+                    "check that you may write to {}, or set METIER_HOME to another folder",
+                    path.display()
+                )
+            }
+            StoreError::NotOurs { path } => format!(
+                "move it away, {}, or set METIER_HOME to another folder",
+                mv(path)
+            ),
+            StoreError::Damaged { path, .. } => {
+                format!(
+                    "restore it from a backup, or start anew with {} (trust and approvals are asked again)",
+                    mv(path)
+                )
+            }
+            StoreError::Newer { path, .. } => {
+                format!(
+                    "update metier, or start anew with {} (trust and approvals are asked again)",
+                    mv(path)
+                )
+            }
+            StoreError::Busy { .. } => {
+                "wait for the other metier to finish, or stop it, and try again".to_owned()
+            }
+            StoreError::Database { path, .. } => {
+                format!(
+                    "check the free space and your permissions in {}",
+                    path.parent().unwrap_or(path).display()
+                )
+            }
+            StoreError::NotAbsolute { .. } => "give the full path of the folder".to_owned(),
+            StoreError::NotUtf8 { .. } => "rename the folder".to_owned(),
+            StoreError::TooBroad { .. } => {
+                "trust the project's own folder: `metier trust PATH`".to_owned()
+            }
+        }
+    }
+
+    /// Sorts what SQLite says into what a person can act on.
+    pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => StoreError::NotOurs { path },
+            Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged {
+                path,
+                source: Some(source),
+            },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
+            _ => StoreError::Database { path, source },
+        }
+    }
+}
+
+/// The command that moves a database and its companions out of the way.
+fn mv(path: &Path) -> String {
+    let path = path.display();
+    format!("`mv {path} {path}.old`")
+}

@@ -1,0 +1,254 @@
+//! Opening: look before touching, create privately, then bring up to date.
+//!
+//! SQLite repairs and rewrites what it opens, so whose file it is gets decided from its first hundred bytes, before
+//! SQLite sees it. The application id is there from the first commit on: version 1 is written before the switch to
+//! WAL, so it never exists in the log alone.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::schema::{self, APPLICATION_ID};
+use crate::{Store, StoreError};
+
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+const SWITCH_ATTEMPTS: u32 = 50;
+const SWITCH_PAUSE: Duration = Duration::from_millis(10);
+
+const MAGIC: &[u8] = b"SQLite format 3\0";
+const HEADER: usize = 100;
+/// Where the header keeps the size of a page, of which 65,536 is written as 1.
+const PAGE_SIZE_AT: std::ops::Range<usize> = 16..18;
+/// Where the header keeps the application id, four bytes with the most significant first.
+const APPLICATION_ID_AT: std::ops::Range<usize> = 68..72;
+
+impl Store {
+    /// Opens the database, creating it and its folder if need be, and brings it up to date.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        create(path).map_err(|source| unreachable(path, source))?;
+        check_header(path)?;
+        make_private(path).map_err(|source| unreachable(path, source))?;
+        let mut connection =
+            connect(path).map_err(|source| StoreError::from_sqlite(path, source))?;
+        check_content(path, &connection)?;
+        prepare(&mut connection).map_err(|source| StoreError::from_sqlite(path, source))?;
+        Ok(Self {
+            connection,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Opens the database if there is one. Without one, nothing is created: there is nothing to read.
+    pub fn open_existing(path: &Path) -> Result<Option<Self>, StoreError> {
+        match fs::metadata(path) {
+            Ok(found) if found.is_file() && found.len() == 0 && !has_journal(path) => Ok(None),
+            Ok(_) => Self::open(path).map(Some),
+            Err(error) if is_absence(&error) => Ok(None),
+            Err(source) => Err(unreachable(path, source)),
+        }
+    }
+
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn fail(&self, source: rusqlite::Error) -> StoreError {
+        StoreError::from_sqlite(&self.path, source)
+    }
+}
+
+fn unreachable(path: &Path, source: io::Error) -> StoreError {
+    StoreError::Unreachable {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+fn is_absence(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+/// An empty file that only its owner can read is a new database to SQLite, and its companions take over its mode.
+fn create(path: &Path) -> io::Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder)?;
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop)
+}
+
+/// Takes away what others may do with a file that came with wider permissions, from a backup for instance.
+#[cfg(unix)]
+fn make_private(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+
+    for file in [
+        path.to_owned(),
+        companion(path, "-wal"),
+        companion(path, "-shm"),
+    ] {
+        match fs::metadata(&file) {
+            Ok(found) if found.permissions().mode() & 0o077 != 0 => {
+                fs::set_permissions(&file, fs::Permissions::from_mode(0o600))?;
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn make_private(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+fn companion(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}
+
+/// Whether somebody was stopped in the middle of the very first commit; SQLite undoes it.
+fn has_journal(path: &Path) -> bool {
+    companion(path, "-journal").exists()
+}
+
+/// Whether the file is empty or one of ours and whole, as far as can be told without SQLite.
+fn check_header(path: &Path) -> Result<(), StoreError> {
+    let in_motion = has_journal(path) || companion(path, "-wal").exists();
+    let (header, length) = header(path).map_err(|source| unreachable(path, source))?;
+    if header.is_empty() || has_journal(path) {
+        return Ok(());
+    }
+    let id = header.get(APPLICATION_ID_AT);
+    if !header.starts_with(MAGIC) || id != Some(&APPLICATION_ID.to_be_bytes()) {
+        return Err(StoreError::NotOurs {
+            path: path.to_owned(),
+        });
+    }
+    // SQLite finds missing pages by itself, but takes half a page for a whole one.
+    if !in_motion && length % page_size(&header) != 0 {
+        return Err(StoreError::Damaged {
+            path: path.to_owned(),
+            source: None,
+        });
+    }
+    Ok(())
+}
+
+/// The first bytes of a file and its length.
+fn header(path: &Path) -> io::Result<(Vec<u8>, u64)> {
+    let file = File::open(path)?;
+    let length = file.metadata()?.len();
+    let mut header = Vec::with_capacity(HEADER);
+    file.take(HEADER as u64).read_to_end(&mut header)?;
+    Ok((header, length))
+}
+
+fn page_size(header: &[u8]) -> u64 {
+    match header.get(PAGE_SIZE_AT) {
+        Some(&[0, 1]) => 65_536,
+        Some(&[high, low]) => u64::from(u16::from_be_bytes([high, low])).max(1),
+        _ => 1,
+    }
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    Ok(connection)
+}
+
+/// Whether this program can read what is in there. Nothing is written before this.
+fn check_content(path: &Path, connection: &Connection) -> Result<(), StoreError> {
+    let content = content(connection).map_err(|source| StoreError::from_sqlite(path, source))?;
+    let is_new = content.application == 0 && content.tables == 0;
+    if !is_new && content.application != i64::from(APPLICATION_ID) {
+        return Err(StoreError::NotOurs {
+            path: path.to_owned(),
+        });
+    }
+    let (found, known) = (content.version, schema::newest());
+    if found > known {
+        return Err(StoreError::Newer {
+            path: path.to_owned(),
+            found,
+            known,
+        });
+    }
+    Ok(())
+}
+
+struct Content {
+    application: i64,
+    tables: i64,
+    version: i64,
+}
+
+/// All from one moment: another process may be creating the tables right now.
+fn content(connection: &Connection) -> rusqlite::Result<Content> {
+    let snapshot = connection.unchecked_transaction()?;
+    let tables = snapshot.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let application = snapshot.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let version = schema::version(&snapshot)?;
+    Ok(Content {
+        application,
+        tables,
+        version,
+    })
+}
+
+/// Brings the tables up to date, then keeps readers and writers out of each other's way.
+fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
+    schema::migrate(connection)?;
+    for _ in 0..SWITCH_ATTEMPTS {
+        match switch_to_wal(connection) {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                thread::sleep(SWITCH_PAUSE)
+            }
+            other => return other,
+        }
+    }
+    switch_to_wal(connection)
+}
+
+/// Happens once in a database's life. Two who create it at the same moment can get into each other's way here, and
+/// SQLite then answers "busy" at once instead of waiting.
+fn switch_to_wal(connection: &Connection) -> rusqlite::Result<()> {
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    if mode != "wal" {
+        connection.pragma_update(None, "journal_mode", "wal")?;
+    }
+    Ok(())
+}

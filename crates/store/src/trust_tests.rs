@@ -1,0 +1,157 @@
+//! Who is trusted, and who can't be.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::{Store, StoreError, Trusted};
+
+const NOW: &str = "2026-01-31T09:00:00Z";
+
+fn store() -> (TempDir, Store) {
+    let folder = TempDir::new().expect("a folder");
+    let store = Store::open(&folder.path().join("metier.db")).expect("a new store");
+    (folder, store)
+}
+
+#[test]
+fn a_folder_and_what_is_below_it() {
+    let (_folder, store) = store();
+    store.trust(Path::new("/src/app/"), NOW).unwrap();
+    for trusted in [
+        "/src/app",
+        "/src/app/",
+        "/src//app",
+        "/src/./app",
+        "/src/app/a/b",
+        "/src/app/…",
+    ] {
+        assert!(store.is_trusted(Path::new(trusted)).unwrap(), "{trusted}");
+    }
+    for stranger in [
+        "/src",
+        "/",
+        "/src/application",
+        "/src/ap",
+        "/SRC/app",
+        "/other/src/app",
+    ] {
+        assert!(
+            !store.is_trusted(Path::new(stranger)).unwrap(),
+            "{stranger}"
+        );
+    }
+    let by = store
+        .trusted_by(Path::new("/src/app/a/b"))
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        by,
+        Trusted {
+            folder: "/src/app".into(),
+            at: NOW.to_owned()
+        }
+    );
+}
+
+#[test]
+fn the_nearest_ancestor_answers() {
+    let (_folder, store) = store();
+    store.trust(Path::new("/a"), NOW).unwrap();
+    store.trust(Path::new("/a/b/c"), NOW).unwrap();
+    assert_eq!(
+        store
+            .trusted_by(Path::new("/a/b/c/d"))
+            .unwrap()
+            .unwrap()
+            .folder,
+        Path::new("/a/b/c")
+    );
+    assert_eq!(
+        store.trusted_by(Path::new("/a/b")).unwrap().unwrap().folder,
+        Path::new("/a")
+    );
+}
+
+#[test]
+fn revoking_takes_back_exactly_one() {
+    let (_folder, store) = store();
+    store.trust(Path::new("/a"), NOW).unwrap();
+    store.trust(Path::new("/b"), NOW).unwrap();
+    assert!(!store.revoke(Path::new("/a/inner")).unwrap());
+    assert!(store.revoke(Path::new("/a")).unwrap());
+    assert!(!store.revoke(Path::new("/a")).unwrap());
+    assert!(!store.is_trusted(Path::new("/a/inner")).unwrap());
+    assert!(store.is_trusted(Path::new("/b")).unwrap());
+}
+
+#[test]
+fn trusting_again_moves_the_time() {
+    let (_folder, store) = store();
+    store.trust(Path::new("/b"), NOW).unwrap();
+    store.trust(Path::new("/a"), NOW).unwrap();
+    store.trust(Path::new("/b"), "later").unwrap();
+    let rows: Vec<_> = store
+        .trusted()
+        .unwrap()
+        .into_iter()
+        .map(|row| (row.folder, row.at))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            (PathBuf::from("/a"), NOW.to_owned()),
+            (PathBuf::from("/b"), "later".to_owned())
+        ]
+    );
+}
+
+#[test]
+fn what_cannot_be_trusted() {
+    let (_folder, store) = store();
+    for folder in ["", "/", "//", "/."] {
+        let error = store.trust(Path::new(folder), NOW).unwrap_err();
+        assert!(
+            matches!(error, StoreError::TooBroad { .. }),
+            "{folder}: {error}"
+        );
+    }
+    for folder in ["src/app", ".", "..", "/src/../etc", "/src/app/.."] {
+        let error = store.trust(Path::new(folder), NOW).unwrap_err();
+        assert!(
+            matches!(error, StoreError::NotAbsolute { .. }),
+            "{folder}: {error}"
+        );
+        assert!(store.is_trusted(Path::new(folder)).is_err(), "{folder}");
+        assert!(store.revoke(Path::new(folder)).is_err(), "{folder}");
+    }
+    assert_eq!(store.trusted().unwrap(), []);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_not_text_is_refused() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let (_folder, store) = store();
+    let folder = Path::new(std::ffi::OsStr::from_bytes(b"/src/\xff"));
+    store.trust(Path::new("/src"), NOW).unwrap();
+    assert!(matches!(
+        store.trust(folder, NOW).unwrap_err(),
+        StoreError::NotUtf8 { .. }
+    ));
+    assert!(matches!(
+        store.is_trusted(folder).unwrap_err(),
+        StoreError::NotUtf8 { .. }
+    ));
+}
+
+#[test]
+fn text_is_data_and_never_sql() {
+    let (_folder, store) = store();
+    let hostile = Path::new("/src/'; DROP TABLE trust; --");
+    store.trust(hostile, "'; DROP TABLE trust; --").unwrap();
+    assert!(store.is_trusted(hostile).unwrap());
+    assert!(!store.is_trusted(Path::new("/src/%")).unwrap());
+    assert_eq!(store.trusted().unwrap().len(), 1);
+}

@@ -1,0 +1,158 @@
+//! Starts one child, waits for it with a time limit, and gives back what it wrote.
+//!
+//! The child writes to files instead of pipes. A pipe needs a reader thread each, fills up, and stays open as long as
+//! any grandchild lives; a file has none of these troubles, and the program can't tell (neither is a terminal).
+
+use std::fmt;
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{PoisonError, RwLock};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// Why there is no output of a child.
+#[derive(Debug)]
+pub enum RunError {
+    /// It could not be started or waited for.
+    Io(io::Error),
+    /// It ran too long and was killed, together with its process group; this is what it had said by then.
+    Timeout {
+        /// The limit it passed.
+        limit: Duration,
+        /// Its standard output so far.
+        stdout: String,
+        /// Its standard error so far.
+        stderr: String,
+    },
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(f, "could not run the program: {error}"),
+            Self::Timeout {
+                limit,
+                stdout,
+                stderr,
+            } => write!(
+                f,
+                "killed after {} s\n--- stdout so far\n{stdout}--- stderr so far\n{stderr}",
+                limit.as_secs_f32()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<io::Error> for RunError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// What a child wrote, and its exit code (128 + signal if a signal ended it, as shells say it).
+pub(crate) struct Finished {
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) code: i32,
+}
+
+/// Runs `command` to its end. `logs` is an existing folder for its standard streams.
+pub(crate) fn run(
+    mut command: Command,
+    stdin: Option<&[u8]>,
+    logs: &Path,
+    limit: Duration,
+) -> Result<Finished, RunError> {
+    // Each run has its own folder, so that threads may share one context.
+    let logs = tempfile::tempdir_in(logs)?;
+    let (stdout, stderr) = (logs.path().join("stdout"), logs.path().join("stderr"));
+    command
+        .stdin(input(stdin, &logs.path().join("stdin"))?)
+        .stdout(File::create(&stdout)?)
+        .stderr(File::create(&stderr)?)
+        .process_group(0);
+    let mut child = spawn(&mut command)?;
+    let status = wait(&mut child, limit)?;
+    let (stdout, stderr) = (lossy(&stdout)?, lossy(&stderr)?);
+    match status {
+        Some(status) => Ok(Finished {
+            stdout,
+            stderr,
+            code: code(status),
+        }),
+        None => Err(RunError::Timeout {
+            limit,
+            stdout,
+            stderr,
+        }),
+    }
+}
+
+/// Writing an executable and starting a child exclude each other. A child that another thread starts meanwhile would
+/// hold the file open for writing until its own `exec`, and running the file would fail with "text file busy".
+static STARTING: RwLock<()> = RwLock::new(());
+
+fn spawn(command: &mut Command) -> io::Result<Child> {
+    let _guard = STARTING.read().unwrap_or_else(PoisonError::into_inner);
+    command.spawn()
+}
+
+/// Writes a file that will be executed.
+pub(crate) fn write_executable(path: &Path, content: &[u8]) -> io::Result<()> {
+    let _guard = STARTING.write().unwrap_or_else(PoisonError::into_inner);
+    fs::write(path, content)?;
+    fs::set_permissions(path, Permissions::from_mode(0o755))
+}
+
+fn input(content: Option<&[u8]>, path: &Path) -> io::Result<Stdio> {
+    let Some(content) = content else {
+        return Ok(Stdio::null());
+    };
+    fs::write(path, content)?;
+    Ok(File::open(path)?.into())
+}
+
+/// `None` if the limit passed and the child had to be killed.
+fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    let start = Instant::now();
+    let mut pause = Duration::from_micros(200);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if start.elapsed() >= limit {
+            kill_group(child)?;
+            child.wait()?;
+            return Ok(None);
+        }
+        sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(5));
+    }
+}
+
+/// Safe against a reused process id: the child has not been waited for yet, so its id is still its own.
+fn kill_group(child: &mut Child) -> io::Result<()> {
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    match group.map(|group| kill_process_group(group, Signal::KILL)) {
+        Some(Ok(())) => Ok(()),
+        _ => child.kill(),
+    }
+}
+
+fn code(status: ExitStatus) -> i32 {
+    status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
+}
+
+fn lossy(path: &Path) -> io::Result<String> {
+    Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
+}

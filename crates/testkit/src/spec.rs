@@ -1,0 +1,164 @@
+//! Runs Markdown specifications: documents for people whose examples are tests.
+//!
+//! # The format
+//!
+//! Everything below a `##` heading, up to the next one, is a scenario with its own fresh [`Context`]. What comes
+//! before the first `##` is shared: its files and variables are set up for each scenario of the document. Only
+//! fenced code blocks count; their first word (the language) and the attributes behind it say what they are.
+//!
+//! | block | what it does |
+//! |---|---|
+//! | `LANG file=PATH` | writes the file below the working folder; `~/x` is below home, `$BIN/x` an executable on `PATH` |
+//! | … `escape` | first turns `\x1b` (a byte), `\u{e0041}`, `\r`, `\n`, `\t`, `\0`, `\\` into what they stand for |
+//! | … `no-newline` | leaves out the last newline |
+//! | … `expand` | puts this run's paths in place of `[WORK]`, `[HOME]`, `[BIN]` |
+//! | `LANG symlink=TARGET file=PATH` | makes a symbolic link (the block is empty) |
+//! | `LANG dir=PATH` | makes a folder (the block is empty) |
+//! | `env` | `NAME=value` lines; `NAME=` alone unsets; the labels are expanded |
+//! | `console` | a transcript, see below |
+//! | `json contains` | must be contained in the JSON that the last command printed |
+//! | any other language, without attributes | an illustration; an attribute that is not in this table is an error |
+//!
+//! In a transcript a line `$ COMMAND` runs `metier`, or one of `cat rm mkdir chmod mkfifo ln`; there is no shell, only
+//! words with quotes, a leading `~/`, `NAME=value` before the program and `< FILE` behind the arguments. The lines
+//! below it are what it prints, standard output first and standard error after it, with temporary paths as
+//! `[WORK]`, `[HOME]`, `[BIN]` and invisible characters as `\u{1b}`. `[..]` stands for any text within a line, a line
+//! `...` for any number of lines, and `? N` at the end for the exit code N (0 when it is left out). A line of output
+//! that would be read as one of these marks is written with a `\` before it. Blank lines at the end don't count.
+//!
+//! `json contains` compares by containment: the keys that are listed must match, the elements that are listed must
+//! be there in this order, `[..]` works inside strings and `"[..]"` alone stands for any value. An empty list
+//! means *empty*. Where such a block directly follows a transcript, the last command's standard output is what the JSON
+//! describes, and the transcript lists only its standard error.
+//!
+//! # What makes it fail
+//!
+//! Besides a difference: a folder without a scenario, a document without one (but for `README.md`), a scenario that
+//! prepares files and runs nothing, a block that can't be read. With `METIER_BLESS=1` the expectations of failing
+//! transcripts are rewritten in place, keeping the wildcard lines that still match; read the diff before you commit it.
+
+mod bless;
+mod builtin;
+mod compare;
+mod contains;
+mod document;
+mod escape;
+mod report;
+mod scenario;
+mod transcript;
+mod words;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use report::{Failure, Report};
+
+use crate::Context;
+use bless::Correction;
+use document::Document;
+
+/// Runs every `*.md` below `dir` with the program `bin`; panics with one readable report if anything is wrong.
+///
+/// # Panics
+/// If a scenario fails, a document can't be read, or there was nothing to run.
+#[expect(
+    clippy::print_stdout,
+    reason = "called by a test: `--nocapture` shows how much was run"
+)]
+pub fn run_dir(bin: &Path, dir: &Path) {
+    let bless = std::env::var_os("METIER_BLESS").is_some_and(|value| value == "1");
+    let report = check_dir(bin, dir, bless);
+    println!("{}", report.summary());
+    assert!(report.is_success(), "{report}");
+}
+
+/// Like [`run_dir`], but gives the report back. With `bless`, failing transcripts are rewritten in place.
+#[must_use]
+pub fn check_dir(bin: &Path, dir: &Path, bless: bool) -> Report {
+    let mut report = Report::default();
+    match documents(dir) {
+        Ok(paths) => {
+            for path in paths {
+                check_document(bin, dir, &path, bless, &mut report);
+            }
+        }
+        Err(error) => report.fail(dir, 0, "", format!("can't be read: {error}")),
+    }
+    if report.scenarios == 0 {
+        let nothing = "no scenario was found: nothing has been tested";
+        report.fail(dir, 0, "", nothing.to_owned());
+    }
+    report
+}
+
+fn check_document(bin: &Path, dir: &Path, path: &Path, bless: bool, report: &mut Report) {
+    let name = path.strip_prefix(dir).unwrap_or(path);
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) => return report.fail(name, 0, "", format!("can't be read: {error}")),
+    };
+    let document = Document::parse(&text);
+    for problem in &document.problems {
+        report.fail(name, problem.line, "", problem.message.clone());
+    }
+    if document.scenarios.is_empty() && !path.ends_with("README.md") {
+        report.fail(name, 1, "", "the document has no scenario".to_owned());
+    }
+    report.documents += 1;
+    let mut corrections = Vec::new();
+    for scenario in &document.scenarios {
+        report.scenarios += 1;
+        let done = match Context::try_new(bin) {
+            Ok(context) => scenario::run(context, &document.shared, scenario),
+            Err(error) => {
+                return report.fail(name, scenario.line, &scenario.title, error.to_string());
+            }
+        };
+        report.commands += done.commands;
+        for mismatch in done.mismatches {
+            match mismatch.correction {
+                Some(correction) if bless => corrections.push(correction),
+                _ => report.fail(name, mismatch.line, &scenario.title, mismatch.message),
+            }
+        }
+    }
+    rewrite(path, name, &text, corrections, report);
+}
+
+fn rewrite(
+    path: &Path,
+    name: &Path,
+    text: &str,
+    corrections: Vec<Correction>,
+    report: &mut Report,
+) {
+    if corrections.is_empty() {
+        return;
+    }
+    let count = corrections.len();
+    match fs::write(path, bless::apply(text, corrections)) {
+        Ok(()) => report.blessed += count,
+        Err(error) => report.fail(name, 0, "", format!("can't be rewritten: {error}")),
+    }
+}
+
+/// All Markdown files below `dir`, sorted.
+fn documents(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
+            found.extend(documents(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+#[cfg(test)]
+#[path = "spec_tests.rs"]
+mod tests;

@@ -1,0 +1,44 @@
+//! The few programs a transcript may use besides `metier`: enough to change files between two runs and to look at them.
+
+use std::fs::{self, Permissions};
+use std::io::{self, Error, ErrorKind};
+use std::os::unix::fs::PermissionsExt;
+
+use crate::place::Place;
+
+/// Runs a built-in and gives back what it prints; `None` if there is none of that name.
+pub(super) fn run(place: &Place, program: &str, arguments: &[&str]) -> Option<io::Result<String>> {
+    let quiet = |result: io::Result<_>| result.map(|_| String::new());
+    let result = match (program, arguments) {
+        ("cat", [name]) => place.path(name).and_then(fs::read_to_string),
+        ("rm", [name]) => quiet(remove(place, name)),
+        ("mkdir", [name]) => quiet(place.dir(name).map(drop)),
+        ("chmod", [mode, name]) => quiet(chmod(place, mode, name)),
+        ("mkfifo", [name]) => quiet(place.fifo(name).map(drop)),
+        ("ln", ["-s", target, name]) => quiet(place.symlink(target, name).map(drop)),
+        ("cat" | "rm" | "mkdir" | "chmod" | "mkfifo" | "ln", _) => Err(usage()),
+        _ => return None,
+    };
+    Some(result)
+}
+
+fn usage() -> Error {
+    let known =
+        "know only: cat FILE, rm PATH, mkdir PATH, chmod MODE PATH, mkfifo PATH, ln -s TARGET PATH";
+    Error::new(ErrorKind::InvalidInput, known)
+}
+
+/// Files, links and whole folders alike.
+fn remove(place: &Place, name: &str) -> io::Result<()> {
+    let path = place.path(name)?;
+    if fs::symlink_metadata(&path)?.is_dir() {
+        fs::remove_dir_all(path)
+    } else {
+        fs::remove_file(path)
+    }
+}
+
+fn chmod(place: &Place, mode: &str, name: &str) -> io::Result<()> {
+    let mode = u32::from_str_radix(mode, 8).map_err(|_| usage())?;
+    fs::set_permissions(place.path(name)?, Permissions::from_mode(mode))
+}

@@ -1,0 +1,310 @@
+//! Markdown → scenarios. Knows headings, code blocks and their attributes; runs nothing.
+//!
+//! Reading never stops at the first mistake: what can't be understood becomes a [`Problem`] with its line, and a
+//! document with problems fails. A typo in an attribute must not turn a test into an illustration.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
+use serde_json::Value;
+
+use super::transcript::{self, Command};
+use super::{escape, words};
+
+/// One document, understood.
+#[derive(Debug, Default)]
+pub(super) struct Document {
+    /// Set up for each scenario.
+    pub(super) shared: Vec<Step>,
+    pub(super) scenarios: Vec<Scenario>,
+    pub(super) problems: Vec<Problem>,
+}
+
+/// What one `##` heading holds.
+#[derive(Debug)]
+pub(super) struct Scenario {
+    pub(super) title: String,
+    pub(super) line: usize,
+    pub(super) steps: Vec<Step>,
+}
+
+/// One code block that does something.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) line: usize,
+    pub(super) action: Action,
+}
+
+#[derive(Debug)]
+pub(super) enum Action {
+    File {
+        path: String,
+        content: Vec<u8>,
+        expand: bool,
+    },
+    Symlink {
+        target: String,
+        path: String,
+    },
+    Dir {
+        path: String,
+    },
+    Env(Vec<(String, String)>),
+    Console(Vec<Command>),
+    JsonContains(Value),
+}
+
+/// Something in the document that can't be understood.
+#[derive(Debug)]
+pub(super) struct Problem {
+    pub(super) line: usize,
+    pub(super) message: String,
+}
+
+/// A fenced block as the parser saw it.
+pub(super) struct Block {
+    info: String,
+    pub(super) text: String,
+    pub(super) line: usize,
+    /// Where `text` stands in the document; `None` if it is indented there, so that the two differ.
+    pub(super) source: Option<Range<usize>>,
+}
+
+impl Document {
+    pub(super) fn parse(text: &str) -> Self {
+        let mut document = Self::default();
+        let mut events = Parser::new(text).into_offset_iter();
+        while let Some((event, range)) = events.next() {
+            match event {
+                Event::Start(Tag::Heading {
+                    level: HeadingLevel::H2,
+                    ..
+                }) => {
+                    let line = line_of(text, range.start);
+                    let title = heading(&mut events);
+                    document.close();
+                    document.scenarios.push(Scenario {
+                        title,
+                        line,
+                        steps: Vec::new(),
+                    });
+                }
+                Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => {
+                    let block = block(text, info.to_string(), range, &mut events);
+                    document.add(&block);
+                }
+                _ => {}
+            }
+        }
+        document.close();
+        document
+    }
+
+    fn add(&mut self, block: &Block) {
+        match action(block) {
+            Err(message) => self.problem(block.line, message),
+            Ok(None) => {}
+            Ok(Some(action)) => {
+                let runs = matches!(action, Action::Console(_) | Action::JsonContains(_));
+                let step = Step {
+                    line: block.line,
+                    action,
+                };
+                match self.scenarios.last_mut() {
+                    Some(scenario) => scenario.steps.push(step),
+                    None if runs => {
+                        self.problem(step.line, "belongs below a `##` heading".to_owned());
+                    }
+                    None => self.shared.push(step),
+                }
+            }
+        }
+    }
+
+    /// Ends the scenario that was being read: prose alone is none, and preparations alone test nothing.
+    fn close(&mut self) {
+        let Some(scenario) = self.scenarios.last() else {
+            return;
+        };
+        if scenario.steps.is_empty() {
+            self.scenarios.pop();
+            return;
+        }
+        let runs = |step: &Step| matches!(step.action, Action::Console(_));
+        if !scenario.steps.iter().any(runs) {
+            let message = format!("`{}` prepares things but runs nothing", scenario.title);
+            self.problem(scenario.line, message);
+        }
+    }
+
+    fn problem(&mut self, line: usize, message: String) {
+        self.problems.push(Problem { line, message });
+    }
+}
+
+fn heading<'a>(events: &mut impl Iterator<Item = (Event<'a>, Range<usize>)>) -> String {
+    let mut title = String::new();
+    for (event, _) in events {
+        match event {
+            Event::Text(text) | Event::Code(text) => title.push_str(&text),
+            Event::End(TagEnd::Heading(_)) => break,
+            _ => {}
+        }
+    }
+    title
+}
+
+fn block<'a>(
+    document: &str,
+    info: String,
+    range: Range<usize>,
+    events: &mut impl Iterator<Item = (Event<'a>, Range<usize>)>,
+) -> Block {
+    let mut text = String::new();
+    let mut source: Option<Range<usize>> = None;
+    for (event, range) in events {
+        match event {
+            Event::Text(part) => {
+                text.push_str(&part);
+                let start = source.map_or(range.start, |source| source.start);
+                source = Some(start..range.end);
+            }
+            Event::End(TagEnd::CodeBlock) => break,
+            _ => {}
+        }
+    }
+    Block {
+        info,
+        line: line_of(document, range.start),
+        source: source.filter(|source| document[source.clone()] == text),
+        text,
+    }
+}
+
+pub(super) fn line_of(text: &str, offset: usize) -> usize {
+    1 + text[..offset].matches('\n').count()
+}
+
+/// What a block does; `None` for an illustration.
+fn action(block: &Block) -> Result<Option<Action>, String> {
+    let info = Info::parse(&block.info)?;
+    if let Some(path) = info.value("dir") {
+        info.only(&["dir"])?;
+        empty(block)?;
+        return Ok(Some(Action::Dir { path }));
+    }
+    if let Some(target) = info.value("symlink") {
+        info.only(&["symlink", "file"])?;
+        empty(block)?;
+        let path = info.value("file").ok_or("`symlink=` needs `file=` too")?;
+        return Ok(Some(Action::Symlink { target, path }));
+    }
+    if let Some(path) = info.value("file") {
+        info.only(&["file", "escape", "no-newline", "expand"])?;
+        let content = content(block, &info)?;
+        let expand = info.has("expand");
+        return Ok(Some(Action::File {
+            path,
+            content,
+            expand,
+        }));
+    }
+    match info.language.as_str() {
+        "json" if info.has("contains") => {
+            info.only(&["contains"])?;
+            let value =
+                serde_json::from_str(&block.text).map_err(|error| format!("not JSON: {error}"))?;
+            Ok(Some(Action::JsonContains(value)))
+        }
+        "env" => {
+            info.only(&[])?;
+            variables(&block.text).map(|pairs| Some(Action::Env(pairs)))
+        }
+        "console" => {
+            info.only(&[])?;
+            transcript::parse(block).map(|commands| Some(Action::Console(commands)))
+        }
+        _ => info.only(&[]).map(|()| None),
+    }
+}
+
+fn content(block: &Block, info: &Info) -> Result<Vec<u8>, String> {
+    let mut content = if info.has("escape") {
+        escape::unescape(&block.text)?
+    } else {
+        block.text.clone().into_bytes()
+    };
+    if info.has("no-newline") && content.last() == Some(&b'\n') {
+        content.pop();
+    }
+    Ok(content)
+}
+
+fn empty(block: &Block) -> Result<(), String> {
+    if block.text.trim().is_empty() {
+        Ok(())
+    } else {
+        Err("this block makes no file, so it must be empty".to_owned())
+    }
+}
+
+fn variables(text: &str) -> Result<Vec<(String, String)>, String> {
+    let pair = |line: &str| {
+        let (name, value) = line.split_once('=')?;
+        words::is_variable(name).then(|| (name.to_owned(), value.to_owned()))
+    };
+    text.lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| pair(line).ok_or_else(|| format!("`{line}` is not NAME=value")))
+        .collect()
+}
+
+/// The words behind a fence: a language, then attributes with or without a value.
+struct Info {
+    language: String,
+    attributes: Vec<(String, Option<String>)>,
+}
+
+impl Info {
+    fn parse(info: &str) -> Result<Self, String> {
+        let mut words = words::split(info)?
+            .into_iter()
+            .map(|word| word.text)
+            .peekable();
+        let has_language = words.peek().is_some_and(|word| !word.contains('='));
+        let language = words.next_if(|_| has_language).unwrap_or_default();
+        let attribute = |word: String| match word.split_once('=') {
+            Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+            None => (word, None),
+        };
+        Ok(Self {
+            language,
+            attributes: words.map(attribute).collect(),
+        })
+    }
+
+    fn value(&self, name: &str) -> Option<String> {
+        let found = self.attributes.iter().find(|(key, _)| key == name)?;
+        found.1.clone()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.attributes
+            .iter()
+            .any(|(key, value)| key == name && value.is_none())
+    }
+
+    fn only(&self, known: &[&str]) -> Result<(), String> {
+        match self
+            .attributes
+            .iter()
+            .find(|(key, _)| !known.contains(&key.as_str()))
+        {
+            None => Ok(()),
+            Some((key, _)) => Err(format!(
+                "a `{}` block has no attribute `{key}`",
+                self.language
+            )),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! All that went wrong in one run, for a reader who has not seen the documents.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// One thing that is wrong.
+#[derive(Debug)]
+pub struct Failure {
+    /// The document, relative to the folder of specifications.
+    pub file: PathBuf,
+    /// The line of the block or command; 0 if it concerns the whole file.
+    pub line: usize,
+    /// The heading of the scenario, if there is one.
+    pub scenario: String,
+    /// The command, and what was expected and what came.
+    pub message: String,
+}
+
+/// What was run and what went wrong.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// Documents that were read.
+    pub documents: usize,
+    /// Scenarios that were run.
+    pub scenarios: usize,
+    /// Commands that were run in them.
+    pub commands: usize,
+    /// Transcripts that were rewritten.
+    pub blessed: usize,
+    /// Everything that is wrong, in reading order.
+    pub failures: Vec<Failure>,
+}
+
+impl Report {
+    /// Whether something was run and nothing is wrong.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        self.failures.is_empty() && self.scenarios > 0
+    }
+
+    /// How much was run, in one line.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let Self {
+            documents,
+            scenarios,
+            commands,
+            blessed,
+            failures,
+        } = self;
+        let failures = failures.len();
+        format!(
+            "spec: {documents} documents, {scenarios} scenarios, {commands} commands; {failures} failures, {blessed} rewritten"
+        )
+    }
+
+    pub(super) fn fail(&mut self, file: &Path, line: usize, scenario: &str, message: String) {
+        self.failures.push(Failure {
+            file: file.to_path_buf(),
+            line,
+            scenario: scenario.to_owned(),
+            message,
+        });
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for failure in &self.failures {
+            writeln!(f, "\n{failure}")?;
+        }
+        writeln!(f, "\n{}", self.summary())?;
+        if !self.failures.is_empty() {
+            writeln!(
+                f,
+                "hint: METIER_BLESS=1 rewrites expected output in place; read the diff afterwards"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if self.line > 0 {
+            write!(f, ":{}", self.line)?;
+        }
+        if !self.scenario.is_empty() {
+            write!(f, " ({})", self.scenario)?;
+        }
+        for line in self.message.lines() {
+            write!(f, "\n  {line}")?;
+        }
+        Ok(())
+    }
+}

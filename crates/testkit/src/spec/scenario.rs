@@ -1,0 +1,227 @@
+//! Carries out one scenario in its context, and notes every difference.
+
+use serde_json::Value;
+
+use super::bless::Correction;
+use super::compare::Comparison;
+use super::document::{Action, Scenario, Step};
+use super::transcript::{Command, drop_blank_end};
+use super::words::Word;
+use super::{builtin, contains, escape};
+use crate::{Context, Output};
+
+/// What came of a scenario.
+#[derive(Debug, Default)]
+pub(super) struct Done {
+    pub(super) commands: usize,
+    pub(super) mismatches: Vec<Mismatch>,
+}
+
+/// One difference, and the rewritten expectation if that would settle it.
+#[derive(Debug)]
+pub(super) struct Mismatch {
+    pub(super) line: usize,
+    pub(super) message: String,
+    pub(super) correction: Option<Correction>,
+}
+
+/// Runs all steps; a difference does not stop the ones behind it, a preparation that fails does.
+pub(super) fn run(context: Context, shared: &[Step], scenario: &Scenario) -> Done {
+    let mut runner = Runner {
+        context,
+        last: None,
+        done: Done::default(),
+    };
+    let steps: Vec<&Step> = shared.iter().chain(&scenario.steps).collect();
+    for (index, step) in steps.iter().enumerate() {
+        let next = steps.get(index + 1).map(|step| &step.action);
+        let json_follows = matches!(next, Some(Action::JsonContains(_)));
+        if let Err(message) = runner.step(step, json_follows) {
+            runner.mismatch(step.line, message, None);
+            break;
+        }
+    }
+    runner.done
+}
+
+struct Runner {
+    context: Context,
+    /// The last command and what it printed, for `json contains`.
+    last: Option<(String, Output)>,
+    done: Done,
+}
+
+impl Runner {
+    fn step(&mut self, step: &Step, json_follows: bool) -> Result<(), String> {
+        let place = &self.context.place;
+        match &step.action {
+            Action::File {
+                path,
+                content,
+                expand,
+            } => {
+                let expanded =
+                    expand.then(|| self.expand(&String::from_utf8_lossy(content)).into_bytes());
+                place
+                    .write(path, expanded.as_ref().unwrap_or(content))
+                    .map(drop)
+            }
+            Action::Symlink { target, path } => place.symlink(&self.expand(target), path).map(drop),
+            Action::Dir { path } => place.dir(path).map(drop),
+            Action::Env(pairs) => {
+                self.variables(pairs);
+                Ok(())
+            }
+            Action::Console(commands) => {
+                for (index, command) in commands.iter().enumerate() {
+                    let json_follows = json_follows && index + 1 == commands.len();
+                    self.command(command, json_follows);
+                }
+                Ok(())
+            }
+            Action::JsonContains(expected) => {
+                self.json(step.line, expected);
+                Ok(())
+            }
+        }
+        .map_err(|error| error.to_string())
+    }
+
+    fn variables(&mut self, pairs: &[(String, String)]) {
+        for (name, value) in pairs {
+            if value.is_empty() {
+                self.context.unset(name);
+            } else {
+                let value = self.expand(value);
+                self.context.env(name, value);
+            }
+        }
+    }
+
+    fn command(&mut self, command: &Command, json_follows: bool) {
+        self.done.commands += 1;
+        let output = match self.execute(command) {
+            Ok(output) => output.filtered(),
+            Err(message) => {
+                self.last = None;
+                return self.mismatch(command.line, format!("$ {}\n{message}", command.text), None);
+            }
+        };
+        let stdout = if json_follows {
+            ""
+        } else {
+            output.stdout.as_str()
+        };
+        let mut actual = lines(stdout);
+        actual.extend(lines(&output.stderr));
+        drop_blank_end(&mut actual);
+        let comparison = Comparison::new(&command.expected, &actual);
+        if !comparison.is_match() || output.code != command.code {
+            let message = describe(command, &comparison, &output, json_follows);
+            let correct = |source| Correction::new(source, &comparison.corrected(), output.code);
+            let correction = command.source.clone().map(correct);
+            self.mismatch(command.line, message, correction);
+        }
+        self.last = Some((command.text.clone(), output));
+    }
+
+    fn execute(&mut self, command: &Command) -> Result<Output, String> {
+        let words: Vec<String> = command.words.iter().map(|word| self.word(word)).collect();
+        let Some((program, arguments)) = words.split_first() else {
+            return Err("no program".to_owned());
+        };
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        if program == "metier" {
+            return self.program(command, &arguments);
+        }
+        match builtin::run(&self.context.place, program, &arguments) {
+            Some(Ok(stdout)) => Ok(self.context.output(stdout, String::new(), 0)),
+            Some(Err(error)) => {
+                let stderr = format!("{program}: {error}\n");
+                Ok(self.context.output(String::new(), stderr, 1))
+            }
+            None => Err(format!(
+                "`{program}` is not available here, only `metier` and cat rm mkdir chmod mkfifo ln"
+            )),
+        }
+    }
+
+    fn program(&self, command: &Command, arguments: &[&str]) -> Result<Output, String> {
+        let stdin = match &command.stdin {
+            Some(name) => {
+                let content = self.context.place.path(name).and_then(std::fs::read);
+                Some(content.map_err(|error| format!("{name}: {error}"))?)
+            }
+            None => None,
+        };
+        let env: Vec<_> = command
+            .env
+            .iter()
+            .map(|(name, value)| (name.clone(), self.expand(value)))
+            .collect();
+        let result = self.context.try_run_with(arguments, stdin.as_deref(), &env);
+        result.map_err(|error| self.context.filter(&error.to_string()))
+    }
+
+    fn json(&mut self, line: usize, expected: &Value) {
+        let result = match &self.last {
+            None => Err("no command before this block has printed anything".to_owned()),
+            Some((text, output)) => {
+                let parsed = serde_json::from_str(&output.stdout);
+                let parsed = parsed.map_err(|error| format!("not one JSON document: {error}"));
+                let result = parsed.and_then(|actual| contains::contains(expected, &actual));
+                result.map_err(|reason| format!("$ {text}\n{reason}\n{}", output.snapshot()))
+            }
+        };
+        if let Err(message) = result {
+            self.mismatch(line, message, None);
+        }
+    }
+
+    /// A leading `~/` and the labels become this run's paths.
+    fn word(&self, word: &Word) -> String {
+        match word.text.strip_prefix("~/") {
+            Some(rest) if !word.quoted => self.expand(&format!("[HOME]/{rest}")),
+            _ => self.expand(&word.text),
+        }
+    }
+
+    fn expand(&self, text: &str) -> String {
+        self.context.filters.expand(text)
+    }
+
+    fn mismatch(&mut self, line: usize, message: String, correction: Option<Correction>) {
+        self.done.mismatches.push(Mismatch {
+            line,
+            message,
+            correction,
+        });
+    }
+}
+
+fn lines(text: &str) -> Vec<String> {
+    escape::visible(text).lines().map(str::to_owned).collect()
+}
+
+fn describe(
+    command: &Command,
+    comparison: &Comparison<'_>,
+    output: &Output,
+    json_follows: bool,
+) -> String {
+    let mut message = format!("$ {}\n", command.text);
+    if output.code != command.code {
+        message.push_str(&format!(
+            "expected exit code {}, got {}\n",
+            command.code, output.code
+        ));
+    }
+    if json_follows {
+        message.push_str(
+            "(standard output belongs to the `json contains` block; this is standard error)\n",
+        );
+    }
+    message.push_str("- expected, + actual\n");
+    message.push_str(&comparison.diff());
+    message
+}

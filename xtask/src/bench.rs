@@ -1,0 +1,267 @@
+//! `cargo xtask bench`: what a command costs, next to a program that does only what can't be avoided.
+//!
+//! Absolute times on a shared machine mean little; a ratio of two programs that ran alternately in the same minute means
+//! a lot. So every row has a floor, a real program ([`floor`]) that touches the same files and writes a document of
+//! the same size. The programs take turns (A B C A B C …), each round is one process each, and a row is the median of the
+//! rounds. CPU is user + system time of the process and the children it reaped; all write to a file.
+//!
+//! A missed budget is a line in the table, not a failure: only a program that fails or lists too few skills is an error.
+//!
+//! `start` builds release versions of `metier` and of this program and runs the latter, which does the rest: the floors
+//! and the measuring must not be debug builds.
+
+pub(crate) mod corpus;
+pub(crate) mod floor;
+pub(crate) mod measure;
+mod options;
+mod random;
+mod rows;
+mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use crate::{Result, workspace};
+use measure::{Program, Sample, sample};
+use options::Options;
+use rows::Costs;
+use table::Table;
+
+/// Builds, then hands over to the release build of this program.
+pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
+    let options = Options::parse(arguments)?; // wrong usage is noticed before minutes of building
+    let mut packages = vec!["xtask"];
+    if options.metier.is_none() {
+        packages.push("metier");
+    }
+    for package in packages {
+        let status = workspace::cargo()
+            .args(["build", "--release", "--package", package])
+            .status()?;
+        if !status.success() {
+            return Err(format!("`{package}` does not build").into());
+        }
+    }
+    let release = release_folder()?;
+    let mut command = Command::new(release.join("xtask"));
+    command.arg("__bench").args(arguments);
+    if options.metier.is_none() {
+        command.arg("--metier").arg(release.join("metier"));
+    }
+    let status = command.status()?;
+    Ok(if status.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn release_folder() -> Result<PathBuf> {
+    let metadata = workspace::metadata()?;
+    let target = metadata["target_directory"]
+        .as_str()
+        .ok_or("cargo does not say where it builds")?;
+    Ok(Path::new(target).join("release"))
+}
+
+/// Measures everything and prints the table.
+pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
+    let options = Options::parse(arguments)?;
+    let bench = Bench::new(&options)?;
+    let mut table = Table::default();
+    rows::program(
+        &mut table,
+        &bench.start_up(&options)?,
+        bench.size_of_metier()?,
+    );
+    let mut costs = Vec::new();
+    for &size in &options.sizes {
+        eprintln!("measuring {size} skills");
+        let root = bench.corpus(size)?;
+        if size <= 100 {
+            let samples = bench.alternate(&[bench.list_text(&root)], options.rounds(size))?;
+            rows::small(&mut table, size, &samples[0]);
+        }
+        let cost = bench.catalog(&root, size, options.rounds(size))?;
+        rows::catalog(&mut table, &cost);
+        costs.push(cost);
+        bench.drop_corpus(&root)?;
+    }
+    rows::growth(&mut table, &costs);
+    print!(
+        "{}",
+        if options.markdown {
+            table.markdown()
+        } else {
+            table.text()
+        }
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The programs and the folder in which they are measured.
+struct Bench {
+    metier: PathBuf,
+    xtask: PathBuf,
+    /// Removed at the end, unless it was asked for with `--keep`.
+    folder: Folder,
+}
+
+enum Folder {
+    Temporary(tempfile::TempDir),
+    Kept(PathBuf),
+}
+
+impl Bench {
+    fn new(options: &Options) -> Result<Self> {
+        let folder = match &options.keep {
+            Some(path) => {
+                let path = path.join("metier-bench");
+                fs::create_dir_all(&path)?;
+                Folder::Kept(fs::canonicalize(path)?)
+            }
+            None => Folder::Temporary(tempfile::Builder::new().prefix("metier-bench-").tempdir()?),
+        };
+        let metier = options
+            .metier
+            .as_ref()
+            .ok_or("`--metier FILE` is missing")?;
+        let metier =
+            fs::canonicalize(metier).map_err(|error| format!("{}: {error}", metier.display()))?;
+        Ok(Self {
+            metier,
+            xtask: std::env::current_exe()?,
+            folder,
+        })
+    }
+
+    fn path(&self) -> &Path {
+        match &self.folder {
+            Folder::Temporary(folder) => folder.path(),
+            Folder::Kept(path) => path,
+        }
+    }
+
+    /// Writes the skills, or takes those that an earlier run left in a kept folder.
+    fn corpus(&self, size: usize) -> Result<PathBuf> {
+        let root = self.path().join(format!("skills-{size}"));
+        let complete = self.path().join(format!("skills-{size}.complete"));
+        if !complete.exists() {
+            if root.exists() {
+                fs::remove_dir_all(&root)?;
+            }
+            corpus::write(&root, size)?;
+            // Writing back hundreds of megabytes beside the first rounds would be measured too.
+            let _ = Command::new("sync").status();
+            fs::write(complete, corpus::VERSION)?;
+        } else if fs::read_to_string(&complete)? != corpus::VERSION {
+            let message = format!(
+                "{} holds skills of another version; remove them",
+                self.path().display()
+            );
+            return Err(message.into());
+        }
+        Ok(root)
+    }
+
+    /// Large corpora are not kept longer than needed.
+    fn drop_corpus(&self, root: &Path) -> Result<()> {
+        match self.folder {
+            Folder::Temporary(_) => Ok(fs::remove_dir_all(root)?),
+            Folder::Kept(_) => Ok(()),
+        }
+    }
+
+    /// `metier` with its home in our folder, so that neither the user's skills nor the user's index play a part.
+    fn metier(&self, arguments: &[&str]) -> Program {
+        Program::new(&self.metier, arguments).env("METIER_HOME", self.path().join("home"))
+    }
+
+    fn list_text(&self, root: &Path) -> Program {
+        self.metier(&["--root", &root.to_string_lossy(), "list"])
+    }
+
+    fn floor(&self, kind: &str, root: &Path, bytes: u64) -> Program {
+        Program::new(
+            &self.xtask,
+            &[kind, &root.to_string_lossy(), &bytes.to_string()],
+        )
+    }
+
+    fn size_of_metier(&self) -> Result<u64> {
+        Ok(fs::metadata(&self.metier)?.len())
+    }
+
+    /// [`metier --version`, a program that does nothing].
+    fn start_up(&self, options: &Options) -> Result<Vec<Vec<Sample>>> {
+        let source = self.path().join("empty.rs");
+        let empty = self.path().join("empty");
+        fs::write(&source, "fn main() {}\n")?;
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let status = Command::new(rustc)
+            .arg("-O")
+            .arg(&source)
+            .arg("-o")
+            .arg(&empty)
+            .status()?;
+        if !status.success() {
+            return Err("the empty program does not compile".into());
+        }
+        let rounds = if options.quick { 10 } else { 40 };
+        self.alternate(
+            &[self.metier(&["--version"]), Program::new(&empty, &[])],
+            rounds,
+        )
+    }
+
+    /// The commands that read a whole catalog, and their floors.
+    fn catalog(&self, root: &Path, size: usize, rounds: usize) -> Result<Costs> {
+        let folder = root.to_string_lossy();
+        let cold = self.metier(&["--root", &folder, "list", "--json", "--no-index"]);
+        let warm = self.metier(&["--root", &folder, "list", "--json"]);
+        // Some of the skills are broken on purpose, hence the 1.
+        let validate = self
+            .metier(&["validate", "--strict", &folder, "--json"])
+            .may_exit(1);
+        let cold_bytes = self.warm_up(&cold, size)?;
+        self.warm_up(&warm, size)?; // writes the index
+        let warm_bytes = self.warm_up(&warm, size)?;
+        let validate_bytes = self.warm_up(&validate, size)?;
+        let programs = [
+            cold,
+            self.floor("__floor-read", root, cold_bytes),
+            warm,
+            self.floor("__floor-stat", root, warm_bytes),
+            validate,
+            self.floor("__floor-read", root, validate_bytes),
+        ];
+        let samples = self.alternate(&programs, rounds)?;
+        Ok(Costs { size, samples })
+    }
+
+    /// Runs once, checks that every skill is in the document, and gives back its size.
+    fn warm_up(&self, program: &Program, size: usize) -> Result<u64> {
+        let output = self.path().join("stdout");
+        sample(&self.xtask, program, &output)?;
+        let document: serde_json::Value = serde_json::from_slice(&fs::read(&output)?)
+            .map_err(|error| format!("{program} did not print JSON: {error}"))?;
+        let listed = document["skills"].as_array().map_or(0, Vec::len);
+        if listed != size {
+            return Err(format!("{program} lists {listed} of {size} skills").into());
+        }
+        Ok(fs::metadata(&output)?.len())
+    }
+
+    /// A B C A B C …: whatever disturbs the machine disturbs all of them.
+    fn alternate(&self, programs: &[Program], rounds: usize) -> Result<Vec<Vec<Sample>>> {
+        let output = self.path().join("stdout");
+        let mut samples = vec![Vec::with_capacity(rounds); programs.len()];
+        for _ in 0..rounds {
+            for (program, samples) in programs.iter().zip(&mut samples) {
+                samples.push(sample(&self.xtask, program, &output)?);
+            }
+        }
+        Ok(samples)
+    }
+}

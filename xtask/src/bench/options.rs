@@ -1,0 +1,98 @@
+//! The bench's command line.
+
+use std::path::PathBuf;
+
+use crate::Result;
+
+/// What to measure, and how long.
+#[derive(Debug)]
+pub(super) struct Options {
+    pub(super) sizes: Vec<usize>,
+    /// Few rounds and no large catalogs: to see that it works, not to quote.
+    pub(super) quick: bool,
+    pub(super) keep: Option<PathBuf>,
+    /// The program to measure; a release build of this source if it is left out.
+    pub(super) metier: Option<PathBuf>,
+    pub(super) markdown: bool,
+}
+
+impl Options {
+    pub(super) fn parse(arguments: &[String]) -> Result<Self> {
+        let mut sizes = None;
+        let mut options = Self {
+            sizes: Vec::new(),
+            quick: false,
+            keep: None,
+            metier: None,
+            markdown: false,
+        };
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            let mut value = || {
+                arguments
+                    .next()
+                    .ok_or(format!("`{argument}` needs a value"))
+            };
+            match argument.as_str() {
+                "catalog" => {} // the only part so far
+                "--quick" => options.quick = true,
+                "--markdown" => options.markdown = true,
+                "--keep" => options.keep = Some(value()?.into()),
+                "--metier" => options.metier = Some(value()?.into()),
+                "--sizes" => sizes = Some(parse_sizes(value()?)?),
+                other => return Err(format!("bench does not know `{other}`").into()),
+            }
+        }
+        let usual: &[usize] = if options.quick {
+            &[52, 1_000]
+        } else {
+            &[52, 1_000, 10_000, 50_000]
+        };
+        options.sizes = sizes.unwrap_or_else(|| usual.to_vec());
+        Ok(options)
+    }
+
+    /// Small catalogs are cheap to repeat and noisy.
+    pub(super) fn rounds(&self, size: usize) -> usize {
+        match size {
+            _ if self.quick => 5,
+            0..500 => 31,
+            500..5_000 => 21,
+            5_000..20_000 => 11,
+            _ => 5,
+        }
+    }
+}
+
+fn parse_sizes(text: &str) -> Result<Vec<usize>> {
+    let size = |part: &str| match part.trim().parse() {
+        Ok(size) if size > 0 => Ok(size),
+        _ => Err(format!("`{part}` is not a number of skills").into()),
+    };
+    text.split(',').map(size).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Options;
+
+    fn parse(line: &str) -> crate::Result<Options> {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        Options::parse(&words)
+    }
+
+    #[test]
+    fn options_are_understood() {
+        let options = parse("catalog --sizes 52,10 --quick --keep x --markdown").unwrap();
+        assert_eq!(options.sizes, [52, 10]);
+        assert!(options.quick && options.markdown && options.keep.is_some());
+        assert_eq!(parse("").unwrap().sizes, [52, 1_000, 10_000, 50_000]);
+    }
+
+    #[test]
+    fn wrong_options_are_errors() {
+        for line in ["--sizes", "--sizes 0", "--sizes a", "--fast", "daemon"] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Samples → rows, with the budgets. What each number is measured against is written here and nowhere else.
+
+use std::time::Duration;
+
+use super::measure::{Sample, median};
+use super::table::{Row, Table};
+
+/// The size at which the ratios have a budget.
+const JUDGED: usize = 10_000;
+/// The size up to which the cost per skill may not grow.
+const LARGE: usize = 50_000;
+
+const COLD: f64 = 2.0;
+const WARM: f64 = 1.5;
+const STRICT: f64 = 3.0;
+const GROWTH: f64 = 1.2;
+const START_MS: f64 = 3.0;
+const SMALL_MS: f64 = 5.0;
+const PEAK_MB: &[(usize, f64)] = &[(JUDGED, 64.0), (LARGE, 200.0)];
+
+/// The samples of one size, in the order in which `Bench::catalog` lists its programs.
+pub(super) struct Costs {
+    pub(super) size: usize,
+    pub(super) samples: Vec<Vec<Sample>>,
+}
+
+/// Start-up and size of the program.
+pub(super) fn program(table: &mut Table, samples: &[Vec<Sample>], bytes: u64) {
+    let (ours, empty) = (wall(&samples[0]), wall(&samples[1]));
+    table.push(
+        Row::new("--version over an empty program, wall")
+            .ours(ms(ours))
+            .floor(ms(empty))
+            .value(format!("{:+.2} ms", ours - empty))
+            .budget(ours - empty, START_MS, "ms"),
+    );
+    table.push(Row::new("binary size").ours(format!("{:.1} MB", bytes as f64 / 1e6)));
+}
+
+/// The everyday case, in all.
+pub(super) fn small(table: &mut Table, size: usize, samples: &[Sample]) {
+    let ours = wall(samples);
+    table.push(
+        Row::new("list, wall")
+            .size(size)
+            .ours(ms(ours))
+            .budget(ours, SMALL_MS, "ms"),
+    );
+}
+
+/// Three commands against their floors, and memory.
+pub(super) fn catalog(table: &mut Table, costs: &Costs) {
+    let size = costs.size;
+    let pairs = [
+        ("list --json --no-index, CPU / read floor", COLD),
+        ("list --json with index, CPU / stat floor", WARM),
+        ("validate --strict --json, CPU / read floor", STRICT),
+    ];
+    for ((what, limit), pair) in pairs.into_iter().zip(costs.samples.chunks(2)) {
+        let (ours, floor) = (cpu(&pair[0]), cpu(&pair[1]));
+        let ratio = ours / floor;
+        let row = Row::new(what)
+            .size(size)
+            .ours(ms(ours))
+            .floor(ms(floor))
+            .value(format!("{ratio:.2}"));
+        table.push(if size == JUDGED {
+            row.budget(ratio, limit, "×")
+        } else {
+            row
+        });
+    }
+    let peak = |index: usize| {
+        median(&costs.samples[index], |sample| sample.peak_kib) as f64 * 1024.0 / 1e6
+    };
+    let (ours, floor) = (peak(0), peak(1));
+    let row = Row::new("list --json --no-index, peak memory").size(size);
+    let row = row
+        .ours(format!("{ours:.1} MB"))
+        .floor(format!("{floor:.1} MB"));
+    let limit = PEAK_MB.iter().find(|(at, _)| *at == size);
+    table.push(match limit {
+        Some((_, limit)) => row.budget(ours, *limit, "MB"),
+        None => row,
+    });
+}
+
+/// Whether five times the skills cost five times the CPU; the floor's own growth tells how quiet the machine was.
+pub(super) fn growth(table: &mut Table, costs: &[Costs]) {
+    let at = |size| costs.iter().find(|costs| costs.size == size);
+    let (Some(small), Some(large)) = (at(JUDGED), at(LARGE)) else {
+        return;
+    };
+    let each =
+        |costs: &Costs, program: usize| cpu(&costs.samples[program]) * 1000.0 / costs.size as f64;
+    let step = |program: usize| {
+        format!(
+            "{:.2} → {:.2} µs",
+            each(small, program),
+            each(large, program)
+        )
+    };
+    let growth = each(large, 0) / each(small, 0);
+    table.push(
+        Row::new("list --json --no-index, CPU per skill, from 10,000")
+            .size(LARGE)
+            .ours(step(0))
+            .floor(step(1))
+            .value(format!("{growth:.2}"))
+            .budget(growth, GROWTH, "×"),
+    );
+}
+
+fn cpu(samples: &[Sample]) -> f64 {
+    milliseconds(median(samples, |sample| sample.cpu))
+}
+
+fn wall(samples: &[Sample]) -> f64 {
+    milliseconds(median(samples, |sample| sample.wall))
+}
+
+fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
+}
+
+fn ms(value: f64) -> String {
+    format!("{value:.2} ms")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Costs, Sample, catalog, growth, program};
+    use crate::bench::table::Table;
+    use std::time::Duration;
+
+    fn samples(ms: u64, peak_kib: u64) -> Vec<Sample> {
+        let time = Duration::from_millis(ms);
+        vec![
+            Sample {
+                cpu: time,
+                wall: time,
+                peak_kib
+            };
+            3
+        ]
+    }
+
+    fn costs(size: usize, ours: u64, floor: u64) -> Costs {
+        let pair = [samples(ours, 100_000), samples(floor, 2_000)];
+        Costs {
+            size,
+            samples: pair.iter().cycle().take(6).cloned().collect(),
+        }
+    }
+
+    #[test]
+    fn budgets_are_kept_or_missed() {
+        let mut table = Table::default();
+        catalog(&mut table, &costs(10_000, 100, 40));
+        assert_eq!(table.verdicts(), ["MISSED", "MISSED", "ok", "MISSED"]);
+        assert!(table.text().contains("2.50"), "{}", table.text());
+    }
+
+    #[test]
+    fn other_sizes_are_only_shown() {
+        let mut table = Table::default();
+        catalog(&mut table, &costs(52, 100, 40));
+        assert_eq!(table.verdicts(), ["", "", "", ""]);
+    }
+
+    #[test]
+    fn growth_needs_both_sizes() {
+        let mut table = Table::default();
+        growth(&mut table, &[costs(10_000, 100, 1)]);
+        assert!(table.verdicts().is_empty());
+        growth(&mut table, &[costs(10_000, 100, 1), costs(50_000, 590, 1)]);
+        growth(&mut table, &[costs(10_000, 100, 1), costs(50_000, 610, 1)]);
+        assert_eq!(table.verdicts(), ["ok", "MISSED"]);
+    }
+
+    #[test]
+    fn start_up_is_a_difference() {
+        let mut table = Table::default();
+        program(&mut table, &[samples(5, 1), samples(1, 1)], 1_000_000);
+        assert_eq!(table.verdicts(), ["MISSED", ""]);
+        assert!(table.text().contains("+4.00 ms"));
+    }
+}

@@ -1,0 +1,85 @@
+//! `cargo xtask test`: the one command that passes all tests, including whatever they need to be installed first.
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use crate::{Result, workspace};
+
+/// A program that some test runs.
+struct Need {
+    program: &'static str,
+    /// The Debian package that has it.
+    package: &'static str,
+}
+
+/// None so far: the tests bring their own fake programs. A test that needs a real one adds a line here.
+const NEEDS: &[Need] = &[];
+
+/// Installs what is missing, runs every test of the workspace, and passes cargo's code on. Arguments go to cargo.
+pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
+    for need in missing(NEEDS) {
+        install(need)?;
+    }
+    let status = workspace::cargo()
+        .args(["test", "--workspace", "--locked"])
+        .args(arguments)
+        .status()?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+fn missing(needs: &[Need]) -> Vec<&Need> {
+    needs.iter().filter(|need| !on_path(need.program)).collect()
+}
+
+fn on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| is_file(&folder.join(program)))
+}
+
+fn is_file(path: &Path) -> bool {
+    path.metadata().is_ok_and(|metadata| metadata.is_file())
+}
+
+fn install(need: &Need) -> Result<()> {
+    let Need { program, package } = need;
+    eprintln!("the tests need `{program}`: installing {package}");
+    let install = [
+        "apt-get",
+        "install",
+        "--yes",
+        "--no-install-recommends",
+        package,
+    ];
+    let (first, rest) = if on_path("sudo") {
+        ("sudo", &install[..])
+    } else {
+        (install[0], &install[1..])
+    };
+    let status = Command::new(first).args(rest).status();
+    if status.is_ok_and(|status| status.success()) && on_path(program) {
+        return Ok(());
+    }
+    Err(format!("`{program}` could not be installed; install it yourself (Debian: {package}) and run this again").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Need, missing};
+
+    #[test]
+    fn only_what_is_missing_is_installed() {
+        let needs = [
+            Need {
+                program: "sh",
+                package: "dash",
+            },
+            Need {
+                program: "no-such-program-anywhere",
+                package: "none",
+            },
+        ];
+        let names: Vec<_> = missing(&needs).iter().map(|need| need.program).collect();
+        assert_eq!(names, ["no-such-program-anywhere"]);
+    }
+}
