@@ -1,1 +1,38 @@
-//! placeholder
+//! # metier-catalog — what is on this machine
+//!
+//! **Problem.** Skills lie in dozens of folders, some of them ten thousand at a time, some of them
+//! broken, some of them bait: links to secrets, FIFOs that never answer, files of a terabyte.
+//!
+//! **Goals.** Every skill is found or reported; an unchanged tree costs little more than a `stat`
+//! for each; nothing outside a skill's folder is ever read through it.
+//!
+//! **Worked example.** `~/.claude/skills/` holds `pdf/SKILL.md`, a link `shared → ../x`, and a FIFO
+//! `trap/SKILL.md`. [`discover`] lists `pdf`, follows the link once, and lists `trap` as invalid with
+//! the reason; it never waits for the FIFO.
+//!
+//! **In → out.** [`Root`]s + [`Options`] → [`Catalog`] `{ entries, diagnostics }`;
+//! [`Place`] → files, text, [`Digest`](metier_model::Digest).
+//!
+//! **Invariants.** no hidden caps: a limit that is reached is a diagnostic · a broken skill never
+//! hides another · bodies are read only on demand · the index is only a cache.
+//!
+//! **Start reading at** `discover.rs`, then `walk.rs`, then `folder.rs`.
+
+mod builtin;
+mod codec;
+mod discover;
+mod entry;
+mod folder;
+mod host;
+mod index;
+mod manifest_file;
+mod root;
+mod walk;
+
+pub use builtin::{BUILTINS, Builtin};
+pub use discover::{Limits, Options, discover};
+pub use entry::{Catalog, Entry, ManifestFiles, Place};
+pub use folder::{FileEntry, ReadError, Resource};
+pub use host::Host;
+pub use index::IndexHome;
+pub use root::{Places, Root, usual};

@@ -322,7 +322,7 @@ proptest! {
             Layer::project("/p.toml", text.clone()),
             Layer::env("METIER_SKILLS_APPROVED", value.clone()),
             Layer::env(key.clone(), value.clone()),
-            Layer::flag("--set", key.clone(), value.clone()),
+            Layer::flag("--set", key.clone(), value),
         ]);
         let lines = text.split('\n').count();
         for problem in &loaded.problems {

@@ -1,2 +1,53 @@
-//! placeholder
-fn main() {}
+//! # metier — the skill system for LLM agents, at the command line
+//!
+//! **Problem.** Somebody types a command and wants an answer: data on stdout, talk on stderr, one
+//! exit code, and, when it went wrong, what to type next.
+//!
+//! **In → out.** arguments → `cli::Cli` (what was typed) → `session::Session` (what it means here) →
+//! one command → text or JSON.
+//!
+//! **Invariants.** this crate alone looks at the environment, the clock and the terminal · a command
+//! parses, asks the runtime once and prints · exit codes are chosen in `failure.rs`.
+//!
+//! **Start reading at** `cli.rs`, then `session.rs`, then `commands/list.rs`.
+
+mod cli;
+mod commands;
+mod failure;
+mod machine;
+mod output;
+mod session;
+
+use std::{ffi::OsString, process::ExitCode};
+
+use clap::Parser;
+
+use cli::Cli;
+use failure::Failure;
+use machine::Machine;
+use output::Output;
+
+fn main() -> ExitCode {
+    let arguments = cli::without_seed_spelling(std::env::args_os().collect());
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return misused(&arguments, &error),
+    };
+    let output = Output::new(&cli.global);
+    match Machine::look(&cli.global).and_then(|machine| commands::run(&cli, &machine, &output)) {
+        Ok(code) => code,
+        Err(failure) => failure.report(&output),
+    }
+}
+
+/// Help and version are answers; everything else that clap says is wrong usage.
+fn misused(arguments: &[OsString], error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() || !arguments.iter().any(|argument| argument == "--json") {
+        // There is nowhere left to report to if even this fails.
+        error.print().ok();
+        return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+    }
+    let text = error.to_string();
+    let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    Failure::broken("usage", message).hint("metier --help").report(&Output::json())
+}

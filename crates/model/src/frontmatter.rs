@@ -19,12 +19,25 @@ pub(crate) struct Split {
     pub(crate) body: usize,
 }
 
-/// Whether `text`, the start of a file, holds the whole frontmatter: how a reader knows that it
-/// has read enough.
+/// How much of a file a reader needs for its frontmatter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// It ends at this offset; whatever follows is body.
+    Until(usize),
+    /// It does not end here: read on, if there is more.
+    Open,
+    /// There is none.
+    None,
+}
+
+/// Looks at the start of a file and says whether it holds the whole frontmatter.
 #[must_use]
-pub fn is_complete(text: &[u8]) -> bool {
-    let Some(open) = opening(text) else { return !may_still_open(text) };
-    closing(text, open.end).is_some()
+pub fn extent(head: &[u8]) -> Extent {
+    match opening(head) {
+        Some(open) => closing(head, open.end).map_or(Extent::Open, |close| Extent::Until(close.end)),
+        None if may_still_open(head) => Extent::Open,
+        None => Extent::None,
+    }
 }
 
 /// Finds the frontmatter, and says what is wrong when there is none.
@@ -173,8 +186,11 @@ mod tests {
 
     #[test]
     fn a_reader_knows_when_it_has_enough() {
-        for (text, enough) in [("", false), ("--", false), ("---\na: b\n", false), ("---\na: b\n---\n", true), ("# No\n", true), ("\n\n", false), ("\n# No", true)] {
-            assert_eq!(is_complete(text.as_bytes()), enough, "{text:?}");
+        for text in ["", "--", "---\na: b\n", "\n\n", "\u{feff}"] {
+            assert_eq!(extent(text.as_bytes()), Extent::Open, "{text:?}");
         }
+        assert_eq!(extent(b"---\na: b\n---\nbody"), Extent::Until(13));
+        assert_eq!(extent(b"# No\n"), Extent::None);
+        assert_eq!(extent(b"\n# No"), Extent::None);
     }
 }

@@ -33,7 +33,7 @@ mod yaml;
 
 pub use card::{Card, Dependency, Installer, Need, Requirement};
 pub use diagnostic::{Code, Diagnostic, Mode, Position, Severity};
-pub use frontmatter::{MAX_FRONTMATTER, is_complete};
+pub use frontmatter::{Extent, MAX_FRONTMATTER, extent};
 pub use manifest::{
     About, Code as SkillCode, CompatibilityRule, ComposabilityRule, Context, Contract, Invocation, Json, Manifest,
     ToolDefinition, ToolRules, Triggers,

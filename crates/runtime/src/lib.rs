@@ -1,1 +1,27 @@
-//! placeholder
+//! # metier-runtime — the order of events
+//!
+//! **Problem.** What was found, what the user decided and what the machine has must become one
+//! answer: which skills are there, which can be used, and what a model is told about them.
+//!
+//! **Goals.** One [`Inventory`] behind every door; prompts that obey a budget and hide nothing; the
+//! body of a skill exactly as its author wrote it, with arguments in their places.
+//!
+//! **Worked example.** `review-pr` lies in the project and in the user's folder. The project is
+//! trusted, so its one wins and the other is `shadowed`; `gh` is missing, so it is `not_ready` with
+//! the command that installs it; a prompt leaves it out.
+//!
+//! **In → out.** [`Catalog`](metier_catalog::Catalog) + [`Config`](metier_config::Config) +
+//! [`Facts`](metier_policy::Facts) → [`Inventory`]; inventory → [`prompt`]; entry + arguments → [`render`].
+//!
+//! **Invariants.** an invalid, blocked or disabled skill never enters a prompt · an untrusted skill
+//! shadows nothing · values that replace placeholders are never read again.
+//!
+//! **Start reading at** `inventory.rs`, then `prompt.rs`, then `render.rs`.
+
+mod inventory;
+pub mod prompt;
+pub mod render;
+mod tokens;
+
+pub use inventory::{Counts, Inventory, NotFound, Skill, Status, survey};
+pub use tokens::count as count_tokens;

@@ -135,8 +135,25 @@ impl StoreError {
     }
 }
 
-/// The command that moves a database and its companions out of the way.
+/// The command that moves a database and its companions (`-wal`, `-shm`) out of the way, together: the log may hold
+/// what the file doesn't yet.
 fn mv(path: &Path) -> String {
-    let path = path.display();
-    format!("`mv {path} {path}.old`")
+    let away = path.with_file_name("old");
+    format!(
+        "`mkdir {} && mv {}* {}`",
+        quoted(&away),
+        quoted(path),
+        quoted(&away)
+    )
+}
+
+/// A path as one word of a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |character: char| character.is_alphanumeric() || "/._-".contains(character);
+    if text.chars().all(is_plain) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }

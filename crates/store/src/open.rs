@@ -235,7 +235,7 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
     for _ in 0..SWITCH_ATTEMPTS {
         match switch_to_wal(connection) {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
-                thread::sleep(SWITCH_PAUSE)
+                thread::sleep(SWITCH_PAUSE);
             }
             other => return other,
         }

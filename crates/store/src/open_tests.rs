@@ -284,3 +284,13 @@ fn many_create_and_write_at_once() {
     });
     assert_eq!(Store::open(&path).unwrap().trusted().unwrap().len(), 200);
 }
+
+#[test]
+fn the_way_out_can_be_pasted_into_a_shell() {
+    let hint = |path: &str| StoreError::NotOurs { path: path.into() }.hint();
+    assert_eq!(
+        hint("/d/metier.db"),
+        "move it away, `mkdir /d/old && mv /d/metier.db* /d/old`, or set METIER_HOME to another folder"
+    );
+    assert!(hint("/my d/it's.db").contains(r"mv '/my d/it'\''s.db'* '/my d/old'"));
+}

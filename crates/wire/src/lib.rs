@@ -1,1 +1,26 @@
-//! placeholder
+//! # metier-wire — the shapes that clients see
+//!
+//! **Problem.** Scripts, editors and other agents rely on our JSON; two doors that print the same
+//! thing in two shapes break them.
+//!
+//! **Goals.** One owner for every client-facing shape; documents of ten thousand skills written
+//! without building them in memory first.
+//!
+//! **In → out.** [`Inventory`](metier_runtime::Inventory) → [`List`]; skill + manifest → [`Info`]; … → `serde::Serialize`.
+//!
+//! **Invariants.** no I/O · keys are snake_case · paths are absolute · what is here keeps its meaning, more may be added.
+//!
+//! **Start reading at** `list.rs`, then `info.rs`.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
+mod documents;
+mod info;
+mod list;
+mod manifest;
+
+pub use documents::{
+    Check, ConfigDocument, ConfigValue, Doctor, ErrorBody, ErrorDocument, PromptDocument, PromptSkill, ReadDocument, RootRow,
+    ShowDocument, TrustDocument, TrustRow, ValidateDocument, Validated,
+};
+pub use info::Info;
+pub use list::{Counts, DiagnosticRow, List, ReasonRow, SkillRow};

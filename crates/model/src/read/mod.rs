@@ -288,13 +288,25 @@ const KNOWN_FIELDS: &[&str] = &[
 fn report_unknown(pair: &Pair<'_>, report: &mut Report<'_>) {
     report.add(DiagnosticCode::UnknownField, pair.key_at, || {
         let key = pair.key.as_ref();
-        let near = KNOWN_FIELDS.iter().map(|known| (strsim::damerau_levenshtein(key, known), known)).min();
         let say = Say::new(format!("nobody knows the field `{}`", key.escape_debug()));
-        match near {
-            Some((distance, known)) if distance <= 1 + key.len() / 5 => say.hint(format!("did you mean `{known}`?")),
-            _ => say.hint("move it below `metadata:`, where every key is allowed"),
+        match nearest(key) {
+            Some(known) => say.hint(format!("did you mean `{known}`?")),
+            None => say.hint("move it below `metadata:`, where every key is allowed"),
         }
     });
+}
+
+/// The known field that was probably meant. Only words of about the same length are compared: most
+/// unknown fields are nobody's misspelling, and ten thousand skills have thousands of them.
+fn nearest(key: &str) -> Option<&'static str> {
+    let most = 1 + key.len() / 5;
+    let close = KNOWN_FIELDS.iter().filter(|known| known.len().abs_diff(key.len()) <= most && shares_letters(key, known));
+    close.map(|known| (strsim::osa_distance(key, known), *known)).min().filter(|(distance, _)| *distance <= most).map(|(_, known)| known)
+}
+
+/// A misspelling keeps the first or the last letter.
+fn shares_letters(a: &str, b: &str) -> bool {
+    a.bytes().next() == b.bytes().next() || a.bytes().last() == b.bytes().last()
 }
 
 /// The `skills:` list of an agent's own file. Such a file needs no frontmatter at all.

@@ -1,0 +1,55 @@
+//! Built-in skills: folders of `skills/`, compiled in, so that a fresh machine is never empty.
+
+/// A skill in the binary.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Builtin {
+    /// Its folder's name.
+    pub name: &'static str,
+    /// Its files: path in the folder, content. Sorted.
+    pub files: &'static [(&'static str, &'static [u8])],
+}
+
+macro_rules! builtins {
+    ($($name:literal: $($path:literal),+;)+) => {
+        /// All built-in skills.
+        pub static BUILTINS: &[Builtin] = &[$(Builtin {
+            name: $name,
+            files: &[$(($path, include_bytes!(concat!("../../../skills/", $name, "/", $path))),)+],
+        },)+];
+    };
+}
+
+builtins! {
+    "core-tools": "SKILL.md";
+    "git": "SKILL.md";
+    "skill-author": "SKILL.md", "references/checklist.md", "references/frontmatter.md";
+}
+
+impl Builtin {
+    /// The content of a file.
+    #[must_use]
+    pub fn file(&self, path: &str) -> Option<&'static [u8]> {
+        self.files.iter().find(|(name, _)| *name == path).map(|(_, content)| *content)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    fn files_below(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() { files_below(&entry.path(), &format!("{name}/"), found) } else { found.insert(name); }
+        }
+    }
+
+    #[test]
+    fn the_table_is_the_folder() {
+        let mut found = BTreeSet::new();
+        files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../skills"), "", &mut found);
+        let listed: BTreeSet<String> = BUILTINS.iter().flat_map(|skill| skill.files.iter().map(|(path, _)| format!("{}/{path}", skill.name))).collect();
+        assert_eq!(listed, found);
+    }
+}

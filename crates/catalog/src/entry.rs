@@ -1,0 +1,105 @@
+//! What discovery finds: entries, the broken ones among them.
+
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
+
+use metier_model::{Card, Diagnostic, Digest, Severity, Source};
+
+use crate::{builtin::Builtin, root::Root};
+
+/// A skill that was found, usable or not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Where it comes from.
+    pub source: Source,
+    /// Its root, as a position in [`Catalog::roots`]; `None` for a built-in one.
+    pub root: Option<u16>,
+    /// Where its files are.
+    pub place: Place,
+    /// Which files make its manifest.
+    pub files: ManifestFiles,
+    /// What it is; `None` when it is invalid.
+    pub card: Option<Card>,
+    /// What is wrong with it.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Where it really is, when it was reached through a link.
+    pub real: Option<PathBuf>,
+    /// The last known digest.
+    pub digest: Option<Digest>,
+}
+
+/// Where the files of a skill are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// A folder.
+    Folder(PathBuf),
+    /// In the binary.
+    Builtin(&'static Builtin),
+}
+
+impl Place {
+    /// The folder, or `builtin:name`.
+    #[must_use]
+    pub fn path(&self) -> Cow<'_, Path> {
+        match self {
+            Self::Folder(path) => Cow::Borrowed(path),
+            Self::Builtin(skill) => Cow::Owned(PathBuf::from(format!("builtin:{}", skill.name))),
+        }
+    }
+}
+
+/// The names of the files that make a manifest, as they are spelled in the folder.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct ManifestFiles {
+    /// SKILL.md.
+    pub skill_md: Option<Cow<'static, str>>,
+    /// SKILL.yaml.
+    pub skill_yaml: Option<Cow<'static, str>>,
+    /// Whether `agents/openai.yaml` is there.
+    pub sidecar: bool,
+}
+
+impl ManifestFiles {
+    /// The file that requirements and diagnostics point to.
+    #[must_use]
+    pub fn main(&self) -> &str {
+        self.skill_yaml.as_deref().or(self.skill_md.as_deref()).unwrap_or("SKILL.md")
+    }
+}
+
+impl Entry {
+    /// Its name; that of the folder when the skill could not be read.
+    #[must_use]
+    pub fn name(&self) -> Cow<'_, str> {
+        match (&self.card, &self.place) {
+            (Some(card), _) => Cow::Borrowed(card.name.as_str()),
+            (None, Place::Builtin(skill)) => Cow::Borrowed(skill.name),
+            (None, Place::Folder(path)) => path.file_name().map_or(Cow::Borrowed("?"), |name| name.to_string_lossy()),
+        }
+    }
+
+    /// The manifest file.
+    #[must_use]
+    pub fn manifest_path(&self) -> PathBuf {
+        self.place.path().join(self.files.main())
+    }
+
+    /// How many warnings there are about it.
+    #[must_use]
+    pub fn warnings(&self) -> usize {
+        self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Warning).count()
+    }
+}
+
+/// Everything that was found.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    /// Where was looked.
+    pub roots: Vec<Root>,
+    /// What was found, root by root in rising precedence.
+    pub entries: Vec<Entry>,
+    /// What is wrong with roots and folders, as opposed to skills.
+    pub diagnostics: Vec<Diagnostic>,
+}

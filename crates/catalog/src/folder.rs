@@ -1,0 +1,377 @@
+//! The files of a skill: listed, read and hashed from open directory handles.
+//!
+//! A path that a model asks for is walked one component at a time, each opened relative to the one
+//! before and never through a link. Whoever swaps a folder for a link while we walk gets an error
+//! or the old content, never a file from outside.
+
+use std::{
+    ffi::{CStr, CString},
+    fmt,
+    os::unix::ffi::OsStrExt,
+    path::Path,
+};
+
+use metier_model::{Digest, Mode, Parsed};
+use rustix::{
+    fd::OwnedFd,
+    fs::{AtFlags, Dir, FileType, OFlags, fstat, openat, readlinkat, statat},
+    io::Errno,
+};
+use sha2::{Digest as _, Sha256};
+
+use crate::{
+    builtin::Builtin,
+    entry::{Entry, Place},
+    manifest_file::{self, Heads},
+};
+
+const MAX_FILES: usize = 100_000;
+const MAX_PATH: usize = 4096;
+const MAX_COMPONENT: usize = 255;
+const MAX_DEPTH: usize = 64;
+
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Why a file of a skill could not be read.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ReadError {
+    /// The path could lead out of the folder, or means something else elsewhere.
+    #[error("`{path}` is not a path inside the skill: {why}")]
+    BadPath {
+        /// What was asked for, made visible.
+        path: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// There is no such file.
+    #[error("there is no file `{0}` in the skill")]
+    NotFound(String),
+    /// It is a folder, a link, a FIFO, …
+    #[error("`{path}` is {what}, not a file")]
+    NotAFile {
+        /// What was asked for.
+        path: String,
+        /// What it is.
+        what: &'static str,
+    },
+    /// It has another name outside of the skill's folder, for all we know.
+    #[error("`{0}` has more than one name (a hard link), so it may belong to something else")]
+    HardLink(String),
+    /// It is larger than the limit.
+    #[error("`{path}` has more than {limit} bytes")]
+    TooLarge {
+        /// What was asked for.
+        path: String,
+        /// The limit.
+        limit: u64,
+    },
+    /// There are more files than anybody needs.
+    #[error("the skill has more than {MAX_FILES} files")]
+    TooManyFiles,
+    /// The operating system said no.
+    #[error("`{path}` can't be read: {error}")]
+    Os {
+        /// Which file.
+        path: String,
+        /// What it said.
+        error: Errno,
+    },
+}
+
+/// A file of a skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileEntry {
+    /// Relative to the skill's folder, with forward slashes.
+    pub path: String,
+    /// Its size; for a link, the length of its target.
+    pub size: u64,
+    /// Whether it is a link or something else that can't be read.
+    pub special: bool,
+}
+
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resource {
+    /// Text.
+    Text(String),
+    /// Anything else.
+    Binary(Vec<u8>),
+}
+
+impl Place {
+    /// All files of the skill, sorted; `.git/` is left out.
+    ///
+    /// # Errors
+    /// When the folder can't be read, or holds more files than the limit.
+    pub fn files(&self) -> Result<Vec<FileEntry>, ReadError> {
+        match self {
+            Self::Builtin(skill) => Ok(builtin_files(skill)),
+            Self::Folder(path) => {
+                let mut files = Vec::new();
+                visit(path, |file| {
+                    files.push(FileEntry { path: String::from_utf8_lossy(file.path).into_owned(), size: file.size, special: file.kind != FileType::RegularFile });
+                    Ok(())
+                })?;
+                files.sort_by(|a, b| a.path.cmp(&b.path));
+                Ok(files)
+            }
+        }
+    }
+
+    /// The digest of the skill's exact bytes.
+    ///
+    /// # Errors
+    /// When a file can't be read: what can't be read can't be vouched for.
+    pub fn digest(&self) -> Result<Digest, ReadError> {
+        let mut lines: Vec<Vec<u8>> = Vec::new();
+        match self {
+            Self::Builtin(skill) => lines.extend(skill.files.iter().map(|(path, content)| line(path.as_bytes(), &content.len(), &Sha256::digest(content)))),
+            Self::Folder(path) => visit(path, |file| {
+                lines.push(match file.kind {
+                    FileType::RegularFile => {
+                        let (size, hash) = hash_file(&file)?;
+                        line(file.path, &size, &hash)
+                    }
+                    FileType::Symlink => line(file.path, &"link", &Sha256::digest(link_target(&file)?)),
+                    _ => line(file.path, &"special", &Sha256::digest(b"")),
+                });
+                Ok(())
+            })?,
+        }
+        lines.sort();
+        let mut hash = Sha256::new();
+        lines.iter().for_each(|line| hash.update(line));
+        Ok(Digest(hash.finalize().into()))
+    }
+
+    /// One file of the skill, as bytes.
+    ///
+    /// # Errors
+    /// When the path is not one inside the skill, or is no regular file within the limit.
+    pub fn read(&self, relative: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let components = components(relative)?;
+        let content = match self {
+            Self::Builtin(skill) => skill.file(&components.join("/")).map(<[u8]>::to_vec).ok_or_else(|| ReadError::NotFound(shown(relative)))?,
+            Self::Folder(folder) => read_beneath(folder, &components, relative, limit)?,
+        };
+        if content.len() as u64 > limit {
+            return Err(ReadError::TooLarge { path: shown(relative), limit });
+        }
+        Ok(content)
+    }
+
+    /// One file of the skill, as text if it is text.
+    ///
+    /// # Errors
+    /// As [`Place::read`].
+    pub fn resource(&self, relative: &str, limit: u64) -> Result<Resource, ReadError> {
+        let content = self.read(relative, limit)?;
+        if content.contains(&0) {
+            return Ok(Resource::Binary(content));
+        }
+        Ok(String::from_utf8(content).map_or_else(|error| Resource::Binary(error.into_bytes()), Resource::Text))
+    }
+}
+
+impl Entry {
+    /// Reads and parses the whole manifest again, now with its body.
+    ///
+    /// # Errors
+    /// When a manifest file can't be read.
+    pub fn load(&self, mode: Mode, limit: u64) -> Result<(Parsed, String), ReadError> {
+        let read = |name: Option<&str>| name.map(|name| self.place.read(name, limit)).transpose();
+        let md = read(self.files.skill_md.as_deref())?;
+        let yaml = read(self.files.skill_yaml.as_deref())?;
+        let sidecar = if self.files.sidecar { self.place.read("agents/openai.yaml", limit).ok() } else { None };
+        let named = |name: &Option<std::borrow::Cow<'static, str>>| name.as_deref().unwrap_or_default().to_owned();
+        let (md_name, yaml_name) = (named(&self.files.skill_md), named(&self.files.skill_yaml));
+        let path = self.place.path();
+        let folder = match &self.place {
+            Place::Builtin(skill) => Some(skill.name.into()),
+            Place::Folder(_) => path.file_name().map(|name| name.to_string_lossy()),
+        };
+        let heads = Heads {
+            skill_md: md.as_ref().map(|bytes| (md_name.as_str(), &bytes[..])),
+            skill_yaml: yaml.as_ref().map(|bytes| (yaml_name.as_str(), &bytes[..])),
+            sidecar: sidecar.as_ref().map(|bytes| ("agents/openai.yaml", &bytes[..])),
+        };
+        let parsed = manifest_file::parse(folder.as_deref(), &heads, mode);
+        let text = md.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        Ok((parsed, metier_model::body(&text).to_owned()))
+    }
+}
+
+/// A relative path, taken apart; anything that is not a plain way down is refused before any file
+/// is touched. Nothing is decoded or normalised: `%2e%2e` is a strange name, not a way up.
+fn components(path: &str) -> Result<Vec<&str>, ReadError> {
+    let bad = |why| Err(ReadError::BadPath { path: shown(path), why });
+    if path.len() > MAX_PATH {
+        return bad("it is too long");
+    }
+    if path.is_empty() {
+        return bad("it is empty");
+    }
+    if path.contains('\0') {
+        return bad("it holds a NUL character");
+    }
+    if path.starts_with('/') || path.starts_with('~') {
+        return bad("it is absolute");
+    }
+    if path.contains('\\') {
+        return bad("it holds a backslash");
+    }
+    if path.contains(':') {
+        return bad("it holds a colon, as drives, URLs and streams do");
+    }
+    let mut found = Vec::new();
+    for component in path.split('/') {
+        match component {
+            "" | "." => {}
+            ".." => return bad("it leads upwards"),
+            name if name.len() > MAX_COMPONENT => return bad("a part of it is too long"),
+            name if name.ends_with(['.', ' ']) => return bad("a part of it ends in a dot or a blank"),
+            ".git" => return bad("`.git` is not part of the skill"),
+            name if is_device(name) => return bad("it is the name of a device on other systems"),
+            name => found.push(name),
+        }
+    }
+    if found.is_empty() || path.ends_with('/') || path.ends_with("/.") {
+        return Err(ReadError::NotAFile { path: shown(path), what: "a folder" });
+    }
+    if found.len() > MAX_DEPTH {
+        return bad("it is nested too deeply");
+    }
+    Ok(found)
+}
+
+/// Names that open a device on Windows, with any ending.
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or_default().to_ascii_uppercase();
+    let numbered = |prefix: &str| stem.strip_prefix(prefix).is_some_and(|rest| matches!(rest.as_bytes(), [b'1'..=b'9']));
+    matches!(stem.as_str(), "CON" | "NUL" | "AUX" | "PRN") || numbered("COM") || numbered("LPT")
+}
+
+fn shown(path: &str) -> String {
+    let visible = metier_model::text::visible(path);
+    let mut short: String = visible.chars().take(120).collect();
+    if short.len() < visible.len() {
+        short.push('…');
+    }
+    short
+}
+
+fn read_beneath(folder: &Path, components: &[&str], asked: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
+    let os = |error| ReadError::Os { path: shown(asked), error };
+    let mut handle = rustix::fs::open(folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, rustix::fs::Mode::empty()).map_err(os)?;
+    let (name, above) = components.split_last().ok_or_else(|| ReadError::NotFound(shown(asked)))?;
+    for component in above {
+        handle = openat(&handle, *component, FOLDER, rustix::fs::Mode::empty()).map_err(|error| refused(error, asked))?;
+    }
+    let file = openat(&handle, *name, manifest_file::OPEN, rustix::fs::Mode::empty()).map_err(|error| refused(error, asked))?;
+    let stat = fstat(&file).map_err(os)?;
+    let kind = FileType::from_raw_mode(stat.st_mode);
+    if kind != FileType::RegularFile {
+        let what = if kind == FileType::Directory { "a folder" } else { "a FIFO, socket or device" };
+        return Err(ReadError::NotAFile { path: shown(asked), what });
+    }
+    if stat.st_nlink > 1 {
+        return Err(ReadError::HardLink(shown(asked)));
+    }
+    if u64::try_from(stat.st_size).unwrap_or(u64::MAX) > limit {
+        return Err(ReadError::TooLarge { path: shown(asked), limit });
+    }
+    manifest_file::read_all(&file, limit).map_err(os)
+}
+
+fn refused(error: Errno, asked: &str) -> ReadError {
+    match error {
+        Errno::NOENT => ReadError::NotFound(shown(asked)),
+        Errno::LOOP | Errno::MLINK => ReadError::NotAFile { path: shown(asked), what: "a link" },
+        Errno::NOTDIR => ReadError::NotAFile { path: shown(asked), what: "a path through a file or a link" },
+        Errno::NXIO => ReadError::NotAFile { path: shown(asked), what: "a socket" },
+        error => ReadError::Os { path: shown(asked), error },
+    }
+}
+
+fn builtin_files(skill: &Builtin) -> Vec<FileEntry> {
+    skill.files.iter().map(|(path, content)| FileEntry { path: (*path).to_owned(), size: content.len() as u64, special: false }).collect()
+}
+
+/// A file on the walk through a skill's folder.
+struct Visited<'v> {
+    folder: &'v OwnedFd,
+    name: &'v CStr,
+    path: &'v [u8],
+    kind: FileType,
+    size: u64,
+}
+
+/// Calls `each` for everything in a folder that is not a folder. Links are not followed.
+fn visit(root: &Path, mut each: impl FnMut(Visited<'_>) -> Result<(), ReadError>) -> Result<(), ReadError> {
+    let fail = |path: &[u8], error| ReadError::Os { path: String::from_utf8_lossy(path).into_owned(), error };
+    let handle = rustix::fs::open(root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, rustix::fs::Mode::empty())
+        .map_err(|error| fail(root.as_os_str().as_bytes(), error))?;
+    let mut open: Vec<(OwnedFd, Vec<u8>)> = vec![(handle, Vec::new())];
+    let mut count = 0;
+    while let Some((folder, prefix)) = open.pop() {
+        for name in names(&folder).map_err(|error| fail(&prefix, error))? {
+            count += 1;
+            if count > MAX_FILES {
+                return Err(ReadError::TooManyFiles);
+            }
+            let path = if prefix.is_empty() { name.to_bytes().to_vec() } else { [&prefix, &b"/"[..], name.to_bytes()].concat() };
+            let stat = statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(|error| fail(&path, error))?;
+            match FileType::from_raw_mode(stat.st_mode) {
+                FileType::Directory if name.to_bytes() == b".git" => {}
+                FileType::Directory => {
+                    let below = openat(&folder, &name, FOLDER, rustix::fs::Mode::empty()).map_err(|error| fail(&path, error))?;
+                    open.push((below, path));
+                }
+                kind => {
+                    let size = u64::try_from(stat.st_size).unwrap_or(0);
+                    each(Visited { folder: &folder, name: &name, path: &path, kind, size })?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn names(folder: &OwnedFd) -> Result<Vec<CString>, Errno> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
+            names.push(entry.file_name().to_owned());
+        }
+    }
+    Ok(names)
+}
+
+fn hash_file(file: &Visited<'_>) -> Result<(u64, impl AsRef<[u8]> + use<>), ReadError> {
+    let fail = |error| ReadError::Os { path: String::from_utf8_lossy(file.path).into_owned(), error };
+    let handle = openat(file.folder, file.name, manifest_file::OPEN, rustix::fs::Mode::empty()).map_err(fail)?;
+    let (mut hash, mut size, mut buffer) = (Sha256::new(), 0, vec![0u8; 64 * 1024]);
+    loop {
+        match rustix::io::read(&handle, &mut buffer[..]) {
+            Ok(0) => return Ok((size, hash.finalize())),
+            Ok(length) => {
+                hash.update(&buffer[..length]);
+                size += length as u64;
+            }
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(fail(error)),
+        }
+    }
+}
+
+fn link_target(file: &Visited<'_>) -> Result<Vec<u8>, ReadError> {
+    let target = readlinkat(file.folder, file.name, Vec::new());
+    target.map(CString::into_bytes).map_err(|error| ReadError::Os { path: String::from_utf8_lossy(file.path).into_owned(), error })
+}
+
+/// `path NUL size NUL sha256`, one line.
+fn line(path: &[u8], size: &dyn fmt::Display, hash: &impl AsRef<[u8]>) -> Vec<u8> {
+    let hex: String = hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    [path, format!("\0{size}\0{hex}\n").as_bytes()].concat()
+}

@@ -1,0 +1,185 @@
+//! Opening and reading a manifest: only regular files, only as much as the frontmatter needs.
+
+use std::borrow::Cow;
+
+use metier_model::{Code, Extent, FileText, Files, MAX_FRONTMATTER, Mode, Parsed, Severity, extent};
+use rustix::{
+    fd::{AsFd, BorrowedFd, OwnedFd},
+    fs::{FileType, OFlags, Stat, fstat, openat},
+    io::Errno,
+};
+
+/// How a manifest is opened: never through a link, never waiting for a FIFO's other end.
+pub(crate) const OPEN: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+
+const FIRST_READ: usize = 4096;
+
+/// What was wrong with a file, before anybody read its text.
+#[derive(Debug)]
+pub(crate) struct FileProblem {
+    pub(crate) code: Code,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+impl FileProblem {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn unreadable(error: Errno) -> Self {
+        let problem = Self::new(Code::FileUnreadable, format!("the file can't be read: {error}"));
+        if error == Errno::ACCESS { problem.hint("check its permissions with `ls -l`") } else { problem }
+    }
+}
+
+/// An open manifest.
+pub(crate) struct Opened {
+    pub(crate) file: OwnedFd,
+    pub(crate) stat: Stat,
+}
+
+/// Opens `path` below `folder`. `None` when there is no such file; a link is `Err(LOOP)`.
+pub(crate) fn open(folder: BorrowedFd<'_>, path: &[u8]) -> Result<Option<Opened>, Errno> {
+    match openat(folder, path, OPEN, rustix::fs::Mode::empty()) {
+        Ok(file) => {
+            let stat = fstat(&file)?;
+            Ok(Some(Opened { file, stat }))
+        }
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Checks that it is a regular file of sane size.
+pub(crate) fn check(stat: &Stat, max_bytes: u64) -> Result<(), FileProblem> {
+    let kind = FileType::from_raw_mode(stat.st_mode);
+    if kind != FileType::RegularFile {
+        let what = match kind {
+            FileType::Fifo => "a FIFO",
+            FileType::Socket => "a socket",
+            FileType::Directory => "a folder",
+            FileType::CharacterDevice | FileType::BlockDevice => "a device",
+            _ => "not a regular file",
+        };
+        return Err(FileProblem::new(Code::FileNotRegular, format!("this is {what}, not a file")).hint("replace it by a text file"));
+    }
+    let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
+    if size > max_bytes {
+        let problem = FileProblem::new(Code::FileTooLarge, format!("the file has {size} bytes; the limit is {max_bytes}"));
+        return Err(problem.hint("move the bulk into references/, or raise `skills.limits.max_skill_bytes`"));
+    }
+    Ok(())
+}
+
+/// Reads the start of a file into `buffer`, up to the end of its frontmatter.
+pub(crate) fn read_head(file: &OwnedFd, buffer: &mut Vec<u8>) -> Result<(), Errno> {
+    buffer.clear();
+    let mut wanted = FIRST_READ;
+    loop {
+        let done = fill(file, buffer, wanted)?;
+        match extent(buffer) {
+            Extent::Until(end) => {
+                buffer.truncate(end);
+                return Ok(());
+            }
+            Extent::Open if !done && buffer.len() <= MAX_FRONTMATTER + FIRST_READ => wanted = buffer.len() * 4,
+            Extent::Open | Extent::None => return Ok(()),
+        }
+    }
+}
+
+/// Reads until `buffer` holds `wanted` bytes; true at the end of the file.
+fn fill(file: &OwnedFd, buffer: &mut Vec<u8>, wanted: usize) -> Result<bool, Errno> {
+    while buffer.len() < wanted {
+        buffer.reserve(wanted - buffer.len());
+        match rustix::io::read(file, rustix::buffer::spare_capacity(buffer)) {
+            Ok(0) => return Ok(true),
+            Ok(_) => {}
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(false)
+}
+
+/// Reads a whole file, up to a limit.
+pub(crate) fn read_all(file: impl AsFd, limit: u64) -> Result<Vec<u8>, Errno> {
+    let mut content = Vec::new();
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    loop {
+        content.reserve(8192.max(content.len()));
+        match rustix::io::read(&file, rustix::buffer::spare_capacity(&mut content)) {
+            Ok(0) => return Ok(content),
+            Ok(_) if content.len() > limit => {
+                content.truncate(limit + 1);
+                return Ok(content);
+            }
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The texts of a skill's manifest files, as bytes.
+#[derive(Default)]
+pub(crate) struct Heads<'a> {
+    pub(crate) skill_md: Option<(&'a str, &'a [u8])>,
+    pub(crate) skill_yaml: Option<(&'a str, &'a [u8])>,
+    pub(crate) sidecar: Option<(&'a str, &'a [u8])>,
+}
+
+/// Parses what was read. Bytes that are not UTF-8 are replaced, and reported.
+pub(crate) fn parse(folder: Option<&str>, heads: &Heads<'_>, mode: Mode) -> Parsed {
+    let md = heads.skill_md.map(|(_, bytes)| decode(bytes));
+    let yaml = heads.skill_yaml.map(|(_, bytes)| decode(bytes));
+    let sidecar = heads.sidecar.map(|(_, bytes)| decode(bytes));
+    fn text<'t>(file: Option<(&'t str, &[u8])>, text: Option<&'t Cow<'_, str>>) -> Option<FileText<'t>> {
+        file.zip(text).map(|((name, _), text)| FileText { name, text })
+    }
+    let files = Files {
+        folder,
+        skill_md: text(heads.skill_md, md.as_ref()),
+        skill_yaml: text(heads.skill_yaml, yaml.as_ref()),
+        sidecar: text(heads.sidecar, sidecar.as_ref()),
+    };
+    let mut parsed = metier_model::parse(&files, mode);
+    for (file, text) in [(files.skill_md, md.as_ref()), (files.skill_yaml, yaml.as_ref())] {
+        if let (Some(file), Some(Cow::Owned(text))) = (file, text) {
+            parsed.diagnostics.extend(not_utf8(file.name, text, mode));
+        }
+    }
+    if parsed.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+        parsed.manifest = None;
+    }
+    parsed
+}
+
+fn decode(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        // A character cut in half at the end of the read is not the author's mistake.
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&bytes[..error.valid_up_to()]).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+        }
+        Err(_) => String::from_utf8_lossy(bytes),
+    }
+}
+
+fn not_utf8(file: &str, text: &str, mode: Mode) -> Option<metier_model::Diagnostic> {
+    let at = text.find('\u{fffd}')?;
+    let line = text[..at].bytes().filter(|byte| *byte == b'\n').count() + 1;
+    Some(metier_model::Diagnostic {
+        severity: Code::FileNotUtf8.severity(mode)?,
+        code: Code::FileNotUtf8,
+        message: "the text is not UTF-8; what could not be read was replaced".into(),
+        hint: Some("save the file as UTF-8".into()),
+        file: file.into(),
+        position: Some(metier_model::Position { line: u32::try_from(line).unwrap_or(u32::MAX), column: 1 }),
+    })
+}

@@ -1,0 +1,218 @@
+//! `metier info`
+
+use std::process::ExitCode;
+
+use metier_catalog::FileEntry;
+use metier_model::{Manifest, Need, Severity};
+use metier_runtime::{Inventory, Skill};
+use metier_wire::Info;
+
+use crate::{
+    commands::{find, list::mark},
+    failure::Failure,
+    output::{Output, Tone, count, one_line},
+    session::Session,
+};
+
+/// Show everything about a skill: what it is, what it needs, what is missing and how to get it
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Its name, `source:name` for a shadowed one, or its folder
+    name: String,
+}
+
+pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+    let mut inventory = session.inventory()?;
+    let position = find(&inventory, &args.name)?.entry;
+    let entry = &inventory.catalog.entries[position];
+    let files = entry.place.files().unwrap_or_default();
+    let manifest = entry.load(session.mode(), session.config.limits.max_skill_bytes).ok().and_then(|(parsed, _)| parsed.manifest);
+    let digest = entry.place.digest().ok();
+    inventory.catalog.entries[position].digest = digest;
+    let skill = find(&inventory, &args.name)?;
+    if session.output.is_json() {
+        session.output.document(&Info::new(&inventory, skill, manifest.as_ref(), &files))?;
+    } else {
+        session.output.text(&page(&inventory, skill, manifest.as_ref(), &files, session.output))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn page(inventory: &Inventory, skill: &Skill, manifest: Option<&Manifest>, files: &[FileEntry], output: &Output) -> String {
+    let entry = inventory.entry(skill);
+    let mut page = Page { output, text: String::new() };
+    let emoji = entry.card.as_ref().and_then(|card| card.emoji.as_deref()).map_or_else(String::new, |emoji| format!("{} ", one_line(emoji)));
+    page.line(&format!("{} {emoji}{}", mark(skill.status, output), output.paint(&one_line(&entry.name()), Tone::Strong)));
+    if let Some(card) = &entry.card {
+        page.line(&format!("  {}", one_line(&card.description)));
+    }
+    page.line("");
+    page.field("status", &skill.status.as_str().replace('_', " "));
+    page.field("source", entry.source.as_str());
+    page.field("path", &entry.place.path().to_string_lossy());
+    page.field("digest", &entry.digest.map_or_else(|| "unknown".to_owned(), |digest| digest.to_string()));
+    if let Some(winner) = skill.shadowed_by {
+        page.field("shadowed by", &inventory.catalog.entries[winner].place.path().to_string_lossy());
+    }
+    if let Some(manifest) = manifest {
+        about(&mut page, manifest);
+        needs(&mut page, skill, manifest);
+        rest(&mut page, manifest);
+    }
+    page.files(files);
+    page.diagnostics(inventory, skill);
+    page.text
+}
+
+struct Page<'a> {
+    output: &'a Output,
+    text: String,
+}
+
+impl Page<'_> {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn field(&mut self, name: &str, value: &str) {
+        let label = self.output.paint(&format!("{name:<12}"), Tone::Faint);
+        self.line(&format!("  {label}  {}", one_line(value)));
+    }
+
+    fn optional(&mut self, name: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.field(name, value);
+        }
+    }
+
+    fn words(&mut self, name: &str, words: &[impl AsRef<str>]) {
+        if !words.is_empty() {
+            let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+            self.field(name, &words.join(", "));
+        }
+    }
+
+    fn heading(&mut self, text: &str) {
+        let text = self.output.paint(text, Tone::Strong);
+        self.line(&format!("\n  {text}"));
+    }
+
+    fn files(&mut self, files: &[FileEntry]) {
+        const SHOWN: usize = 20;
+        let total: u64 = files.iter().map(|file| file.size).sum();
+        self.heading(&format!("{}, {total} bytes", count(files.len(), "file")));
+        for file in files.iter().take(SHOWN) {
+            self.line(&format!("    {}{}", one_line(&file.path), if file.special { " (a link or special file)" } else { "" }));
+        }
+        if files.len() > SHOWN {
+            self.line(&format!("    … and {} more", files.len() - SHOWN));
+        }
+    }
+
+    fn diagnostics(&mut self, inventory: &Inventory, skill: &Skill) {
+        let entry = inventory.entry(skill);
+        let listed: Vec<_> = entry.diagnostics.iter().filter(|diagnostic| diagnostic.severity > Severity::Info || self.output.is_verbose()).collect();
+        if listed.is_empty() {
+            return;
+        }
+        self.heading("what is wrong with it");
+        for diagnostic in listed {
+            let place = diagnostic.position.map_or_else(String::new, |position| format!(":{}:{}", position.line, position.column));
+            self.line(&format!("    {}{place}: {}: {} [{}]", diagnostic.file, diagnostic.severity, one_line(&diagnostic.message), diagnostic.code));
+            if let Some(hint) = &diagnostic.hint {
+                self.line(&format!("      → {}", one_line(hint)));
+            }
+        }
+    }
+}
+
+fn about(page: &mut Page<'_>, manifest: &Manifest) {
+    let (card, about, invocation) = (&manifest.card, &manifest.about, &manifest.invocation);
+    page.optional("version", card.version.as_ref().map(|version| version.as_str()));
+    page.optional("author", about.author.as_deref());
+    page.optional("license", about.license.as_deref());
+    page.optional("homepage", about.homepage.as_deref());
+    page.optional("category", about.category.as_deref());
+    page.optional("compatible", about.compatibility.as_deref());
+    page.field("types", &card.types.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(", "));
+    page.optional("backend", card.backend.map(|backend| backend.as_str()));
+    page.optional("entrypoint", manifest.code.entrypoint.as_deref());
+    let called = match (card.user_invocable, card.model_invocable) {
+        (true, true) => "you and models",
+        (true, false) => "you only",
+        (false, true) => "models only",
+        (false, false) => "nobody",
+    };
+    page.field("called by", called);
+    page.field("runs", if invocation.context == metier_model::Context::Fork { "in a session of its own (fork)" } else { "in the conversation (inline)" });
+    page.optional("model", invocation.model.as_deref());
+    page.optional("effort", invocation.effort.as_deref());
+    page.optional("agent", invocation.agent.as_deref());
+    page.optional("arguments", invocation.argument_hint.as_deref());
+    page.words("named", &invocation.arguments);
+    page.words("paths", &invocation.paths);
+    page.optional("when", card.when_to_use.as_deref());
+}
+
+fn needs(page: &mut Page<'_>, skill: &Skill, manifest: &Manifest) {
+    let card = &manifest.card;
+    if card.requirements.is_empty() && skill.reasons.is_empty() {
+        return;
+    }
+    page.heading("what it needs");
+    for requirement in &card.requirements {
+        let (kind, what) = match &requirement.need {
+            Need::Bin(name) => ("program", name.to_string()),
+            Need::AnyBin(names) => ("one of the programs", names.join(", ")),
+            Need::Env(name) => ("variable", name.to_string()),
+            Need::Config(path) => ("setting", path.to_string()),
+            Need::Os(systems) => ("system", systems.iter().map(|os| os.as_str()).collect::<Vec<_>>().join(" or ")),
+            Need::Tool(name) => ("tool", name.to_string()),
+            Need::Skill(dependency) => {
+                let version = dependency.version.as_deref().unwrap_or_default();
+                ("skill", format!("{} {version}{}", dependency.name, if dependency.optional { " (optional)" } else { "" }))
+            }
+        };
+        let missing = skill.reasons.iter().any(|reason| reason.line == Some(requirement.line) && (what.starts_with(&*reason.name) || *reason.name == *what));
+        let sign = if missing { page.output.paint("✗", Tone::Bad) } else { page.output.paint("✓", Tone::Good) };
+        page.line(&format!("    {sign} {kind} {}", one_line(&what)));
+    }
+    for reason in &skill.reasons {
+        if let Some(hint) = &reason.hint {
+            page.line(&format!("      → {}: {hint}", one_line(&reason.message)));
+        }
+    }
+    for installer in &card.installers {
+        let label = installer.label.as_deref().unwrap_or(&installer.kind);
+        page.line(&format!("    {}: {}", one_line(label), installer.command().unwrap_or_else(|| one_line(&installer.package))));
+    }
+}
+
+fn rest(page: &mut Page<'_>, manifest: &Manifest) {
+    let (tools, contract, code, triggers) = (&manifest.tools, &manifest.contract, &manifest.code, &manifest.triggers);
+    if !manifest.wants.is_empty() {
+        page.heading("what it asks to be permitted");
+        for want in &manifest.wants {
+            page.line(&format!("    ? {}", one_line(&want.to_string())));
+        }
+    }
+    let before = page.text.len();
+    page.words("pre-approve", &tools.preapprove);
+    page.words("disallows", &tools.disallow);
+    page.words("only tools", tools.only.as_deref().unwrap_or_default());
+    page.words("forbids", &tools.forbid);
+    page.words("on files", &triggers.files);
+    page.words("on keywords", &triggers.keywords);
+    page.words("on language", &triggers.languages);
+    page.words("in modes", &triggers.modes);
+    page.words("protocol", &contract.execution_protocol);
+    page.words("not with", &contract.conflicts_with);
+    page.words("needs with", &contract.composability_rules.iter().map(|rule| rule.with.clone()).collect::<Vec<_>>());
+    page.words("offers tools", &code.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>());
+    page.words("unknown", &manifest.unknown.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>());
+    if page.text.len() > before {
+        let heading = page.output.paint("rules", Tone::Strong);
+        page.text.insert_str(before, &format!("\n  {heading}\n"));
+    }
+}

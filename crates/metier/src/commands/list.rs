@@ -1,0 +1,125 @@
+//! `metier list`
+
+use std::process::ExitCode;
+
+use metier_model::Source;
+use metier_runtime::{Inventory, Skill, Status};
+use metier_wire::List;
+use unicode_width::UnicodeWidthStr;
+
+use crate::{
+    failure::Failure,
+    output::{Output, Tone, count, one_line},
+    session::Session,
+};
+
+/// List the skills of every agent, and what each lacks
+///
+/// One line for each skill, the strongest source first: ✓ ready, ✗ something is missing or forbids
+/// it. With `--json` every skill is in the document, whatever its status.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Also show shadowed, switched-off and invalid skills
+    #[arg(long)]
+    all: bool,
+    /// Only skills from this source: extra, builtin, user, project or inline
+    #[arg(long, value_name = "SOURCE")]
+    source: Option<Source>,
+}
+
+pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+    let mut inventory = session.inventory()?;
+    if let Some(source) = args.source {
+        let entries = &inventory.catalog.entries;
+        inventory.skills.retain(|skill| entries[skill.entry].source == source);
+    }
+    if session.output.is_json() {
+        session.output.document(&List(&inventory))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    session.output.text(&table(&inventory, args.all, session.output))?;
+    footer(&inventory, args.all, session.output);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(inventory: &Inventory, all: bool, output: &Output) -> String {
+    let shown = |skill: &&Skill| all || matches!(skill.status, Status::Ready | Status::NotReady | Status::Blocked);
+    let mut out = String::new();
+    let mut current = None;
+    for skill in inventory.skills.iter().filter(shown) {
+        let source = inventory.entry(skill).source;
+        if current != Some(source) {
+            let gap = if current.is_some() { "\n" } else { "" };
+            out.push_str(&format!("{gap}{}\n", output.paint(source.as_str(), Tone::Strong)));
+            current = Some(source);
+        }
+        row(inventory, skill, output, &mut out);
+    }
+    out
+}
+
+/// The mark that a status has in lists.
+pub(super) fn mark(status: Status, output: &Output) -> String {
+    match status {
+        Status::Ready => output.paint("✓", Tone::Good),
+        Status::NotReady => output.paint("✗", Tone::Warn),
+        Status::Blocked | Status::Invalid => output.paint("✗", Tone::Bad),
+        Status::Disabled | Status::Shadowed => output.paint("-", Tone::Faint),
+    }
+}
+
+fn row(inventory: &Inventory, skill: &Skill, output: &Output, out: &mut String) {
+    let entry = inventory.entry(skill);
+    let card = entry.card.as_ref();
+    let emoji = card.and_then(|card| card.emoji.as_deref()).map_or_else(String::new, |emoji| format!("{} ", one_line(emoji)));
+    let name = one_line(&entry.name());
+    let used = 2 + emoji.width() + name.width() + 3;
+    let description = match card {
+        Some(card) => output.fitted(&card.description, used),
+        None => output.paint("invalid", Tone::Bad),
+    };
+    out.push_str(&format!("{} {emoji}{} - {description}\n", mark(skill.status, output), output.paint(&name, Tone::Strong)));
+    for line in remarks(inventory, skill) {
+        out.push_str(&format!("    {}\n", output.paint(&line, Tone::Faint)));
+    }
+}
+
+/// What keeps a skill from being used, one line each.
+pub(super) fn remarks(inventory: &Inventory, skill: &Skill) -> Vec<String> {
+    let entry = inventory.entry(skill);
+    let mut lines: Vec<String> = skill.reasons.iter().map(|reason| {
+        let hint = reason.hint.as_deref().map_or_else(String::new, |hint| format!(" → {hint}"));
+        format!("{}{hint}", one_line(&reason.message))
+    }).collect();
+    if let Some(winner) = skill.shadowed_by {
+        lines.push(format!("hidden by {}", inventory.catalog.entries[winner].place.path().display()));
+    }
+    let errors = entry.diagnostics.iter().filter(|diagnostic| diagnostic.severity == metier_model::Severity::Error);
+    lines.extend(errors.map(|diagnostic| {
+        let place = diagnostic.position.map_or_else(String::new, |position| format!(":{}:{}", position.line, position.column));
+        format!("{}{place}: {}", entry.place.path().join(&*diagnostic.file).display(), one_line(&diagnostic.message))
+    }));
+    lines
+}
+
+fn footer(inventory: &Inventory, all: bool, output: &Output) {
+    let counts = inventory.counts();
+    let parts = [
+        (counts.ready, "ready"),
+        (counts.not_ready, "not ready"),
+        (counts.blocked, "blocked"),
+        (counts.invalid, "invalid"),
+        (counts.disabled, "switched off"),
+        (counts.shadowed, "shadowed"),
+    ];
+    let words: Vec<String> = parts.iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")).collect();
+    let hidden = if all { 0 } else { counts.invalid + counts.disabled + counts.shadowed };
+    let more = if hidden > 0 { format!(" ({} not shown: metier list --all)", hidden) } else { String::new() };
+    let total = count(inventory.skills.len(), "skill");
+    output.note(&format!("{total}: {}{more}", if words.is_empty() { "none".to_owned() } else { words.join(", ") }));
+    for diagnostic in inventory.diagnostics.iter().filter(|diagnostic| output.is_verbose() || diagnostic.severity == metier_model::Severity::Error || diagnostic.code == metier_model::Code::LimitReached || diagnostic.code == metier_model::Code::SelectionUnknown) {
+        let hint = diagnostic.hint.as_deref().map_or_else(String::new, |hint| format!("\n{} {hint}", output.paint_talk("hint:", Tone::Note)));
+        let place = if diagnostic.file.is_empty() { String::new() } else { format!("{}: ", one_line(&diagnostic.file)) };
+        output.note(&format!("{} {place}{}{hint}", output.paint_talk(&format!("{}:", diagnostic.severity), Tone::Warn), one_line(&diagnostic.message)));
+    }
+}

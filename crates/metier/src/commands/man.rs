@@ -1,0 +1,33 @@
+//! `metier man`
+
+use std::{fs, path::PathBuf, process::ExitCode};
+
+use clap::CommandFactory;
+
+use crate::{cli::Cli, failure::Failure, output::Output};
+
+/// Print the manual page, or write one for each command into a folder
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Write `metier.1`, `metier-list.1`, … here
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args, output: &Output) -> Result<ExitCode, Failure> {
+    let command = Cli::command();
+    match &args.out {
+        Some(folder) => {
+            let unwritable = |error: std::io::Error| Failure::broken("output", format!("the pages can't be written: {error}")).path(folder).hint("name a folder that you may write to");
+            fs::create_dir_all(folder).map_err(unwritable)?;
+            clap_mangen::generate_to(command, folder).map_err(unwritable)?;
+            output.note(&format!("wrote the manual pages to {}", folder.display()));
+        }
+        None => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(command).render(&mut page)?;
+            output.bytes(&page)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,81 @@
+//! One file for each command: its arguments, whose comments are the help, and `run`.
+
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod doctor;
+pub(crate) mod info;
+pub(crate) mod list;
+pub(crate) mod man;
+mod overview;
+pub(crate) mod prompt;
+pub(crate) mod read;
+pub(crate) mod show;
+pub(crate) mod trust;
+pub(crate) mod validate;
+
+use std::process::ExitCode;
+
+use metier_runtime::{Inventory, Skill, Status};
+
+use crate::{
+    cli::{Cli, Command},
+    failure::Failure,
+    machine::Machine,
+    output::Output,
+    session::Session,
+};
+
+/// Runs the command that was typed.
+pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitCode, Failure> {
+    let open = || Session::open(&cli.global, machine, output);
+    let open_anyway = || Session::open_anyway(&cli.global, machine, output);
+    match &cli.command {
+        None => overview::run(&open()?),
+        Some(Command::List(args)) => list::run(&open()?, args),
+        Some(Command::Info(args)) => info::run(&open()?, args),
+        Some(Command::Validate(args)) => validate::run(&open()?, args),
+        Some(Command::Prompt(args)) => prompt::run(&open()?, args),
+        Some(Command::Show(args)) => show::run(&open()?, args),
+        Some(Command::Read(args)) => read::run(&open()?, args),
+        Some(Command::Doctor(args)) => doctor::run(&open_anyway()?, args),
+        Some(Command::Trust(args)) => trust::run(&open_anyway()?, args),
+        Some(Command::Config(args)) => config::run(&open_anyway()?, args),
+        Some(Command::Completions(args)) => completions::run(args, output),
+        Some(Command::Man(args)) => man::run(args, output),
+    }
+}
+
+/// The skill of a name, or an error with the nearest names.
+fn find<'a>(inventory: &'a Inventory, name: &str) -> Result<&'a Skill, Failure> {
+    inventory.find(name).map_err(|missing| {
+        let shown = crate::output::one_line(&missing.name);
+        let failure = Failure::unmet("unknown-skill", format!("there is no skill `{shown}`")).skill(shown);
+        match missing.near.as_slice() {
+            [] => failure.hint("metier list --all shows every skill"),
+            near => failure.hint(format!("did you mean {}?", near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or "))),
+        }
+    })
+}
+
+/// A skill whose content may be shown: an invalid, blocked or disabled one is refused with its reasons.
+fn find_usable<'a>(inventory: &'a Inventory, name: &str) -> Result<&'a Skill, Failure> {
+    let skill = find(inventory, name)?;
+    let entry = inventory.entry(skill);
+    let refuse = |code, what: &str| Failure::unmet(code, format!("skill `{}` {what}", entry.name())).skill(entry.name());
+    match skill.status {
+        Status::Ready | Status::NotReady | Status::Shadowed => Ok(skill),
+        Status::Invalid => {
+            let failure = refuse("invalid", "can't be read").path(entry.manifest_path());
+            let error = entry.diagnostics.iter().find(|diagnostic| diagnostic.severity == metier_model::Severity::Error);
+            let failure = error.map(|error| error.message.to_string()).into_iter().fold(failure, Failure::detail);
+            Err(failure.line(error.and_then(|error| error.position).map(|position| position.line)).hint(format!("metier validate {}", entry.place.path().display())))
+        }
+        Status::Blocked | Status::Disabled => {
+            let what = if skill.status == Status::Blocked { "is blocked" } else { "is switched off" };
+            let code = if skill.status == Status::Blocked { "blocked" } else { "disabled" };
+            let failure = skill.reasons.iter().fold(refuse(code, what), |failure, reason| failure.detail(reason.message.to_string()));
+            let hint = skill.reasons.iter().find_map(|reason| reason.hint.as_deref());
+            Err(failure.hint(hint.unwrap_or("metier info shows why")))
+        }
+    }
+}

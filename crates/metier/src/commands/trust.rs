@@ -1,0 +1,68 @@
+//! `metier trust`
+
+use std::{path::PathBuf, process::ExitCode};
+
+use metier_store::Store;
+use metier_wire::{TrustDocument, TrustRow};
+
+use crate::{failure::Failure, machine, output::Tone, session::{Session, store_failure}};
+
+/// Trust the skills of a project folder
+///
+/// Skills that come with a project stay blocked until its folder is trusted, because a freshly cloned
+/// repository could hold anything. Trust counts for the folder and everything below it.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The folder [default: the project around the working directory]
+    path: Option<PathBuf>,
+    /// Trust it no longer
+    #[arg(long)]
+    revoke: bool,
+    /// List the trusted folders
+    #[arg(long, conflicts_with_all = ["revoke", "path"])]
+    list: bool,
+}
+
+pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+    let database = session.machine.database.as_ref().ok_or_else(|| Failure::broken("store", "there is no home directory to remember trust in").hint("set METIER_HOME to a folder"))?;
+    if args.list {
+        let store = Store::open_existing(database).map_err(store_failure)?;
+        return answer(session, store.as_ref(), "listed", None);
+    }
+    let given = args.path.as_ref().map_or_else(|| session.machine.project.clone(), |path| session.machine.work.join(path));
+    let folder = match given.canonicalize() {
+        Ok(folder) => folder,
+        // What is gone can still be forgotten.
+        Err(_) if args.revoke => given,
+        Err(error) => return Err(Failure::unmet("not-found", format!("`{}` can't be trusted: {error}", given.display())).path(&given).hint("name a folder that exists")),
+    };
+    let store = Store::open(database).map_err(store_failure)?;
+    let action = if args.revoke {
+        if store.revoke(&folder).map_err(store_failure)? { "revoked" } else { "unchanged" }
+    } else {
+        store.trust(&folder, &machine::timestamp(session.machine.now)).map_err(store_failure)?;
+        "trusted"
+    };
+    answer(session, Some(&store), action, Some(folder.to_string_lossy().into_owned()))
+}
+
+fn answer(session: &Session<'_>, store: Option<&Store>, action: &'static str, folder: Option<String>) -> Result<ExitCode, Failure> {
+    let trusted = store.map_or(Ok(Vec::new()), Store::trusted).map_err(store_failure)?;
+    if session.output.is_json() {
+        let rows = trusted.into_iter().map(|trusted| TrustRow { folder: trusted.folder.to_string_lossy().into_owned(), at: trusted.at }).collect();
+        session.output.document(&TrustDocument { action, folder, trusted: rows })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut out = String::new();
+    match (action, folder) {
+        ("trusted", Some(folder)) => {
+            out.push_str(&format!("{} {folder} and the skills in it are trusted now\n", session.output.paint("✓", Tone::Good)));
+            session.output.note("take it back with `metier trust --revoke`");
+        }
+        ("revoked", Some(folder)) => out.push_str(&format!("{} {folder} is not trusted any more\n", session.output.paint("✓", Tone::Good))),
+        ("unchanged", Some(folder)) => out.push_str(&format!("{folder} was not on the list\n")),
+        _ => trusted.iter().for_each(|trusted| out.push_str(&format!("{}  since {}\n", trusted.folder.display(), trusted.at))),
+    }
+    session.output.text(&out)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,120 @@
+//! When a command can't do what was asked: what happened, to what, and what to type next.
+//! The exit codes of the program are chosen here and nowhere else.
+
+use std::{path::Path, process::ExitCode};
+
+use metier_wire::{ErrorBody, ErrorDocument};
+
+use crate::output::{Output, Tone};
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    kind: Kind,
+    code: &'static str,
+    message: String,
+    details: Vec<String>,
+    hint: Option<String>,
+    skill: Option<String>,
+    path: Option<String>,
+    line: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    /// The request could not be met.
+    Unmet,
+    /// Wrong usage, or a broken environment.
+    Broken,
+}
+
+impl Failure {
+    /// The request could not be met: invalid, refused, not found. Exit code 1.
+    pub(crate) fn unmet(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Kind::Unmet, code, message.into())
+    }
+
+    /// Wrong usage, or a broken environment. Exit code 2.
+    pub(crate) fn broken(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(Kind::Broken, code, message.into())
+    }
+
+    fn new(kind: Kind, code: &'static str, message: String) -> Self {
+        Self { kind, code, message, details: Vec::new(), hint: None, skill: None, path: None, line: None }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn skill(mut self, skill: impl Into<String>) -> Self {
+        self.skill = Some(skill.into());
+        self
+    }
+
+    pub(crate) fn path(mut self, path: impl AsRef<Path>) -> Self {
+        self.path = Some(path.as_ref().to_string_lossy().into_owned());
+        self
+    }
+
+    pub(crate) fn line(mut self, line: Option<u32>) -> Self {
+        self.line = line;
+        self
+    }
+
+    /// A further line between the message and the hint.
+    pub(crate) fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.details.push(detail.into());
+        self
+    }
+
+    /// Says it and gives the exit code.
+    pub(crate) fn report(&self, output: &Output) -> ExitCode {
+        if output.is_json() {
+            let error = ErrorBody {
+                code: self.code,
+                message: &self.message,
+                hint: self.hint.as_deref(),
+                skill: self.skill.as_deref(),
+                path: self.path.as_deref(),
+                line: self.line,
+            };
+            // The exit code still tells when stdout is gone.
+            output.document(&ErrorDocument { error }).ok();
+        } else {
+            self.tell(output);
+        }
+        ExitCode::from(match self.kind {
+            Kind::Unmet => 1,
+            Kind::Broken => 2,
+        })
+    }
+
+    fn tell(&self, output: &Output) {
+        output.say(&format!("{} {}", output.paint_talk("error:", Tone::Bad), self.message));
+        let place = self.path.as_ref().map(|path| self.line.map_or_else(|| path.clone(), |line| format!("{path}:{line}")));
+        for detail in self.details.iter().cloned().chain(place.map(|place| format!("in {place}"))) {
+            output.say(&format!("  {detail}"));
+        }
+        if let Some(hint) = &self.hint {
+            output.say(&format!("{} {hint}", output.paint_talk("hint:", Tone::Note)));
+        }
+    }
+}
+
+/// Writing to stdout failed. A closed pipe is the reader's choice, not our failure.
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            std::process::exit(0);
+        }
+        Self::broken("output", format!("the output can't be written: {error}"))
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        std::io::Error::from(error).into()
+    }
+}

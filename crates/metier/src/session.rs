@@ -1,0 +1,242 @@
+//! What was typed, applied to this machine: configuration, roots, trust, and the inventory.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    time::Duration,
+};
+
+use metier_catalog::{Host, IndexHome, Limits, Options, Places, Root, discover};
+use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
+use metier_model::{Mode, Source};
+use metier_runtime::{Inventory, survey};
+use metier_store::Store;
+
+use crate::{
+    cli::Global,
+    failure::Failure,
+    machine::Machine,
+    output::{Output, Tone},
+};
+
+/// One run of the program.
+pub(crate) struct Session<'a> {
+    pub(crate) global: &'a Global,
+    pub(crate) machine: &'a Machine,
+    pub(crate) output: &'a Output,
+    pub(crate) config: Config,
+    /// What is wrong with the configuration, without the errors that stop a run.
+    pub(crate) problems: Vec<Problem>,
+}
+
+impl<'a> Session<'a> {
+    /// Loads the configuration. The user's own mistakes stop the run; a project's are only shown:
+    /// a repository must not be able to switch metier off.
+    pub(crate) fn open(global: &'a Global, machine: &'a Machine, output: &'a Output) -> Result<Self, Failure> {
+        let session = Self::open_anyway(global, machine, output)?;
+        let own = |problem: &&Problem| problem.is_error() && !matches!(problem.origin, Origin::Project(_));
+        if let Some(problem) = session.problems.iter().find(own) {
+            return Err(problem_failure(problem));
+        }
+        for problem in &session.problems {
+            output.note(&format!("{} {problem}", output.paint_talk("warning:", Tone::Warn)));
+        }
+        Ok(session)
+    }
+
+    /// The same for commands that are there to mend the configuration.
+    pub(crate) fn open_anyway(global: &'a Global, machine: &'a Machine, output: &'a Output) -> Result<Self, Failure> {
+        let Loaded { config, problems } = metier_config::load(layers(global, machine)?);
+        Ok(Self { global, machine, output, config, problems })
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        match self.config.validation {
+            Validation::Lenient => Mode::Lenient,
+            Validation::Strict => Mode::Strict,
+        }
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        let limits = &self.config.limits;
+        let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+        Limits {
+            max_skills: size(limits.max_skills),
+            max_entries: size(limits.max_entries),
+            max_skill_bytes: limits.max_skill_bytes,
+            max_depth: size(limits.max_depth),
+            max_root_time: Duration::from_secs(limits.max_root_seconds),
+        }
+    }
+
+    /// Everything that is there, judged.
+    pub(crate) fn inventory(&self) -> Result<Inventory, Failure> {
+        let agent = AgentFiles::read(self);
+        let (roots, builtins) = self.roots(&agent)?;
+        self.take_stock(roots, builtins, self.mode(), &agent.selection)
+    }
+
+    /// Looks into the given roots only.
+    pub(crate) fn take_stock(&self, roots: Vec<Root>, builtins: bool, mode: Mode, selection: &[String]) -> Result<Inventory, Failure> {
+        let index = if self.global.no_index { None } else { self.machine.cache.as_ref() };
+        let index = index.map(|cache| IndexHome { folder: cache.join("catalog"), stamp: self.machine.stamp });
+        let found = AtomicUsize::new(0);
+        let options = Options {
+            mode,
+            limits: self.limits(),
+            threads: std::thread::available_parallelism().map_or(1, usize::from).min(8),
+            index: index.as_ref(),
+            now: self.machine.now,
+            builtins,
+            progress: Some(&found),
+        };
+        let catalog = with_progress(self.output, &found, || discover(roots, &options));
+        let setting = |path: &str| self.config.setting_is_truthy(path);
+        let host = Host::new(self.machine.path.as_deref(), self.machine.variables.clone(), &setting, self.config.agent.tools.as_deref());
+        Ok(survey(catalog, &self.config, &host, mode, selection))
+    }
+
+    /// Where to look, in rising precedence, and whether the built-in skills are wanted.
+    fn roots(&self, agent: &AgentFiles) -> Result<(Vec<Root>, bool), Failure> {
+        let absolute = |path: &Path| self.machine.work.join(path);
+        let mut roots: Vec<Root> = if self.global.root.is_empty() {
+            let extra: Vec<PathBuf> = self.config.load.extra_dirs.iter().map(|path| self.expand(path)).collect();
+            metier_catalog::usual(&self.places(), &extra, self.config.load.agents, true)
+        } else {
+            self.global.root.iter().map(|root| Root::explicit(root.source, absolute(&root.path))).collect()
+        };
+        if self.global.root.is_empty() && !self.project_is_trusted(&roots, agent)? {
+            roots.iter_mut().filter(|root| root.source == Source::Project).for_each(|root| root.trusted = false);
+        }
+        roots.extend(agent.folders.iter().map(|path| Root { trusted: agent.trusted, ..Root::explicit(Source::Inline, path.clone()) }));
+        roots.extend(self.global.skill_dir.iter().map(|path| Root::explicit(Source::Inline, absolute(path))));
+        Ok((roots, self.global.root.is_empty()))
+    }
+
+    pub(crate) fn places(&self) -> Places<'_> {
+        let machine = self.machine;
+        Places { home: machine.home.as_deref(), own: machine.own_skills.as_deref(), work: &machine.work, project: &machine.project }
+    }
+
+    /// `~/x` and paths relative to the folder of the configuration file.
+    fn expand(&self, path: &Path) -> PathBuf {
+        match (path.strip_prefix("~"), &self.machine.home) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => {
+                let base = self.machine.config_file.as_deref().and_then(Path::parent).unwrap_or(&self.machine.work);
+                self.machine.work.join(base).join(path)
+            }
+        }
+    }
+
+    /// The database is opened only when there is something to ask it about.
+    fn project_is_trusted(&self, roots: &[Root], agent: &AgentFiles) -> Result<bool, Failure> {
+        let mut of_project = roots.iter().filter(|root| root.source == Source::Project);
+        if agent.folders.is_empty() && !of_project.any(|root| root.path.is_dir()) {
+            return Ok(true);
+        }
+        self.is_trusted(&self.machine.project)
+    }
+
+    pub(crate) fn is_trusted(&self, folder: &Path) -> Result<bool, Failure> {
+        let Some(database) = &self.machine.database else { return Ok(false) };
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let store = Store::open_existing(database).map_err(store_failure)?;
+        store.map_or(Ok(false), |store| store.is_trusted(&folder).map_err(store_failure))
+    }
+}
+
+pub(crate) fn store_failure(error: metier_store::StoreError) -> Failure {
+    let hint = error.hint();
+    Failure::broken("store", error.to_string()).hint(hint)
+}
+
+pub(crate) fn problem_failure(problem: &Problem) -> Failure {
+    let failure = Failure::broken("config", problem.message.clone()).line(problem.line.and_then(|line| u32::try_from(line).ok()));
+    let failure = match (problem.path(), &problem.origin) {
+        (Some(path), _) => failure.path(path),
+        (None, origin) => failure.detail(format!("from {origin}")),
+    };
+    failure.hint(problem.hint.clone().unwrap_or_else(|| "metier config shows all values and where they come from".into()))
+}
+
+/// The configuration, layer by layer.
+fn layers(global: &Global, machine: &Machine) -> Result<Vec<Layer>, Failure> {
+    let mut layers = Vec::new();
+    if let Some(file) = &machine.config_file {
+        match fs::read_to_string(machine.work.join(file)) {
+            Ok(text) => layers.push(Layer::user(file, text)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && global.config.is_none() => {}
+            Err(error) => return Err(Failure::broken("config", format!("the configuration can't be read: {error}")).path(file).hint("check the file, or name another with `--config`")),
+        }
+    }
+    let project = machine.project.join(".metier/config.toml");
+    if global.root.is_empty()
+        && let Ok(text) = fs::read_to_string(&project)
+    {
+        layers.push(Layer::project(project, text));
+    }
+    layers.extend(machine.settings.iter().map(|(name, value)| Layer::env(name, value)));
+    Ok(layers)
+}
+
+/// What AGENT.md and AGENTS.md of the project, and `--skills`, ask for.
+struct AgentFiles {
+    selection: Vec<String>,
+    folders: Vec<PathBuf>,
+    trusted: bool,
+}
+
+impl AgentFiles {
+    fn read(session: &Session<'_>) -> Self {
+        let mut files = Self { selection: session.global.skills.clone(), folders: Vec::new(), trusted: true };
+        if !session.global.root.is_empty() {
+            return files;
+        }
+        for name in ["AGENT.md", "AGENTS.md"] {
+            let path = session.machine.project.join(name);
+            let Ok(text) = fs::read_to_string(&path) else { continue };
+            for skill in metier_model::agent_skills(&text) {
+                if skill.contains('/') || skill.starts_with('.') {
+                    files.folders.push(session.machine.project.join(&*skill));
+                } else if !files.selection.contains(&skill.to_string()) {
+                    files.selection.push(skill.into());
+                }
+            }
+        }
+        if !files.folders.is_empty() {
+            files.trusted = session.is_trusted(&session.machine.project).unwrap_or(false);
+        }
+        files
+    }
+}
+
+/// Runs `work`; if it takes longer than a moment and somebody watches, says how far it is.
+fn with_progress<T>(output: &Output, found: &AtomicUsize, work: impl FnOnce() -> T) -> T {
+    if !output.shows_progress() {
+        return work();
+    }
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| show_progress(found, &done));
+        let result = work();
+        done.store(true, Ordering::Release);
+        watcher.thread().unpark();
+        result
+    })
+}
+
+#[expect(clippy::print_stderr, reason = "progress is talk that erases itself")]
+fn show_progress(found: &AtomicUsize, done: &AtomicBool) {
+    std::thread::park_timeout(Duration::from_millis(200));
+    let mut shown = false;
+    while !done.load(Ordering::Acquire) {
+        eprint!("\r\x1b[2KLooking for skills… {}", found.load(Ordering::Relaxed));
+        shown = true;
+        std::thread::park_timeout(Duration::from_millis(100));
+    }
+    if shown {
+        eprint!("\r\x1b[2K");
+    }
+}

@@ -1,0 +1,322 @@
+//! What a model is told about the skills: names and descriptions, within a budget.
+//!
+//! The catalog form is progressive: a model sees names, descriptions and locations, and loads a
+//! body only when it needs one. When the budget is tight, descriptions get shorter before any skill
+//! is left out. The full form puts whole bodies in, as some agents want it.
+
+use std::{borrow::Cow, fmt::Write};
+
+use metier_catalog::ReadError;
+use metier_model::{Card, Mode, text};
+
+use crate::{
+    inventory::{Inventory, Skill, Status},
+    tokens,
+};
+
+/// How the catalog is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Format {
+    /// `<available_skills>`.
+    #[default]
+    Xml,
+    /// A list.
+    Markdown,
+}
+
+/// What to say, and how much of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// How it is written.
+    pub format: Format,
+    /// At most so many skills; 0 is no limit.
+    pub max_skills: usize,
+    /// At most so many tokens.
+    pub budget: Option<usize>,
+    /// Also skills that lack something.
+    pub include_disabled: bool,
+    /// Write the frame even when it is empty.
+    pub keep_empty: bool,
+    /// Leave the instruction out.
+    pub bare: bool,
+}
+
+/// One skill as a model sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it does, as much as the budget allows.
+    pub description: Cow<'a, str>,
+    /// Where its SKILL.md is.
+    pub location: String,
+}
+
+/// The catalog that fits.
+#[derive(Clone, Debug)]
+pub struct Listing<'a> {
+    /// The skills.
+    pub lines: Vec<Line<'a>>,
+    /// How many were left out.
+    pub omitted: usize,
+    /// How many descriptions were cut.
+    pub shortened: usize,
+    /// An estimate of the tokens of the written form.
+    pub tokens: usize,
+}
+
+const INSTRUCTION: &str = "Skills are folders of instructions for particular tasks. When a task matches the description of a skill, \
+read the file at its location before you start, and follow it. Paths in a skill are relative to the folder of that file.";
+
+/// The skills that a model may choose, as they fit into the budget.
+#[must_use]
+pub fn listing<'a>(inventory: &'a Inventory, options: &Options) -> Listing<'a> {
+    let mut lines: Vec<Line<'a>> = offered(inventory, options.include_disabled).filter_map(|skill| line(inventory, skill)).collect();
+    lines.sort_by(|a, b| a.name.cmp(b.name));
+    let found = lines.len();
+    if options.max_skills > 0 {
+        lines.truncate(options.max_skills);
+    }
+    let mut listing = Listing { omitted: found - lines.len(), lines, shortened: 0, tokens: 0 };
+    if let Some(budget) = options.budget {
+        fit(&mut listing, options, budget);
+    }
+    listing.tokens = cost(&listing.lines, options);
+    listing
+}
+
+/// Skills that a model may choose: usable, and not reserved for people.
+fn offered(inventory: &Inventory, include_disabled: bool) -> impl Iterator<Item = &Skill> {
+    inventory.skills.iter().filter(move |skill| {
+        let usable = skill.status == Status::Ready || (include_disabled && skill.status == Status::NotReady);
+        usable && inventory.entry(skill).card.as_ref().is_some_and(|card| card.model_invocable)
+    })
+}
+
+fn line<'a>(inventory: &'a Inventory, skill: &'a Skill) -> Option<Line<'a>> {
+    let entry = inventory.entry(skill);
+    let card = entry.card.as_ref()?;
+    Some(Line { name: card.name.as_str(), description: describe(card), location: entry.manifest_path().to_string_lossy().into_owned() })
+}
+
+/// The description as a model sees it: with what `when_to_use` adds, without hidden characters.
+#[must_use]
+pub fn describe(card: &Card) -> Cow<'_, str> {
+    match &card.when_to_use {
+        None => for_model(&card.description),
+        Some(when) => Cow::Owned(for_model(&format!("{} {when}", card.description)).into_owned()),
+    }
+}
+
+/// Text without invisible and control characters; line breaks stay.
+fn for_model(value: &str) -> Cow<'_, str> {
+    let control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    match text::without_hidden(value) {
+        visible if !visible.contains(control) => visible,
+        visible => Cow::Owned(visible.chars().filter(|c| !control(*c)).collect()),
+    }
+}
+
+fn cost(lines: &[Line<'_>], options: &Options) -> usize {
+    tokens::count(&write(lines, options))
+}
+
+/// Shortens descriptions evenly until the budget holds; only then leaves skills out, from the end.
+fn fit(listing: &mut Listing<'_>, options: &Options, budget: usize) {
+    if cost(&listing.lines, options) <= budget {
+        return;
+    }
+    let full: Vec<Cow<'_, str>> = listing.lines.iter().map(|line| line.description.clone()).collect();
+    let longest = full.iter().map(|description| description.chars().count()).max().unwrap_or(0);
+    let (mut fits, mut too_long) = (0, longest);
+    while fits < too_long {
+        let middle = (fits + too_long).div_ceil(2);
+        if estimate(&listing.lines, &full, middle, options) <= budget { fits = middle } else { too_long = middle - 1 }
+    }
+    loop {
+        apply(listing, &full, fits);
+        let over = cost(&listing.lines, options).saturating_sub(budget);
+        if over == 0 {
+            return;
+        }
+        if fits == 0 {
+            let per_line = (cost(&listing.lines, options) / listing.lines.len().max(1)).max(1);
+            let drop = (over / per_line).max(1).min(listing.lines.len());
+            listing.lines.truncate(listing.lines.len() - drop);
+            listing.omitted += drop;
+            listing.shortened = listing.shortened.saturating_sub(drop);
+            if listing.lines.is_empty() {
+                return;
+            }
+        } else {
+            fits -= (fits / 16).max(1);
+        }
+    }
+}
+
+/// What the catalog would cost with descriptions of at most `length` characters: counting every
+/// variant exactly would take longer than the answer is worth, so characters stand for tokens here.
+fn estimate(lines: &[Line<'_>], full: &[Cow<'_, str>], length: usize, options: &Options) -> usize {
+    let kept: usize = full.iter().map(|description| description.chars().count().min(length)).sum();
+    let all: usize = full.iter().map(|description| description.chars().count()).sum::<usize>().max(1);
+    let bare: Vec<Line<'_>> = lines.iter().take(64).map(|line| Line { description: Cow::Borrowed(""), ..line.clone() }).collect();
+    let frame = cost(&bare, options) * lines.len() / bare.len().max(1);
+    let sample: String = full.iter().take(64).map(|text| text.as_ref()).collect();
+    let sampled = sample.chars().count().max(1);
+    frame + tokens::count(&sample) * all / sampled * kept / all
+}
+
+fn apply(listing: &mut Listing<'_>, full: &[Cow<'_, str>], length: usize) {
+    listing.shortened = 0;
+    for (line, description) in listing.lines.iter_mut().zip(full) {
+        let short = shorten(description, length);
+        listing.shortened += usize::from(short.len() < description.len());
+        line.description = Cow::Owned(short);
+    }
+}
+
+/// At most `length` characters, cut at a blank where there is one near, with an ellipsis.
+fn shorten(description: &str, length: usize) -> String {
+    let flat: Vec<&str> = description.split_whitespace().collect();
+    let flat = flat.join(" ");
+    if flat.chars().count() <= length {
+        return flat;
+    }
+    if length < 4 {
+        return String::new();
+    }
+    let cut: String = flat.chars().take(length - 1).collect();
+    let end = cut.rfind(' ').filter(|end| *end > cut.len() / 2).unwrap_or(cut.len());
+    format!("{}…", cut[..end].trim_end_matches([',', '.', ';', ':', ' ']))
+}
+
+/// Writes the catalog.
+#[must_use]
+pub fn write(lines: &[Line<'_>], options: &Options) -> String {
+    if lines.is_empty() && !options.keep_empty {
+        return String::new();
+    }
+    let mut out = String::new();
+    if !options.bare && !lines.is_empty() {
+        out.push_str(INSTRUCTION);
+        out.push_str("\n\n");
+    }
+    match options.format {
+        Format::Xml => write_xml(lines, &mut out),
+        Format::Markdown => write_markdown(lines, &mut out),
+    }
+    out
+}
+
+fn write_xml(lines: &[Line<'_>], out: &mut String) {
+    out.push_str("<available_skills>\n");
+    for line in lines {
+        out.push_str("<skill>\n");
+        for (tag, value) in [("name", line.name), ("description", &line.description), ("location", &line.location)] {
+            out.push('<');
+            out.push_str(tag);
+            out.push_str(">\n");
+            escape(value, out);
+            out.push_str("\n</");
+            out.push_str(tag);
+            out.push_str(">\n");
+        }
+        out.push_str("</skill>\n");
+    }
+    out.push_str("</available_skills>\n");
+}
+
+/// All five characters that mean something in XML.
+fn escape(value: &str, out: &mut String) {
+    for c in value.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#x27;"),
+            c => out.push(c),
+        }
+    }
+}
+
+fn write_markdown(lines: &[Line<'_>], out: &mut String) {
+    out.push_str("## Available skills\n\n");
+    for line in lines {
+        let flat: Vec<&str> = line.description.split_whitespace().collect();
+        let separator = if flat.is_empty() { "" } else { ": " };
+        // Writing to a String can't fail.
+        writeln!(out, "- **{}**{separator}{} (`{}`)", line.name, flat.join(" "), line.location).ok();
+    }
+}
+
+/// How the full form is written.
+#[derive(Clone, Copy, Debug)]
+pub struct FullOptions<'a> {
+    /// The text before it.
+    pub base: &'a str,
+    /// At most so many skills; 0 is no limit.
+    pub max_skills: usize,
+    /// What stands behind each body.
+    pub separator: &'a str,
+    /// Also skills that lack something.
+    pub include_disabled: bool,
+    /// How to read the bodies.
+    pub mode: Mode,
+    /// The largest SKILL.md.
+    pub max_skill_bytes: u64,
+}
+
+/// Whole bodies, one after the other, behind the base text; with the skills whose body could not be read.
+#[must_use]
+pub fn full(inventory: &Inventory, options: &FullOptions<'_>) -> (String, Vec<(String, ReadError)>) {
+    let mut out = options.base.to_owned();
+    let mut failed = Vec::new();
+    let mut skills: Vec<&Skill> = inventory.skills.iter().filter(|skill| matches!(skill.status, Status::Ready | Status::NotReady)).collect();
+    if skills.is_empty() {
+        return (out, failed);
+    }
+    skills.sort_by_key(|skill| inventory.entry(skill).name().into_owned());
+    out.push_str("\n\n# Available Skills\n\n");
+    let mut count = 0;
+    for skill in skills {
+        if options.max_skills > 0 && count >= options.max_skills {
+            break;
+        }
+        if skill.status == Status::NotReady && !options.include_disabled {
+            continue;
+        }
+        let entry = inventory.entry(skill);
+        match entry.load(options.mode, options.max_skill_bytes) {
+            Ok((_, body)) => {
+                let emoji = entry.card.as_ref().and_then(|card| card.emoji.as_deref());
+                let emoji = emoji.map_or_else(String::new, |emoji| format!("{emoji} "));
+                out.push_str(&format!("## {emoji}{}\n\n{}{}", entry.name(), body.trim(), options.separator));
+                count += 1;
+            }
+            Err(error) => failed.push((entry.name().into_owned(), error)),
+        }
+    }
+    (out, failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_texts_are_left_alone() {
+        assert_eq!(shorten("a b", 10), "a b");
+        assert_eq!(shorten("Deploys the app, fast and safe", 20), "Deploys the app…");
+        assert_eq!(shorten("Donaudampfschifffahrtsgesellschaft", 10), "Donaudamp…");
+        assert_eq!(shorten("abc", 2), "");
+    }
+
+    #[test]
+    fn a_description_can_not_leave_its_element() {
+        let line = Line { name: "x", description: "</description></skill>\"'&amp;".into(), location: "/a<b>/SKILL.md".into() };
+        let text = write(&[line], &Options { bare: true, ..Options::default() });
+        assert_eq!(text.matches("</skill>").count(), 1);
+        assert!(text.contains("&lt;/description&gt;&lt;/skill&gt;&quot;&#x27;&amp;amp;"));
+    }
+}

@@ -1,0 +1,126 @@
+//! The body of a skill with values in their places. Commands are not run here: they stay as they
+//! are written, and whoever may run them does so piece by piece.
+
+use metier_catalog::{Entry, FileEntry, Place, ReadError};
+use metier_model::{
+    Manifest, Mode, Parsed,
+    template::{self, Piece, Placeholders, Variable},
+};
+
+/// How many files of a skill are named in its activation.
+const MAX_RESOURCES: usize = 200;
+
+/// A rendered skill.
+#[derive(Clone, Debug)]
+pub struct Rendered {
+    /// The body, with arguments and variables in their places.
+    pub body: String,
+    /// The files beside it.
+    pub resources: Vec<String>,
+    /// How many more files there are.
+    pub more_resources: usize,
+    /// The commands that the body holds, as written.
+    pub commands: Vec<String>,
+    /// What it says of itself.
+    pub manifest: Manifest,
+}
+
+/// Why a body could not be rendered.
+#[derive(Debug, thiserror::Error)]
+pub enum RenderError {
+    /// A file could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The manifest is not usable any more.
+    #[error("the manifest can't be read any more")]
+    Invalid(Vec<metier_model::Diagnostic>),
+}
+
+/// Where things are, for variables.
+#[derive(Clone, Copy, Debug)]
+pub struct Surroundings<'a> {
+    /// The project's folder.
+    pub project: &'a str,
+    /// The largest SKILL.md.
+    pub max_skill_bytes: u64,
+}
+
+/// Renders a skill without running anything.
+///
+/// # Errors
+/// When its files can't be read, or changed so that it is not valid any more.
+pub fn render(entry: &Entry, arguments: &str, surroundings: Surroundings<'_>) -> Result<Rendered, RenderError> {
+    let (Parsed { manifest, diagnostics }, body) = entry.load(Mode::Lenient, surroundings.max_skill_bytes)?;
+    let manifest = manifest.ok_or(RenderError::Invalid(diagnostics))?;
+    let invocation = &manifest.invocation;
+    let declared = invocation.argument_hint.is_some() || !invocation.arguments.is_empty();
+    let pieces = template::parse(&body, Placeholders { names: &invocation.arguments, declared });
+    let commands = pieces.iter().filter_map(command).collect();
+    let body = fill(&pieces, arguments, &entry.place, surroundings);
+    let manifest_files = [entry.files.skill_md.as_deref(), entry.files.skill_yaml.as_deref()];
+    let is_resource = |file: &FileEntry| !file.special && !manifest_files.contains(&Some(file.path.as_str()));
+    let mut resources: Vec<String> = entry.place.files()?.into_iter().filter(is_resource).map(|file| file.path).collect();
+    let more_resources = resources.len().saturating_sub(MAX_RESOURCES);
+    resources.truncate(MAX_RESOURCES);
+    Ok(Rendered { body, resources, more_resources, commands, manifest })
+}
+
+fn command(piece: &Piece<'_>) -> Option<String> {
+    match piece {
+        Piece::Command { command, .. } => Some((*command).to_owned()),
+        Piece::Read { path, .. } => Some(format!("read {path}")),
+        _ => None,
+    }
+}
+
+fn fill(pieces: &[Piece<'_>], arguments: &str, place: &Place, surroundings: Surroundings<'_>) -> String {
+    let words = template::split_arguments(arguments);
+    let mut out = String::new();
+    let mut taken = arguments.is_empty();
+    for piece in pieces {
+        match piece {
+            Piece::Prose(text) => out.push_str(text),
+            Piece::Arguments => {
+                taken = true;
+                out.push_str(arguments);
+            }
+            Piece::Argument(index, source) => {
+                taken |= words.get(*index).is_some();
+                out.push_str(words.get(*index).map_or(*source, String::as_str));
+            }
+            Piece::Named(index) => {
+                taken = true;
+                out.push_str(words.get(*index).map_or("", String::as_str));
+            }
+            Piece::Variable(Variable::SkillDir) => out.push_str(&place.path().to_string_lossy()),
+            Piece::Variable(Variable::ProjectDir) => out.push_str(surroundings.project),
+            Piece::Variable(Variable::SessionId) => {}
+            Piece::Command { source, .. } | Piece::Read { source, .. } => out.push_str(source),
+        }
+    }
+    if !taken {
+        out.push_str("\n\nARGUMENTS: ");
+        out.push_str(arguments);
+    }
+    out
+}
+
+/// The activation as a model gets it: the body, where it is, and what lies beside it.
+#[must_use]
+pub fn wrap(name: &str, directory: &str, rendered: &Rendered) -> String {
+    let escaped = name.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
+    let mut out = format!("<skill_content name=\"{escaped}\">\n{}\n\n", rendered.body.trim());
+    out.push_str(&format!("Skill directory: {directory}\nRelative paths in this skill are relative to the skill directory.\n"));
+    if !rendered.resources.is_empty() {
+        out.push_str("\n<skill_resources>\n");
+        for file in &rendered.resources {
+            out.push_str(&format!("  <file>{}</file>\n", file.replace('&', "&amp;").replace('<', "&lt;")));
+        }
+        if rendered.more_resources > 0 {
+            out.push_str(&format!("  <!-- and {} more files -->\n", rendered.more_resources));
+        }
+        out.push_str("</skill_resources>\n");
+    }
+    out.push_str("</skill_content>\n");
+    out
+}

@@ -1,0 +1,62 @@
+//! `info --json`: the row of the list, and everything else about a skill.
+
+use metier_catalog::{Entry, FileEntry};
+use metier_model::Manifest;
+use metier_runtime::{Inventory, Skill};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::{
+    list::{DiagnosticRow, SkillRow},
+    manifest,
+};
+
+/// Everything about a skill.
+#[derive(Serialize)]
+pub struct Info<'a> {
+    #[serde(flatten)]
+    row: SkillRow<'a>,
+    manifest: Option<Value>,
+    files: Vec<FileRow<'a>>,
+    has_hooks: bool,
+    has_scripts: bool,
+    permissions: Vec<PermissionRow>,
+    findings: Vec<Value>,
+    tools: Vec<Value>,
+    diagnostics: Vec<DiagnosticRow<'a>>,
+}
+
+#[derive(Serialize)]
+struct FileRow<'a> {
+    path: &'a str,
+    size: u64,
+}
+
+#[derive(Serialize)]
+struct PermissionRow {
+    permission: String,
+    state: &'static str,
+}
+
+impl<'a> Info<'a> {
+    /// The document of a skill. Nothing is approved yet at this point of its life, so every
+    /// permission that it wants is one to ask for.
+    #[must_use]
+    pub fn new(inventory: &'a Inventory, skill: &'a Skill, manifest: Option<&Manifest>, files: &'a [FileEntry]) -> Self {
+        let entry: &Entry = inventory.entry(skill);
+        let below = |folder: &str| files.iter().any(|file| file.path.starts_with(folder));
+        let wants = manifest.map_or(&[][..], |manifest| &manifest.wants);
+        let tools = manifest.map_or(&[][..], |manifest| &manifest.code.tools);
+        Self {
+            row: SkillRow::new(inventory, skill),
+            manifest: manifest.map(manifest::to_json),
+            files: files.iter().map(|file| FileRow { path: &file.path, size: file.size }).collect(),
+            has_hooks: below("hooks/"),
+            has_scripts: below("scripts/"),
+            permissions: wants.iter().map(|want| PermissionRow { permission: want.to_string(), state: "ask" }).collect(),
+            findings: Vec::new(),
+            tools: tools.iter().map(manifest::tool).collect(),
+            diagnostics: entry.diagnostics.iter().map(|diagnostic| DiagnosticRow::of(entry, diagnostic)).collect(),
+        }
+    }
+}
