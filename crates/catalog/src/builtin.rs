@@ -29,7 +29,10 @@ impl Builtin {
     /// The content of a file.
     #[must_use]
     pub fn file(&self, path: &str) -> Option<&'static [u8]> {
-        self.files.iter().find(|(name, _)| *name == path).map(|(_, content)| *content)
+        self.files
+            .iter()
+            .find(|(name, _)| *name == path)
+            .map(|(_, content)| *content)
     }
 }
 
@@ -41,15 +44,31 @@ mod tests {
     fn files_below(folder: &Path, prefix: &str, found: &mut BTreeSet<String>) {
         for entry in fs::read_dir(folder).unwrap().flatten() {
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-            if entry.path().is_dir() { files_below(&entry.path(), &format!("{name}/"), found) } else { found.insert(name); }
+            if entry.path().is_dir() {
+                files_below(&entry.path(), &format!("{name}/"), found)
+            } else {
+                found.insert(name);
+            }
         }
     }
 
     #[test]
     fn the_table_is_the_folder() {
         let mut found = BTreeSet::new();
-        files_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../skills"), "", &mut found);
-        let listed: BTreeSet<String> = BUILTINS.iter().flat_map(|skill| skill.files.iter().map(|(path, _)| format!("{}/{path}", skill.name))).collect();
+        files_below(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("../../skills"),
+            "",
+            &mut found,
+        );
+        let listed: BTreeSet<String> = BUILTINS
+            .iter()
+            .flat_map(|skill| {
+                skill
+                    .files
+                    .iter()
+                    .map(|(path, _)| format!("{}/{path}", skill.name))
+            })
+            .collect();
         assert_eq!(listed, found);
     }
 }

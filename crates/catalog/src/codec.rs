@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use metier_model::{
-    Backend, Card, Code, Dependency, Diagnostic, Digest, Installer, Need, Os, Position, Requirement, Severity,
-    SkillName, Types, Version,
+    Backend, Card, Code, Dependency, Diagnostic, Digest, Installer, Need, Os, Position,
+    Requirement, Severity, SkillName, Types, Version,
 };
 
 use crate::entry::ManifestFiles;
@@ -117,6 +117,18 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The usual names are not copied.
+    fn file_name(&mut self) -> Option<Option<Cow<'static, str>>> {
+        if self.u8()? == 0 {
+            return Some(None);
+        }
+        Some(Some(match self.text()? {
+            "SKILL.md" => Cow::Borrowed("SKILL.md"),
+            "SKILL.yaml" => Cow::Borrowed("SKILL.yaml"),
+            other => Cow::Owned(other.to_owned()),
+        }))
+    }
+
     fn flag(&mut self) -> Option<bool> {
         self.u8().map(|byte| byte != 0)
     }
@@ -139,7 +151,12 @@ pub(crate) struct Remembered {
 }
 
 impl Remembered {
-    pub(crate) fn encode(files: &ManifestFiles, card: Option<&Card>, diagnostics: &[Diagnostic], digest: Option<Digest>) -> Vec<u8> {
+    pub(crate) fn encode(
+        files: &ManifestFiles,
+        card: Option<&Card>,
+        diagnostics: &[Diagnostic],
+        digest: Option<Digest>,
+    ) -> Vec<u8> {
         let mut out = Writer(Vec::with_capacity(512));
         out.option(files.skill_md.as_deref());
         out.option(files.skill_yaml.as_deref());
@@ -159,22 +176,27 @@ impl Remembered {
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut input = Reader::at(bytes, 0);
         let files = ManifestFiles {
-            skill_md: input.option()?.map(file_name),
-            skill_yaml: input.option()?.map(file_name),
+            skill_md: input.file_name()?,
+            skill_yaml: input.file_name()?,
             sidecar: input.flag()?,
         };
-        let digest = if input.flag()? { Some(Digest(input.take(32)?.try_into().ok()?)) } else { None };
-        let card = if input.flag()? { Some(read_card(&mut input)?) } else { None };
+        let digest = if input.flag()? {
+            Some(Digest(input.take(32)?.try_into().ok()?))
+        } else {
+            None
+        };
+        let card = if input.flag()? {
+            Some(read_card(&mut input)?)
+        } else {
+            None
+        };
         let diagnostics = input.list(read_diagnostic)?;
-        (input.position == bytes.len()).then_some(Self { files, card, diagnostics, digest })
-    }
-}
-
-fn file_name(name: Box<str>) -> Cow<'static, str> {
-    match &*name {
-        "SKILL.md" => Cow::Borrowed("SKILL.md"),
-        "SKILL.yaml" => Cow::Borrowed("SKILL.yaml"),
-        _ => Cow::Owned(name.into()),
+        (input.position == bytes.len()).then_some(Self {
+            files,
+            card,
+            diagnostics,
+            digest,
+        })
     }
 }
 
@@ -185,8 +207,13 @@ fn write_card(out: &mut Writer, card: &Card) {
     out.option(card.version.as_ref().map(Version::as_str));
     out.option(card.emoji.as_deref());
     out.u8(card.types.bits());
-    out.u8(card.backend.and_then(|backend| Backend::ALL.iter().position(|other| *other == backend)).map_or(u8::MAX, |index| index as u8));
-    out.u8(u8::from(card.user_invocable) | u8::from(card.model_invocable) << 1 | u8::from(card.always) << 2);
+    out.u8(card
+        .backend
+        .and_then(|backend| Backend::ALL.iter().position(|other| *other == backend))
+        .map_or(u8::MAX, |index| index as u8));
+    out.u8(u8::from(card.user_invocable)
+        | u8::from(card.model_invocable) << 1
+        | u8::from(card.always) << 2);
     out.option(card.skill_key.as_deref());
     out.option(card.primary_env.as_deref());
     out.list(&card.requirements, write_requirement);
@@ -260,7 +287,11 @@ fn read_requirement(input: &mut Reader<'_>) -> Option<Requirement> {
         3 => Need::Config(input.boxed()?),
         4 => Need::Os(input.list(read_os)?),
         5 => Need::Tool(input.boxed()?),
-        6 => Need::Skill(Dependency { name: input.boxed()?, version: input.option()?, optional: input.flag()? }),
+        6 => Need::Skill(Dependency {
+            name: input.boxed()?,
+            version: input.option()?,
+            optional: input.flag()?,
+        }),
         _ => return None,
     };
     Some(Requirement { need, line })
@@ -271,7 +302,9 @@ fn read_os(input: &mut Reader<'_>) -> Option<Os> {
 }
 
 fn write_installer(out: &mut Writer, installer: &Installer) {
-    [&installer.id, &installer.kind, &installer.package].into_iter().for_each(|text| out.text(text));
+    [&installer.id, &installer.kind, &installer.package]
+        .into_iter()
+        .for_each(|text| out.text(text));
     out.list(&installer.bins, |out, bin| out.text(bin));
     out.list(&installer.os, |out, os| out.text(os.as_str()));
     out.option(installer.label.as_deref());
@@ -294,7 +327,9 @@ fn write_diagnostic(out: &mut Writer, diagnostic: &Diagnostic) {
     out.text(&diagnostic.message);
     out.option(diagnostic.hint.as_deref());
     out.text(&diagnostic.file);
-    let position = diagnostic.position.unwrap_or(Position { line: 0, column: 0 });
+    let position = diagnostic
+        .position
+        .unwrap_or(Position { line: 0, column: 0 });
     out.u32(position.line);
     out.u32(position.column);
 }
@@ -309,5 +344,12 @@ fn read_diagnostic(input: &mut Reader<'_>) -> Option<Diagnostic> {
     let code = Code::from_index(input.u8()?)?;
     let (message, hint, file) = (input.boxed()?, input.option()?, input.boxed()?);
     let (line, column) = (input.u32()?, input.u32()?);
-    Some(Diagnostic { severity, code, message, hint, file, position: (line > 0).then_some(Position { line, column }) })
+    Some(Diagnostic {
+        severity,
+        code,
+        message,
+        hint,
+        file,
+        position: (line > 0).then_some(Position { line, column }),
+    })
 }

@@ -57,7 +57,11 @@ pub fn discover(roots: Vec<Root>, options: &Options<'_>) -> Catalog {
     let mut catalog = Catalog::default();
     let mut looked_at: HashSet<PathBuf> = HashSet::new();
     if options.builtins {
-        catalog.entries.extend(BUILTINS.iter().map(|skill| builtin_entry(skill, options.mode)));
+        catalog.entries.extend(
+            BUILTINS
+                .iter()
+                .map(|skill| builtin_entry(skill, options.mode)),
+        );
     }
     for (number, root) in roots.iter().enumerate() {
         match open_root(root) {
@@ -76,8 +80,14 @@ pub fn discover(roots: Vec<Root>, options: &Options<'_>) -> Catalog {
 
 /// The real path of a root; `None` when it is one of the usual places and is not there.
 fn open_root(root: &Root) -> Result<Option<PathBuf>, Diagnostic> {
-    let named_file = root.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md") || name.eq_ignore_ascii_case("SKILL.yaml"));
-    let path = if named_file && root.path.is_file() { root.path.parent().unwrap_or(&root.path) } else { &root.path };
+    let named_file = root.path.file_name().is_some_and(|name| {
+        name.eq_ignore_ascii_case("SKILL.md") || name.eq_ignore_ascii_case("SKILL.yaml")
+    });
+    let path = if named_file && root.path.is_file() {
+        root.path.parent().unwrap_or(&root.path)
+    } else {
+        &root.path
+    };
     match path.canonicalize() {
         Ok(real) if real.is_dir() => Ok(Some(real)),
         Ok(_) if !root.explicit => Ok(None),
@@ -100,13 +110,19 @@ fn root_problem(path: &Path, why: &str) -> Diagnostic {
 
 fn builtin_entry(skill: &'static Builtin, mode: Mode) -> Entry {
     let skill_md = skill.file("SKILL.md");
-    let heads = Heads { skill_md: skill_md.map(|bytes| ("SKILL.md", bytes)), ..Heads::default() };
+    let heads = Heads {
+        skill_md: skill_md.map(|bytes| ("SKILL.md", bytes)),
+        ..Heads::default()
+    };
     let parsed = manifest_file::parse(Some(skill.name), &heads, mode);
     Entry {
         source: Source::Builtin,
         root: None,
         place: Place::Builtin(skill),
-        files: ManifestFiles { skill_md: Some("SKILL.md".into()), ..ManifestFiles::default() },
+        files: ManifestFiles {
+            skill_md: Some("SKILL.md".into()),
+            ..ManifestFiles::default()
+        },
         card: parsed.manifest.map(|manifest| manifest.card),
         diagnostics: parsed.diagnostics,
         digest: None,
@@ -133,7 +149,10 @@ fn drop_linked_twins(entries: &mut Vec<Entry>) {
     }
     let mut index = 0;
     entries.retain(|entry| {
-        let keep = entry.real.as_ref().is_none_or(|real| last.get(real) == Some(&index));
+        let keep = entry
+            .real
+            .as_ref()
+            .is_none_or(|real| last.get(real) == Some(&index));
         index += 1;
         keep
     });

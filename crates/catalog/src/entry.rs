@@ -65,7 +65,10 @@ impl ManifestFiles {
     /// The file that requirements and diagnostics point to.
     #[must_use]
     pub fn main(&self) -> &str {
-        self.skill_yaml.as_deref().or(self.skill_md.as_deref()).unwrap_or("SKILL.md")
+        self.skill_yaml
+            .as_deref()
+            .or(self.skill_md.as_deref())
+            .unwrap_or("SKILL.md")
     }
 }
 
@@ -76,7 +79,9 @@ impl Entry {
         match (&self.card, &self.place) {
             (Some(card), _) => Cow::Borrowed(card.name.as_str()),
             (None, Place::Builtin(skill)) => Cow::Borrowed(skill.name),
-            (None, Place::Folder(path)) => path.file_name().map_or(Cow::Borrowed("?"), |name| name.to_string_lossy()),
+            (None, Place::Folder(path)) => path
+                .file_name()
+                .map_or(Cow::Borrowed("?"), |name| name.to_string_lossy()),
         }
     }
 
@@ -89,7 +94,10 @@ impl Entry {
     /// How many warnings there are about it.
     #[must_use]
     pub fn warnings(&self) -> usize {
-        self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Warning).count()
+        self.diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.severity == Severity::Warning)
+            .count()
     }
 }
 

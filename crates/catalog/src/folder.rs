@@ -11,7 +11,7 @@ use std::{
     path::Path,
 };
 
-use metier_model::{Digest, Mode, Parsed};
+use metier_model::{Code, Diagnostic, Digest, Mode, Parsed, Severity};
 use rustix::{
     fd::OwnedFd,
     fs::{AtFlags, Dir, FileType, OFlags, fstat, openat, readlinkat, statat},
@@ -30,7 +30,10 @@ const MAX_PATH: usize = 4096;
 const MAX_COMPONENT: usize = 255;
 const MAX_DEPTH: usize = 64;
 
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const FOLDER: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
 
 /// Why a file of a skill could not be read.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -109,7 +112,11 @@ impl Place {
             Self::Folder(path) => {
                 let mut files = Vec::new();
                 visit(path, |file| {
-                    files.push(FileEntry { path: String::from_utf8_lossy(file.path).into_owned(), size: file.size, special: file.kind != FileType::RegularFile });
+                    files.push(FileEntry {
+                        path: String::from_utf8_lossy(file.path).into_owned(),
+                        size: file.size,
+                        special: file.kind != FileType::RegularFile,
+                    });
                     Ok(())
                 })?;
                 files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -125,14 +132,18 @@ impl Place {
     pub fn digest(&self) -> Result<Digest, ReadError> {
         let mut lines: Vec<Vec<u8>> = Vec::new();
         match self {
-            Self::Builtin(skill) => lines.extend(skill.files.iter().map(|(path, content)| line(path.as_bytes(), &content.len(), &Sha256::digest(content)))),
+            Self::Builtin(skill) => lines.extend(skill.files.iter().map(|(path, content)| {
+                line(path.as_bytes(), &content.len(), &Sha256::digest(content))
+            })),
             Self::Folder(path) => visit(path, |file| {
                 lines.push(match file.kind {
                     FileType::RegularFile => {
                         let (size, hash) = hash_file(&file)?;
                         line(file.path, &size, &hash)
                     }
-                    FileType::Symlink => line(file.path, &"link", &Sha256::digest(link_target(&file)?)),
+                    FileType::Symlink => {
+                        line(file.path, &"link", &Sha256::digest(link_target(&file)?))
+                    }
                     _ => line(file.path, &"special", &Sha256::digest(b"")),
                 });
                 Ok(())
@@ -151,11 +162,17 @@ impl Place {
     pub fn read(&self, relative: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
         let components = components(relative)?;
         let content = match self {
-            Self::Builtin(skill) => skill.file(&components.join("/")).map(<[u8]>::to_vec).ok_or_else(|| ReadError::NotFound(shown(relative)))?,
+            Self::Builtin(skill) => skill
+                .file(&components.join("/"))
+                .map(<[u8]>::to_vec)
+                .ok_or_else(|| ReadError::NotFound(shown(relative)))?,
             Self::Folder(folder) => read_beneath(folder, &components, relative, limit)?,
         };
         if content.len() as u64 > limit {
-            return Err(ReadError::TooLarge { path: shown(relative), limit });
+            return Err(ReadError::TooLarge {
+                path: shown(relative),
+                limit,
+            });
         }
         Ok(content)
     }
@@ -169,7 +186,8 @@ impl Place {
         if content.contains(&0) {
             return Ok(Resource::Binary(content));
         }
-        Ok(String::from_utf8(content).map_or_else(|error| Resource::Binary(error.into_bytes()), Resource::Text))
+        Ok(String::from_utf8(content)
+            .map_or_else(|error| Resource::Binary(error.into_bytes()), Resource::Text))
     }
 }
 
@@ -182,8 +200,14 @@ impl Entry {
         let read = |name: Option<&str>| name.map(|name| self.place.read(name, limit)).transpose();
         let md = read(self.files.skill_md.as_deref())?;
         let yaml = read(self.files.skill_yaml.as_deref())?;
-        let sidecar = if self.files.sidecar { self.place.read("agents/openai.yaml", limit).ok() } else { None };
-        let named = |name: &Option<std::borrow::Cow<'static, str>>| name.as_deref().unwrap_or_default().to_owned();
+        let sidecar = if self.files.sidecar {
+            self.place.read("agents/openai.yaml", limit).ok()
+        } else {
+            None
+        };
+        let named = |name: &Option<std::borrow::Cow<'static, str>>| {
+            name.as_deref().unwrap_or_default().to_owned()
+        };
         let (md_name, yaml_name) = (named(&self.files.skill_md), named(&self.files.skill_yaml));
         let path = self.place.path();
         let folder = match &self.place {
@@ -193,18 +217,92 @@ impl Entry {
         let heads = Heads {
             skill_md: md.as_ref().map(|bytes| (md_name.as_str(), &bytes[..])),
             skill_yaml: yaml.as_ref().map(|bytes| (yaml_name.as_str(), &bytes[..])),
-            sidecar: sidecar.as_ref().map(|bytes| ("agents/openai.yaml", &bytes[..])),
+            sidecar: sidecar
+                .as_ref()
+                .map(|bytes| ("agents/openai.yaml", &bytes[..])),
         };
         let parsed = manifest_file::parse(folder.as_deref(), &heads, mode);
-        let text = md.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        let text = md
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default();
         Ok((parsed, metier_model::body(&text).to_owned()))
     }
+}
+
+impl Entry {
+    /// Looks at what a list has no time for: every spelling of SKILL.md in the folder, and whether the
+    /// body is text. What it finds is added to the diagnostics; an error takes the card away.
+    pub fn examine(&mut self, mode: Mode, limit: u64) {
+        let Place::Folder(path) = &self.place else {
+            return;
+        };
+        let mut found = Vec::new();
+        if self.card.is_some() && spellings(path) > 1 {
+            found.push((
+                Code::FileAmbiguous,
+                "several spellings of SKILL.md are in this folder",
+                "keep one, named `SKILL.md`",
+            ));
+        }
+        let body = self.files.skill_md.as_deref().filter(|_| {
+            !self
+                .diagnostics
+                .iter()
+                .any(|diagnostic| diagnostic.code == Code::FileNotUtf8)
+        });
+        if body
+            .and_then(|name| self.place.read(name, limit).ok())
+            .is_some_and(|bytes| std::str::from_utf8(&bytes).is_err())
+        {
+            found.push((
+                Code::FileNotUtf8,
+                "the body is not UTF-8; what can't be read is replaced",
+                "save the file as UTF-8",
+            ));
+        }
+        for (code, message, hint) in found {
+            let Some(severity) = code.severity(mode) else {
+                continue;
+            };
+            let file = self.files.main().into();
+            self.diagnostics.push(Diagnostic {
+                severity,
+                code,
+                message: message.into(),
+                hint: Some(hint.into()),
+                file,
+                position: None,
+            });
+            if severity == Severity::Error {
+                self.card = None;
+            }
+        }
+    }
+}
+
+/// How many files of a folder could be taken for SKILL.md.
+fn spellings(folder: &Path) -> usize {
+    let opened = rustix::fs::open(
+        folder,
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        rustix::fs::Mode::empty(),
+    );
+    let names = opened.and_then(|folder| names(&folder)).unwrap_or_default();
+    names
+        .iter()
+        .filter(|name| name.to_bytes().eq_ignore_ascii_case(b"SKILL.md"))
+        .count()
 }
 
 /// A relative path, taken apart; anything that is not a plain way down is refused before any file
 /// is touched. Nothing is decoded or normalised: `%2e%2e` is a strange name, not a way up.
 fn components(path: &str) -> Result<Vec<&str>, ReadError> {
-    let bad = |why| Err(ReadError::BadPath { path: shown(path), why });
+    let bad = |why| {
+        Err(ReadError::BadPath {
+            path: shown(path),
+            why,
+        })
+    };
     if path.len() > MAX_PATH {
         return bad("it is too long");
     }
@@ -229,14 +327,19 @@ fn components(path: &str) -> Result<Vec<&str>, ReadError> {
             "" | "." => {}
             ".." => return bad("it leads upwards"),
             name if name.len() > MAX_COMPONENT => return bad("a part of it is too long"),
-            name if name.ends_with(['.', ' ']) => return bad("a part of it ends in a dot or a blank"),
+            name if name.ends_with(['.', ' ']) => {
+                return bad("a part of it ends in a dot or a blank");
+            }
             ".git" => return bad("`.git` is not part of the skill"),
             name if is_device(name) => return bad("it is the name of a device on other systems"),
             name => found.push(name),
         }
     }
     if found.is_empty() || path.ends_with('/') || path.ends_with("/.") {
-        return Err(ReadError::NotAFile { path: shown(path), what: "a folder" });
+        return Err(ReadError::NotAFile {
+            path: shown(path),
+            what: "a folder",
+        });
     }
     if found.len() > MAX_DEPTH {
         return bad("it is nested too deeply");
@@ -246,8 +349,15 @@ fn components(path: &str) -> Result<Vec<&str>, ReadError> {
 
 /// Names that open a device on Windows, with any ending.
 fn is_device(name: &str) -> bool {
-    let stem = name.split('.').next().unwrap_or_default().to_ascii_uppercase();
-    let numbered = |prefix: &str| stem.strip_prefix(prefix).is_some_and(|rest| matches!(rest.as_bytes(), [b'1'..=b'9']));
+    let stem = name
+        .split('.')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_uppercase();
+    let numbered = |prefix: &str| {
+        stem.strip_prefix(prefix)
+            .is_some_and(|rest| matches!(rest.as_bytes(), [b'1'..=b'9']))
+    };
     matches!(stem.as_str(), "CON" | "NUL" | "AUX" | "PRN") || numbered("COM") || numbered("LPT")
 }
 
@@ -260,25 +370,57 @@ fn shown(path: &str) -> String {
     short
 }
 
-fn read_beneath(folder: &Path, components: &[&str], asked: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
-    let os = |error| ReadError::Os { path: shown(asked), error };
-    let mut handle = rustix::fs::open(folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, rustix::fs::Mode::empty()).map_err(os)?;
-    let (name, above) = components.split_last().ok_or_else(|| ReadError::NotFound(shown(asked)))?;
+fn read_beneath(
+    folder: &Path,
+    components: &[&str],
+    asked: &str,
+    limit: u64,
+) -> Result<Vec<u8>, ReadError> {
+    let os = |error| ReadError::Os {
+        path: shown(asked),
+        error,
+    };
+    let mut handle = rustix::fs::open(
+        folder,
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        rustix::fs::Mode::empty(),
+    )
+    .map_err(os)?;
+    let (name, above) = components
+        .split_last()
+        .ok_or_else(|| ReadError::NotFound(shown(asked)))?;
     for component in above {
-        handle = openat(&handle, *component, FOLDER, rustix::fs::Mode::empty()).map_err(|error| refused(error, asked))?;
+        handle = openat(&handle, *component, FOLDER, rustix::fs::Mode::empty())
+            .map_err(|error| refused(error, asked))?;
     }
-    let file = openat(&handle, *name, manifest_file::OPEN, rustix::fs::Mode::empty()).map_err(|error| refused(error, asked))?;
+    let file = openat(
+        &handle,
+        *name,
+        manifest_file::OPEN,
+        rustix::fs::Mode::empty(),
+    )
+    .map_err(|error| refused(error, asked))?;
     let stat = fstat(&file).map_err(os)?;
     let kind = FileType::from_raw_mode(stat.st_mode);
     if kind != FileType::RegularFile {
-        let what = if kind == FileType::Directory { "a folder" } else { "a FIFO, socket or device" };
-        return Err(ReadError::NotAFile { path: shown(asked), what });
+        let what = if kind == FileType::Directory {
+            "a folder"
+        } else {
+            "a FIFO, socket or device"
+        };
+        return Err(ReadError::NotAFile {
+            path: shown(asked),
+            what,
+        });
     }
     if stat.st_nlink > 1 {
         return Err(ReadError::HardLink(shown(asked)));
     }
     if u64::try_from(stat.st_size).unwrap_or(u64::MAX) > limit {
-        return Err(ReadError::TooLarge { path: shown(asked), limit });
+        return Err(ReadError::TooLarge {
+            path: shown(asked),
+            limit,
+        });
     }
     manifest_file::read_all(&file, limit).map_err(os)
 }
@@ -286,15 +428,35 @@ fn read_beneath(folder: &Path, components: &[&str], asked: &str, limit: u64) -> 
 fn refused(error: Errno, asked: &str) -> ReadError {
     match error {
         Errno::NOENT => ReadError::NotFound(shown(asked)),
-        Errno::LOOP | Errno::MLINK => ReadError::NotAFile { path: shown(asked), what: "a link" },
-        Errno::NOTDIR => ReadError::NotAFile { path: shown(asked), what: "a path through a file or a link" },
-        Errno::NXIO => ReadError::NotAFile { path: shown(asked), what: "a socket" },
-        error => ReadError::Os { path: shown(asked), error },
+        Errno::LOOP | Errno::MLINK => ReadError::NotAFile {
+            path: shown(asked),
+            what: "a link",
+        },
+        Errno::NOTDIR => ReadError::NotAFile {
+            path: shown(asked),
+            what: "a path through a file or a link",
+        },
+        Errno::NXIO => ReadError::NotAFile {
+            path: shown(asked),
+            what: "a socket",
+        },
+        error => ReadError::Os {
+            path: shown(asked),
+            error,
+        },
     }
 }
 
 fn builtin_files(skill: &Builtin) -> Vec<FileEntry> {
-    skill.files.iter().map(|(path, content)| FileEntry { path: (*path).to_owned(), size: content.len() as u64, special: false }).collect()
+    skill
+        .files
+        .iter()
+        .map(|(path, content)| FileEntry {
+            path: (*path).to_owned(),
+            size: content.len() as u64,
+            special: false,
+        })
+        .collect()
 }
 
 /// A file on the walk through a skill's folder.
@@ -307,10 +469,20 @@ struct Visited<'v> {
 }
 
 /// Calls `each` for everything in a folder that is not a folder. Links are not followed.
-fn visit(root: &Path, mut each: impl FnMut(Visited<'_>) -> Result<(), ReadError>) -> Result<(), ReadError> {
-    let fail = |path: &[u8], error| ReadError::Os { path: String::from_utf8_lossy(path).into_owned(), error };
-    let handle = rustix::fs::open(root, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, rustix::fs::Mode::empty())
-        .map_err(|error| fail(root.as_os_str().as_bytes(), error))?;
+fn visit(
+    root: &Path,
+    mut each: impl FnMut(Visited<'_>) -> Result<(), ReadError>,
+) -> Result<(), ReadError> {
+    let fail = |path: &[u8], error| ReadError::Os {
+        path: String::from_utf8_lossy(path).into_owned(),
+        error,
+    };
+    let handle = rustix::fs::open(
+        root,
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        rustix::fs::Mode::empty(),
+    )
+    .map_err(|error| fail(root.as_os_str().as_bytes(), error))?;
     let mut open: Vec<(OwnedFd, Vec<u8>)> = vec![(handle, Vec::new())];
     let mut count = 0;
     while let Some((folder, prefix)) = open.pop() {
@@ -319,17 +491,29 @@ fn visit(root: &Path, mut each: impl FnMut(Visited<'_>) -> Result<(), ReadError>
             if count > MAX_FILES {
                 return Err(ReadError::TooManyFiles);
             }
-            let path = if prefix.is_empty() { name.to_bytes().to_vec() } else { [&prefix, &b"/"[..], name.to_bytes()].concat() };
-            let stat = statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(|error| fail(&path, error))?;
+            let path = if prefix.is_empty() {
+                name.to_bytes().to_vec()
+            } else {
+                [&prefix, &b"/"[..], name.to_bytes()].concat()
+            };
+            let stat = statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW)
+                .map_err(|error| fail(&path, error))?;
             match FileType::from_raw_mode(stat.st_mode) {
                 FileType::Directory if name.to_bytes() == b".git" => {}
                 FileType::Directory => {
-                    let below = openat(&folder, &name, FOLDER, rustix::fs::Mode::empty()).map_err(|error| fail(&path, error))?;
+                    let below = openat(&folder, &name, FOLDER, rustix::fs::Mode::empty())
+                        .map_err(|error| fail(&path, error))?;
                     open.push((below, path));
                 }
                 kind => {
                     let size = u64::try_from(stat.st_size).unwrap_or(0);
-                    each(Visited { folder: &folder, name: &name, path: &path, kind, size })?;
+                    each(Visited {
+                        folder: &folder,
+                        name: &name,
+                        path: &path,
+                        kind,
+                        size,
+                    })?;
                 }
             }
         }
@@ -349,8 +533,17 @@ fn names(folder: &OwnedFd) -> Result<Vec<CString>, Errno> {
 }
 
 fn hash_file(file: &Visited<'_>) -> Result<(u64, impl AsRef<[u8]> + use<>), ReadError> {
-    let fail = |error| ReadError::Os { path: String::from_utf8_lossy(file.path).into_owned(), error };
-    let handle = openat(file.folder, file.name, manifest_file::OPEN, rustix::fs::Mode::empty()).map_err(fail)?;
+    let fail = |error| ReadError::Os {
+        path: String::from_utf8_lossy(file.path).into_owned(),
+        error,
+    };
+    let handle = openat(
+        file.folder,
+        file.name,
+        manifest_file::OPEN,
+        rustix::fs::Mode::empty(),
+    )
+    .map_err(fail)?;
     let (mut hash, mut size, mut buffer) = (Sha256::new(), 0, vec![0u8; 64 * 1024]);
     loop {
         match rustix::io::read(&handle, &mut buffer[..]) {
@@ -367,11 +560,20 @@ fn hash_file(file: &Visited<'_>) -> Result<(u64, impl AsRef<[u8]> + use<>), Read
 
 fn link_target(file: &Visited<'_>) -> Result<Vec<u8>, ReadError> {
     let target = readlinkat(file.folder, file.name, Vec::new());
-    target.map(CString::into_bytes).map_err(|error| ReadError::Os { path: String::from_utf8_lossy(file.path).into_owned(), error })
+    target
+        .map(CString::into_bytes)
+        .map_err(|error| ReadError::Os {
+            path: String::from_utf8_lossy(file.path).into_owned(),
+            error,
+        })
 }
 
 /// `path NUL size NUL sha256`, one line.
 fn line(path: &[u8], size: &dyn fmt::Display, hash: &impl AsRef<[u8]>) -> Vec<u8> {
-    let hex: String = hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex: String = hash
+        .as_ref()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     [path, format!("\0{size}\0{hex}\n").as_bytes()].concat()
 }

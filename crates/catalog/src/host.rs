@@ -23,9 +23,27 @@ pub struct Host<'a> {
 
 impl<'a> Host<'a> {
     /// The facts, from the value of PATH, the names of the variables that are set, and the settings.
-    pub fn new(path: Option<&OsStr>, variables: BTreeSet<String>, setting: &'a dyn Fn(&str) -> bool, tools: Option<&'a [String]>) -> Self {
-        let path = path.map(|path| std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect()).unwrap_or_default();
-        Self { os: std::env::consts::OS.parse().ok(), path, variables, setting, tools, programs: RefCell::default() }
+    pub fn new(
+        path: Option<&OsStr>,
+        variables: BTreeSet<String>,
+        setting: &'a dyn Fn(&str) -> bool,
+        tools: Option<&'a [String]>,
+    ) -> Self {
+        let path = path
+            .map(|path| {
+                std::env::split_paths(path)
+                    .filter(|folder| folder.is_absolute())
+                    .collect()
+            })
+            .unwrap_or_default();
+        Self {
+            os: std::env::consts::OS.parse().ok(),
+            path,
+            variables,
+            setting,
+            tools,
+            programs: RefCell::default(),
+        }
     }
 
     /// The file that a program name stands for.
@@ -34,7 +52,10 @@ impl<'a> Host<'a> {
         if name.is_empty() || name.contains(['/', '\0']) {
             return None;
         }
-        self.path.iter().map(|folder| folder.join(name)).find(|file| access(file, Access::EXEC_OK).is_ok() && file.is_file())
+        self.path
+            .iter()
+            .map(|folder| folder.join(name))
+            .find(|file| access(file, Access::EXEC_OK).is_ok() && file.is_file())
     }
 }
 

@@ -34,9 +34,13 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    #[expect(clippy::unnecessary_cast, reason = "the types of these fields differ between platforms")]
+    #[expect(
+        clippy::unnecessary_cast,
+        reason = "the types of these fields differ between platforms"
+    )]
     pub(crate) fn of(stat: &Stat) -> Self {
-        let nanos = |seconds: i64, part: i64| seconds.saturating_mul(1_000_000_000).saturating_add(part);
+        let nanos =
+            |seconds: i64, part: i64| seconds.saturating_mul(1_000_000_000).saturating_add(part);
         Self {
             inode: stat.st_ino as u64,
             size: stat.st_size as u64,
@@ -53,7 +57,12 @@ impl Key {
     }
 
     fn read(input: &mut Reader<'_>) -> Option<Self> {
-        Some(Self { inode: input.u64()?, size: input.u64()?, modified: input.u64()?.cast_signed(), changed: input.u64()?.cast_signed() })
+        Some(Self {
+            inode: input.u64()?,
+            size: input.u64()?,
+            modified: input.u64()?.cast_signed(),
+            changed: input.u64()?.cast_signed(),
+        })
     }
 }
 
@@ -64,11 +73,14 @@ pub(crate) struct Keys {
     pub(crate) skill_md: Option<Key>,
     pub(crate) skill_yaml: Option<Key>,
     pub(crate) sidecar: Option<Key>,
+    /// Whether there is an `agents/` folder: if there is none, a new sidecar changes the folder's own key.
+    pub(crate) has_agents: bool,
 }
 
 impl Keys {
     fn write(&self, out: &mut Writer) {
         self.folder.write(out);
+        out.u8(u8::from(self.has_agents));
         for key in [self.skill_md, self.skill_yaml, self.sidecar] {
             out.u8(u8::from(key.is_some()));
             if let Some(key) = key {
@@ -79,18 +91,34 @@ impl Keys {
 
     fn read(input: &mut Reader<'_>) -> Option<Self> {
         let folder = Key::read(input)?;
+        let has_agents = input.u8()? != 0;
         let mut optional = || match input.u8()? {
             0 => Some(None),
             _ => Key::read(input).map(Some),
         };
-        Some(Self { folder, skill_md: optional()?, skill_yaml: optional()?, sidecar: optional()? })
+        Some(Self {
+            folder,
+            skill_md: optional()?,
+            skill_yaml: optional()?,
+            sidecar: optional()?,
+            has_agents,
+        })
     }
 
     /// Whether anything was changed so recently that it may still be changing.
     pub(crate) fn is_fresh(&self, now: SystemTime) -> bool {
-        let limit = now.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_sub(FRESH).as_nanos();
+        let limit = now
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .saturating_sub(FRESH)
+            .as_nanos();
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let keys = [Some(self.folder), self.skill_md, self.skill_yaml, self.sidecar];
+        let keys = [
+            Some(self.folder),
+            self.skill_md,
+            self.skill_yaml,
+            self.sidecar,
+        ];
         keys.into_iter().flatten().any(|key| key.changed >= limit)
     }
 }
@@ -109,9 +137,20 @@ impl IndexHome {
     fn file(&self, root: &Path, mode: Mode) -> PathBuf {
         let mut hash = crc32fast::Hasher::new();
         hash.update(root.as_os_str().as_encoded_bytes());
-        let name = root.file_name().map_or_else(String::new, |name| name.to_string_lossy().chars().filter(char::is_ascii_alphanumeric).take(24).collect());
-        let mode = if mode == Mode::Strict { "strict" } else { "lenient" };
-        self.folder.join(format!("{name}-{:08x}-{mode}.index", hash.finalize()))
+        let name = root.file_name().map_or_else(String::new, |name| {
+            name.to_string_lossy()
+                .chars()
+                .filter(char::is_ascii_alphanumeric)
+                .take(24)
+                .collect()
+        });
+        let mode = if mode == Mode::Strict {
+            "strict"
+        } else {
+            "lenient"
+        };
+        self.folder
+            .join(format!("{name}-{:08x}-{mode}.index", hash.finalize()))
     }
 
     /// Loads the index of a root; `None` when there is none that can be believed.
@@ -126,7 +165,9 @@ impl IndexHome {
         let file = self.file(root, mode);
         let content = encode(root, self.stamp, records);
         let temporary = file.with_extension(format!("{}.tmp", std::process::id()));
-        let written = fs::File::create(&temporary).and_then(|mut out| out.write_all(&content)).and_then(|()| fs::rename(&temporary, &file));
+        let written = fs::File::create(&temporary)
+            .and_then(|mut out| out.write_all(&content))
+            .and_then(|()| fs::rename(&temporary, &file));
         if written.is_err() {
             // The temporary file may never have been made; there is nothing more to do about it.
             fs::remove_file(&temporary).ok();
@@ -138,7 +179,10 @@ impl IndexHome {
 #[cfg(unix)]
 fn create_private(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
 }
 
 fn encode(root: &Path, stamp: u64, records: &[Vec<u8>]) -> Vec<u8> {
@@ -196,9 +240,18 @@ impl Index {
             let path = input.range()?;
             let keys = Keys::read(&mut input)?;
             let payload = input.range()?;
-            records.push(Record { whole: (start, input.position()), path, payload, keys });
+            records.push(Record {
+                whole: (start, input.position()),
+                path,
+                payload,
+                keys,
+            });
         }
-        Some(Self { bytes, records, by_path: std::sync::OnceLock::new() })
+        Some(Self {
+            bytes,
+            records,
+            by_path: std::sync::OnceLock::new(),
+        })
     }
 
     fn slice(&self, range: (usize, usize)) -> &[u8] {
@@ -212,10 +265,20 @@ impl Index {
     /// The record of a path. `guess` is where it stood last time, in the order of the directory:
     /// an unchanged directory is read in the same order, and nothing has to be looked up.
     pub(crate) fn find(&self, path: &[u8], guess: usize) -> Option<usize> {
-        if self.records.get(guess).is_some_and(|record| self.slice(record.path) == path) {
+        if self
+            .records
+            .get(guess)
+            .is_some_and(|record| self.slice(record.path) == path)
+        {
             return Some(guess);
         }
-        let map = self.by_path.get_or_init(|| self.records.iter().enumerate().map(|(index, record)| (self.slice(record.path).to_vec(), index)).collect());
+        let map = self.by_path.get_or_init(|| {
+            self.records
+                .iter()
+                .enumerate()
+                .map(|(index, record)| (self.slice(record.path).to_vec(), index))
+                .collect()
+        });
         map.get(path).copied()
     }
 

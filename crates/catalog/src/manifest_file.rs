@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use metier_model::{Code, Extent, FileText, Files, MAX_FRONTMATTER, Mode, Parsed, Severity, extent};
+use metier_model::{
+    Code, Extent, FileText, Files, MAX_FRONTMATTER, Mode, Parsed, Severity, extent,
+};
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
     fs::{FileType, OFlags, Stat, fstat, openat},
@@ -10,7 +12,10 @@ use rustix::{
 };
 
 /// How a manifest is opened: never through a link, never waiting for a FIFO's other end.
-pub(crate) const OPEN: OFlags = OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+pub(crate) const OPEN: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::CLOEXEC);
 
 const FIRST_READ: usize = 4096;
 
@@ -24,7 +29,11 @@ pub(crate) struct FileProblem {
 
 impl FileProblem {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None }
+        Self {
+            code,
+            message: message.into(),
+            hint: None,
+        }
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -33,8 +42,15 @@ impl FileProblem {
     }
 
     pub(crate) fn unreadable(error: Errno) -> Self {
-        let problem = Self::new(Code::FileUnreadable, format!("the file can't be read: {error}"));
-        if error == Errno::ACCESS { problem.hint("check its permissions with `ls -l`") } else { problem }
+        let problem = Self::new(
+            Code::FileUnreadable,
+            format!("the file can't be read: {error}"),
+        );
+        if error == Errno::ACCESS {
+            problem.hint("check its permissions with `ls -l`")
+        } else {
+            problem
+        }
     }
 }
 
@@ -67,12 +83,19 @@ pub(crate) fn check(stat: &Stat, max_bytes: u64) -> Result<(), FileProblem> {
             FileType::CharacterDevice | FileType::BlockDevice => "a device",
             _ => "not a regular file",
         };
-        return Err(FileProblem::new(Code::FileNotRegular, format!("this is {what}, not a file")).hint("replace it by a text file"));
+        return Err(
+            FileProblem::new(Code::FileNotRegular, format!("this is {what}, not a file"))
+                .hint("replace it by a text file"),
+        );
     }
     let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
     if size > max_bytes {
-        let problem = FileProblem::new(Code::FileTooLarge, format!("the file has {size} bytes; the limit is {max_bytes}"));
-        return Err(problem.hint("move the bulk into references/, or raise `skills.limits.max_skill_bytes`"));
+        let problem = FileProblem::new(
+            Code::FileTooLarge,
+            format!("the file has {size} bytes; the limit is {max_bytes}"),
+        );
+        return Err(problem
+            .hint("move the bulk into references/, or raise `skills.limits.max_skill_bytes`"));
     }
     Ok(())
 }
@@ -80,32 +103,22 @@ pub(crate) fn check(stat: &Stat, max_bytes: u64) -> Result<(), FileProblem> {
 /// Reads the start of a file into `buffer`, up to the end of its frontmatter.
 pub(crate) fn read_head(file: &OwnedFd, buffer: &mut Vec<u8>) -> Result<(), Errno> {
     buffer.clear();
-    let mut wanted = FIRST_READ;
     loop {
-        let done = fill(file, buffer, wanted)?;
+        buffer.reserve(FIRST_READ.max(buffer.len() * 3));
+        let read = match rustix::io::read(file, rustix::buffer::spare_capacity(buffer)) {
+            Ok(read) => read,
+            Err(Errno::INTR) => continue,
+            Err(error) => return Err(error),
+        };
         match extent(buffer) {
             Extent::Until(end) => {
                 buffer.truncate(end);
                 return Ok(());
             }
-            Extent::Open if !done && buffer.len() <= MAX_FRONTMATTER + FIRST_READ => wanted = buffer.len() * 4,
+            Extent::Open if read > 0 && buffer.len() <= MAX_FRONTMATTER + FIRST_READ => {}
             Extent::Open | Extent::None => return Ok(()),
         }
     }
-}
-
-/// Reads until `buffer` holds `wanted` bytes; true at the end of the file.
-fn fill(file: &OwnedFd, buffer: &mut Vec<u8>, wanted: usize) -> Result<bool, Errno> {
-    while buffer.len() < wanted {
-        buffer.reserve(wanted - buffer.len());
-        match rustix::io::read(file, rustix::buffer::spare_capacity(buffer)) {
-            Ok(0) => return Ok(true),
-            Ok(_) => {}
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(false)
 }
 
 /// Reads a whole file, up to a limit.
@@ -139,8 +152,12 @@ pub(crate) fn parse(folder: Option<&str>, heads: &Heads<'_>, mode: Mode) -> Pars
     let md = heads.skill_md.map(|(_, bytes)| decode(bytes));
     let yaml = heads.skill_yaml.map(|(_, bytes)| decode(bytes));
     let sidecar = heads.sidecar.map(|(_, bytes)| decode(bytes));
-    fn text<'t>(file: Option<(&'t str, &[u8])>, text: Option<&'t Cow<'_, str>>) -> Option<FileText<'t>> {
-        file.zip(text).map(|((name, _), text)| FileText { name, text })
+    fn text<'t>(
+        file: Option<(&'t str, &[u8])>,
+        text: Option<&'t Cow<'_, str>>,
+    ) -> Option<FileText<'t>> {
+        file.zip(text)
+            .map(|((name, _), text)| FileText { name, text })
     }
     let files = Files {
         folder,
@@ -149,12 +166,19 @@ pub(crate) fn parse(folder: Option<&str>, heads: &Heads<'_>, mode: Mode) -> Pars
         sidecar: text(heads.sidecar, sidecar.as_ref()),
     };
     let mut parsed = metier_model::parse(&files, mode);
-    for (file, text) in [(files.skill_md, md.as_ref()), (files.skill_yaml, yaml.as_ref())] {
+    for (file, text) in [
+        (files.skill_md, md.as_ref()),
+        (files.skill_yaml, yaml.as_ref()),
+    ] {
         if let (Some(file), Some(Cow::Owned(text))) = (file, text) {
             parsed.diagnostics.extend(not_utf8(file.name, text, mode));
         }
     }
-    if parsed.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+    if parsed
+        .diagnostics
+        .iter()
+        .any(|diagnostic| diagnostic.severity == Severity::Error)
+    {
         parsed.manifest = None;
     }
     parsed
@@ -165,7 +189,8 @@ fn decode(bytes: &[u8]) -> Cow<'_, str> {
         Ok(text) => Cow::Borrowed(text),
         // A character cut in half at the end of the read is not the author's mistake.
         Err(error) if error.error_len().is_none() => {
-            std::str::from_utf8(&bytes[..error.valid_up_to()]).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+            std::str::from_utf8(&bytes[..error.valid_up_to()])
+                .map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
         }
         Err(_) => String::from_utf8_lossy(bytes),
     }
@@ -180,6 +205,9 @@ fn not_utf8(file: &str, text: &str, mode: Mode) -> Option<metier_model::Diagnost
         message: "the text is not UTF-8; what could not be read was replaced".into(),
         hint: Some("save the file as UTF-8".into()),
         file: file.into(),
-        position: Some(metier_model::Position { line: u32::try_from(line).unwrap_or(u32::MAX), column: 1 }),
+        position: Some(metier_model::Position {
+            line: u32::try_from(line).unwrap_or(u32::MAX),
+            column: 1,
+        }),
     })
 }

@@ -21,13 +21,23 @@ impl Root {
     /// One of the usual places, which need not exist.
     #[must_use]
     pub fn usual(source: Source, path: PathBuf) -> Self {
-        Self { source, path, trusted: true, explicit: false }
+        Self {
+            source,
+            path,
+            trusted: true,
+            explicit: false,
+        }
     }
 
     /// A directory that somebody named.
     #[must_use]
     pub fn explicit(source: Source, path: PathBuf) -> Self {
-        Self { source, path, trusted: true, explicit: true }
+        Self {
+            source,
+            path,
+            trusted: true,
+            explicit: true,
+        }
     }
 }
 
@@ -42,23 +52,83 @@ const USER: &[&str] = &[
 ];
 
 /// Where a project's skills lie, rising.
-const PROJECT: &[&str] = &["skills", ".skills", ".claude/skills", ".agent/skills", ".agents/skills", ".metier/skills"];
+const PROJECT: &[&str] = &[
+    "skills",
+    ".skills",
+    ".claude/skills",
+    ".agent/skills",
+    ".agents/skills",
+    ".metier/skills",
+];
 
 /// Other agents' folders below the home directory.
 const AGENTS: &[&str] = &[
-    ".config/agents/skills", ".codex/skills", ".cursor/skills", ".gemini/skills", ".gemini/antigravity/skills",
-    ".gemini/antigravity-cli/skills", ".copilot/skills", ".config/opencode/skills", ".factory/skills", ".kilo/skills",
-    ".deepagents/agent/skills", ".firebender/skills", ".config/goose/skills", ".config/crush/skills",
-    ".config/devin/skills", ".snowflake/cortex/skills", ".codeium/windsurf/skills", ".pi/agent/skills",
-    ".vibe/skills", ".config/kimchi/harness/skills", ".posit/assistant/skills", ".tabnine/agent/skills",
-    ".astrbot/data/skills", ".trae/skills", ".trae-cn/skills", ".qoder/skills", ".qoder-cn/skills",
-    ".zencoder/skills", ".inferencesh/skills", ".codeartsdoer/skills", ".commandcode/skills", ".minimax/skills",
-    ".forge/skills", ".iflow/skills", ".kiro/skills", ".autohand/skills", ".aider-desk/skills", ".augment/skills",
-    ".bob/skills", ".codebuddy/skills", ".codemaker/skills", ".codestudio/skills", ".codewhale/skills",
-    ".continue/skills", ".fx/skills", ".grok/skills", ".hermes/skills", ".jazz/skills", ".junie/skills",
-    ".kode/skills", ".lingma/skills", ".mcpjam/skills", ".moxby/skills", ".mux/skills", ".openhands/skills",
-    ".ona/skills", ".qwen/skills", ".reasonix/skills", ".rovodev/skills", ".roo/skills", ".terramind/skills",
-    ".tinycloud/skills", ".zcode/skills", ".neovate/skills", ".pochi/skills", ".adal/skills",
+    ".config/agents/skills",
+    ".codex/skills",
+    ".cursor/skills",
+    ".gemini/skills",
+    ".gemini/antigravity/skills",
+    ".gemini/antigravity-cli/skills",
+    ".copilot/skills",
+    ".config/opencode/skills",
+    ".factory/skills",
+    ".kilo/skills",
+    ".deepagents/agent/skills",
+    ".firebender/skills",
+    ".config/goose/skills",
+    ".config/crush/skills",
+    ".config/devin/skills",
+    ".snowflake/cortex/skills",
+    ".codeium/windsurf/skills",
+    ".pi/agent/skills",
+    ".vibe/skills",
+    ".config/kimchi/harness/skills",
+    ".posit/assistant/skills",
+    ".tabnine/agent/skills",
+    ".astrbot/data/skills",
+    ".trae/skills",
+    ".trae-cn/skills",
+    ".qoder/skills",
+    ".qoder-cn/skills",
+    ".zencoder/skills",
+    ".inferencesh/skills",
+    ".codeartsdoer/skills",
+    ".commandcode/skills",
+    ".minimax/skills",
+    ".forge/skills",
+    ".iflow/skills",
+    ".kiro/skills",
+    ".autohand/skills",
+    ".aider-desk/skills",
+    ".augment/skills",
+    ".bob/skills",
+    ".codebuddy/skills",
+    ".codemaker/skills",
+    ".codestudio/skills",
+    ".codewhale/skills",
+    ".continue/skills",
+    ".fx/skills",
+    ".grok/skills",
+    ".hermes/skills",
+    ".jazz/skills",
+    ".junie/skills",
+    ".kode/skills",
+    ".lingma/skills",
+    ".mcpjam/skills",
+    ".moxby/skills",
+    ".mux/skills",
+    ".openhands/skills",
+    ".ona/skills",
+    ".qwen/skills",
+    ".reasonix/skills",
+    ".rovodev/skills",
+    ".roo/skills",
+    ".terramind/skills",
+    ".tinycloud/skills",
+    ".zcode/skills",
+    ".neovate/skills",
+    ".pochi/skills",
+    ".adal/skills",
 ];
 
 /// The places that roots are named from.
@@ -76,26 +146,52 @@ pub struct Places<'a> {
 
 /// The usual roots, in rising precedence.
 #[must_use]
-pub fn usual(places: &Places<'_>, extra: &[PathBuf], agents: bool, project_trusted: bool) -> Vec<Root> {
-    let mut roots: Vec<Root> = extra.iter().map(|path| Root::explicit(Source::Extra, path.clone())).collect();
+pub fn usual(
+    places: &Places<'_>,
+    extra: &[PathBuf],
+    agents: bool,
+    project_trusted: bool,
+) -> Vec<Root> {
+    let mut roots: Vec<Root> = extra
+        .iter()
+        .map(|path| Root::explicit(Source::Extra, path.clone()))
+        .collect();
     let below_home = |list: &[&str], source: Source| -> Vec<Root> {
-        places.home.map_or_else(Vec::new, |home| list.iter().map(|path| Root::usual(source, home.join(path))).collect())
+        places.home.map_or_else(Vec::new, |home| {
+            list.iter()
+                .map(|path| Root::usual(source, home.join(path)))
+                .collect()
+        })
     };
     if agents {
         roots.extend(below_home(AGENTS, Source::Extra));
     }
     roots.extend(below_home(USER, Source::User));
-    roots.extend(places.own.map(|own| Root::usual(Source::User, own.to_owned())));
+    roots.extend(
+        places
+            .own
+            .map(|own| Root::usual(Source::User, own.to_owned())),
+    );
     roots.extend(project_roots(places, project_trusted));
     drop_repeated(roots)
 }
 
 /// From the top of the project down to the working directory: the nearer one wins.
 fn project_roots(places: &Places<'_>, trusted: bool) -> Vec<Root> {
-    let mut folders: Vec<&Path> = places.work.ancestors().take_while(|folder| folder.starts_with(places.project)).collect();
+    let mut folders: Vec<&Path> = places
+        .work
+        .ancestors()
+        .take_while(|folder| folder.starts_with(places.project))
+        .collect();
     folders.reverse();
-    let root = |folder: &&Path, name: &&str| Root { trusted, ..Root::usual(Source::Project, folder.join(name)) };
-    folders.iter().flat_map(|folder| PROJECT.iter().map(move |name| root(folder, name))).collect()
+    let root = |folder: &&Path, name: &&str| Root {
+        trusted,
+        ..Root::usual(Source::Project, folder.join(name))
+    };
+    folders
+        .iter()
+        .flat_map(|folder| PROJECT.iter().map(move |name| root(folder, name)))
+        .collect()
 }
 
 /// Whoever works in the home directory has `~/.claude/skills` in two roles: the first one stands.
@@ -115,23 +211,46 @@ mod tests {
 
     #[test]
     fn precedence_rises() {
-        let places = Places { home: Some(Path::new("/h")), own: Some(Path::new("/h/.config/metier/skills")), work: Path::new("/p/a"), project: Path::new("/p") };
+        let places = Places {
+            home: Some(Path::new("/h")),
+            own: Some(Path::new("/h/.config/metier/skills")),
+            work: Path::new("/p/a"),
+            project: Path::new("/p"),
+        };
         let roots = usual(&places, &["/x".into()], true, false);
         assert!(roots.is_sorted_by_key(|root| root.source));
         assert_eq!(roots[0].path, Path::new("/x"));
-        let project: Vec<_> = roots.iter().filter(|root| root.source == Source::Project).collect();
+        let project: Vec<_> = roots
+            .iter()
+            .filter(|root| root.source == Source::Project)
+            .collect();
         assert_eq!(project.len(), 12);
-        assert_eq!(project[11].path, Path::new("/p/a/.metier/skills"), "the nearest and our own wins");
+        assert_eq!(
+            project[11].path,
+            Path::new("/p/a/.metier/skills"),
+            "the nearest and our own wins"
+        );
         assert!(project.iter().all(|root| !root.trusted));
-        let user = roots.iter().rfind(|root| root.source == Source::User).unwrap();
+        let user = roots
+            .iter()
+            .rfind(|root| root.source == Source::User)
+            .unwrap();
         assert_eq!(user.path, Path::new("/h/.config/metier/skills"));
     }
 
     #[test]
     fn home_as_working_directory_counts_once() {
-        let places = Places { home: Some(Path::new("/h")), own: None, work: Path::new("/h"), project: Path::new("/h") };
+        let places = Places {
+            home: Some(Path::new("/h")),
+            own: None,
+            work: Path::new("/h"),
+            project: Path::new("/h"),
+        };
         let roots = usual(&places, &[], false, false);
-        let claude: Vec<_> = roots.iter().filter(|root| root.path == Path::new("/h/.claude/skills")).collect();
+        let claude: Vec<_> = roots
+            .iter()
+            .filter(|root| root.path == Path::new("/h/.claude/skills"))
+            .collect();
         assert_eq!(claude.len(), 1);
         assert_eq!(claude[0].source, Source::User);
     }

@@ -4,7 +4,9 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 
-use crate::commands::{completions, config, doctor, info, list, man, prompt, read, show, trust, validate};
+use crate::commands::{
+    completions, config, doctor, info, list, man, prompt, read, show, trust, validate,
+};
 
 const STYLES: styling::Styles = styling::Styles::styled()
     .header(styling::AnsiColor::Green.on_default().bold())
@@ -85,10 +87,18 @@ fn parse_root(text: &str) -> Result<NamedRoot, String> {
     }
     match text.split_once('=') {
         Some((word, path)) if !word.contains(['/', '.']) => {
-            let source = word.parse().map_err(|error: metier_model::UnknownWord| error.to_string())?;
-            Ok(NamedRoot { source, path: path.into() })
+            let source = word
+                .parse()
+                .map_err(|error: metier_model::UnknownWord| error.to_string())?;
+            Ok(NamedRoot {
+                source,
+                path: path.into(),
+            })
         }
-        _ => Ok(NamedRoot { source: metier_model::Source::Project, path: text.into() }),
+        _ => Ok(NamedRoot {
+            source: metier_model::Source::Project,
+            path: text.into(),
+        }),
     }
 }
 
@@ -110,7 +120,14 @@ pub(crate) enum Command {
 /// `metier skills list` and `metier skill list` are `metier list`: the word is dropped where a
 /// command is expected.
 pub(crate) fn without_seed_spelling(mut arguments: Vec<OsString>) -> Vec<OsString> {
-    const WITH_VALUE: &[&str] = &["-C", "--config", "--root", "--skills", "--skill-dir", "--color"];
+    const WITH_VALUE: &[&str] = &[
+        "-C",
+        "--config",
+        "--root",
+        "--skills",
+        "--skill-dir",
+        "--color",
+    ];
     let mut index = 1;
     while let Some(argument) = arguments.get(index).and_then(|argument| argument.to_str()) {
         match argument {
@@ -140,11 +157,21 @@ mod tests {
     fn seed_spellings_are_the_same_commands() {
         let check = |text: &str| {
             let words = without_seed_spelling(text.split(' ').map(OsString::from).collect());
-            words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+            words
+                .iter()
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect::<Vec<_>>()
+                .join(" ")
         };
         assert_eq!(check("metier skills list --json"), "metier list --json");
-        assert_eq!(check("metier -C skills --json skill info x"), "metier -C skills --json info x");
+        assert_eq!(
+            check("metier -C skills --json skill info x"),
+            "metier -C skills --json info x"
+        );
         assert_eq!(check("metier info skills"), "metier info skills");
-        assert_eq!(check("metier --skills skill list"), "metier --skills skill list");
+        assert_eq!(
+            check("metier --skills skill list"),
+            "metier --skills skill list"
+        );
     }
 }

@@ -7,9 +7,12 @@ use metier_wire::{ErrorBody, ErrorDocument};
 
 use crate::output::{Output, Tone};
 
-/// Why a command failed.
+/// Why a command failed. Behind a pointer, because most results are not failures.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct Failure(Box<Inside>);
+
+#[derive(Debug)]
+struct Inside {
     kind: Kind,
     code: &'static str,
     message: String,
@@ -40,32 +43,41 @@ impl Failure {
     }
 
     fn new(kind: Kind, code: &'static str, message: String) -> Self {
-        Self { kind, code, message, details: Vec::new(), hint: None, skill: None, path: None, line: None }
+        Self(Box::new(Inside {
+            kind,
+            code,
+            message,
+            details: Vec::new(),
+            hint: None,
+            skill: None,
+            path: None,
+            line: None,
+        }))
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.0.hint = Some(hint.into());
         self
     }
 
     pub(crate) fn skill(mut self, skill: impl Into<String>) -> Self {
-        self.skill = Some(skill.into());
+        self.0.skill = Some(skill.into());
         self
     }
 
     pub(crate) fn path(mut self, path: impl AsRef<Path>) -> Self {
-        self.path = Some(path.as_ref().to_string_lossy().into_owned());
+        self.0.path = Some(path.as_ref().to_string_lossy().into_owned());
         self
     }
 
     pub(crate) fn line(mut self, line: Option<u32>) -> Self {
-        self.line = line;
+        self.0.line = line;
         self
     }
 
     /// A further line between the message and the hint.
     pub(crate) fn detail(mut self, detail: impl Into<String>) -> Self {
-        self.details.push(detail.into());
+        self.0.details.push(detail.into());
         self
     }
 
@@ -73,32 +85,49 @@ impl Failure {
     pub(crate) fn report(&self, output: &Output) -> ExitCode {
         if output.is_json() {
             let error = ErrorBody {
-                code: self.code,
-                message: &self.message,
-                hint: self.hint.as_deref(),
-                skill: self.skill.as_deref(),
-                path: self.path.as_deref(),
-                line: self.line,
+                code: self.0.code,
+                message: &self.0.message,
+                hint: self.0.hint.as_deref(),
+                skill: self.0.skill.as_deref(),
+                path: self.0.path.as_deref(),
+                line: self.0.line,
             };
             // The exit code still tells when stdout is gone.
             output.document(&ErrorDocument { error }).ok();
         } else {
             self.tell(output);
         }
-        ExitCode::from(match self.kind {
+        ExitCode::from(match self.0.kind {
             Kind::Unmet => 1,
             Kind::Broken => 2,
         })
     }
 
     fn tell(&self, output: &Output) {
-        output.say(&format!("{} {}", output.paint_talk("error:", Tone::Bad), self.message));
-        let place = self.path.as_ref().map(|path| self.line.map_or_else(|| path.clone(), |line| format!("{path}:{line}")));
-        for detail in self.details.iter().cloned().chain(place.map(|place| format!("in {place}"))) {
+        output.say(&format!(
+            "{} {}",
+            output.paint_talk("error:", Tone::Bad),
+            self.0.message
+        ));
+        let place = self.0.path.as_ref().map(|path| {
+            self.0
+                .line
+                .map_or_else(|| path.clone(), |line| format!("{path}:{line}"))
+        });
+        for detail in self
+            .0
+            .details
+            .iter()
+            .cloned()
+            .chain(place.map(|place| format!("in {place}")))
+        {
             output.say(&format!("  {detail}"));
         }
-        if let Some(hint) = &self.hint {
-            output.say(&format!("{} {hint}", output.paint_talk("hint:", Tone::Note)));
+        if let Some(hint) = &self.0.hint {
+            output.say(&format!(
+                "{} {hint}",
+                output.paint_talk("hint:", Tone::Note)
+            ));
         }
     }
 }
@@ -116,5 +145,12 @@ impl From<std::io::Error> for Failure {
 impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {
         std::io::Error::from(error).into()
+    }
+}
+
+impl From<metier_store::StoreError> for Failure {
+    fn from(error: metier_store::StoreError) -> Self {
+        let hint = error.hint();
+        Self::broken("store", error.to_string()).hint(hint)
     }
 }

@@ -35,18 +35,30 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub(crate) fn look(global: &Global) -> Result<Self, Failure> {
-        let start = env::current_dir().map_err(|error| Failure::broken("working-directory", format!("the working directory can't be used: {error}")).hint("cd to a folder that exists"))?;
+        let start = env::current_dir().map_err(|error| {
+            Failure::broken(
+                "working-directory",
+                format!("the working directory can't be used: {error}"),
+            )
+            .hint("cd to a folder that exists")
+        })?;
         let work = match &global.directory {
             None => start,
             Some(directory) => start.join(directory).canonicalize().map_err(|error| {
-                Failure::broken("working-directory", format!("can't work in `{}`: {error}", directory.display())).hint("check the folder behind `-C`")
+                Failure::broken(
+                    "working-directory",
+                    format!("can't work in `{}`: {error}", directory.display()),
+                )
+                .hint("check the folder behind `-C`")
             })?,
         };
         let folders = Folders::find();
         let mut variables = BTreeSet::new();
         let mut settings = Vec::new();
         for (name, value) in env::vars_os().filter(|(_, value)| !value.is_empty()) {
-            let Ok(name) = name.into_string() else { continue };
+            let Ok(name) = name.into_string() else {
+                continue;
+            };
             if name.starts_with("METIER_") {
                 settings.push((name.clone(), value.to_string_lossy().into_owned()));
             }
@@ -55,7 +67,10 @@ impl Machine {
         Ok(Self {
             project: project_root(&work, folders.home.as_deref()),
             work,
-            config_file: global.config.clone().or(folders.config.as_ref().map(|folder| folder.join("config.toml"))),
+            config_file: global.config.clone().or(folders
+                .config
+                .as_ref()
+                .map(|folder| folder.join("config.toml"))),
             own_skills: folders.config.map(|folder| folder.join("skills")),
             database: folders.data.map(|folder| folder.join("metier.db")),
             cache: folders.cache,
@@ -81,8 +96,16 @@ impl Folders {
     fn find() -> Self {
         let xdg = etcetera::base_strategy::Xdg::new().ok();
         let home = xdg.as_ref().map(|xdg| xdg.home_dir().to_owned());
-        if let Some(own) = env::var_os("METIER_HOME").filter(|own| !own.is_empty()).map(PathBuf::from) {
-            return Self { home, cache: Some(own.join("cache")), config: Some(own.clone()), data: Some(own) };
+        if let Some(own) = env::var_os("METIER_HOME")
+            .filter(|own| !own.is_empty())
+            .map(PathBuf::from)
+        {
+            return Self {
+                home,
+                cache: Some(own.join("cache")),
+                config: Some(own.clone()),
+                data: Some(own),
+            };
         }
         let below = |folder: PathBuf| folder.join("metier");
         Self {
@@ -98,19 +121,29 @@ impl Folders {
 /// above it: a dotfiles repository does not make everything a project.
 fn project_root(work: &Path, home: Option<&Path>) -> PathBuf {
     let is_home = |folder: &Path| home.is_some_and(|home| home.starts_with(folder));
-    let found = work.ancestors().take_while(|folder| !is_home(folder)).find(|folder| folder.join(".git").exists());
+    let found = work
+        .ancestors()
+        .take_while(|folder| !is_home(folder))
+        .find(|folder| folder.join(".git").exists());
     found.unwrap_or(work).to_owned()
 }
 
 /// The time; tests set it with `METIER_NOW`, as `2026-01-02T03:04:05Z`.
 fn now() -> SystemTime {
-    env::var("METIER_NOW").ok().and_then(|text| humantime::parse_rfc3339(&text).ok()).unwrap_or_else(SystemTime::now)
+    env::var("METIER_NOW")
+        .ok()
+        .and_then(|text| humantime::parse_rfc3339(&text).ok())
+        .unwrap_or_else(SystemTime::now)
 }
 
 /// Size and time of the program file: another build must not believe this one's index.
 fn stamp() -> u64 {
     let file = env::current_exe().and_then(fs::metadata);
-    let modified = file.as_ref().ok().and_then(|file| file.modified().ok()).and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let modified = file
+        .as_ref()
+        .ok()
+        .and_then(|file| file.modified().ok())
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let size = file.map_or(0, |file| file.len());
     modified.map_or(0, |time| u64::try_from(time.as_nanos()).unwrap_or(0)) ^ size.rotate_left(32)
 }

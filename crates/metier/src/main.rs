@@ -48,6 +48,13 @@ fn misused(arguments: &[OsString], error: &clap::Error) -> ExitCode {
         return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
     }
     let text = error.to_string();
-    let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-    Failure::broken("usage", message).hint("metier --help").report(&Output::json())
+    let message = text
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches("error: ")
+        .to_owned();
+    Failure::broken("usage", message)
+        .hint("metier --help")
+        .report(&Output::json())
 }

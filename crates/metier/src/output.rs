@@ -35,15 +35,36 @@ impl Output {
         let (data_colors, talk_colors) = match global.color {
             Color::Always => (true, true),
             Color::Never => (false, false),
-            Color::Auto => (colors(anstream::AutoStream::choice(&io::stdout())), colors(anstream::AutoStream::choice(&io::stderr()))),
+            Color::Auto => (
+                colors(anstream::AutoStream::choice(&io::stdout())),
+                colors(anstream::AutoStream::choice(&io::stderr())),
+            ),
         };
-        let width = if io::stdout().is_terminal() { terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)) } else { None };
-        Self { json: global.json, quiet: global.quiet, verbose: global.verbose > 0, data_colors, talk_colors, width }
+        let width = if io::stdout().is_terminal() {
+            terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
+        } else {
+            None
+        };
+        Self {
+            json: global.json,
+            quiet: global.quiet,
+            verbose: global.verbose > 0,
+            data_colors,
+            talk_colors,
+            width,
+        }
     }
 
     /// Nothing but a JSON document.
     pub(crate) fn json() -> Self {
-        Self { json: true, quiet: true, verbose: false, data_colors: false, talk_colors: false, width: None }
+        Self {
+            json: true,
+            quiet: true,
+            verbose: false,
+            data_colors: false,
+            talk_colors: false,
+            width: None,
+        }
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -64,6 +85,16 @@ impl Output {
         let mut out = BufWriter::with_capacity(256 * 1024, io::stdout().lock());
         serde_json::to_writer(&mut out, document)?;
         out.write_all(b"\n")?;
+        out.flush()
+    }
+
+    /// The one JSON document of a run, when it writes itself.
+    pub(crate) fn stream(
+        &self,
+        write: impl FnOnce(&mut io::StdoutLock<'static>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        write(&mut out)?;
         out.flush()
     }
 

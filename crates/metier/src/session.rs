@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use metier_catalog::{Host, IndexHome, Limits, Options, Places, Root, discover};
+use metier_catalog::{Catalog, Host, IndexHome, Limits, Options, Places, Root, discover};
 use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
 use metier_model::{Mode, Source};
 use metier_runtime::{Inventory, survey};
@@ -33,22 +33,41 @@ pub(crate) struct Session<'a> {
 impl<'a> Session<'a> {
     /// Loads the configuration. The user's own mistakes stop the run; a project's are only shown:
     /// a repository must not be able to switch metier off.
-    pub(crate) fn open(global: &'a Global, machine: &'a Machine, output: &'a Output) -> Result<Self, Failure> {
+    pub(crate) fn open(
+        global: &'a Global,
+        machine: &'a Machine,
+        output: &'a Output,
+    ) -> Result<Self, Failure> {
         let session = Self::open_anyway(global, machine, output)?;
-        let own = |problem: &&Problem| problem.is_error() && !matches!(problem.origin, Origin::Project(_));
+        let own = |problem: &&Problem| {
+            problem.is_error() && !matches!(problem.origin, Origin::Project(_))
+        };
         if let Some(problem) = session.problems.iter().find(own) {
             return Err(problem_failure(problem));
         }
         for problem in &session.problems {
-            output.note(&format!("{} {problem}", output.paint_talk("warning:", Tone::Warn)));
+            output.note(&format!(
+                "{} {problem}",
+                output.paint_talk("warning:", Tone::Warn)
+            ));
         }
         Ok(session)
     }
 
     /// The same for commands that are there to mend the configuration.
-    pub(crate) fn open_anyway(global: &'a Global, machine: &'a Machine, output: &'a Output) -> Result<Self, Failure> {
+    pub(crate) fn open_anyway(
+        global: &'a Global,
+        machine: &'a Machine,
+        output: &'a Output,
+    ) -> Result<Self, Failure> {
         let Loaded { config, problems } = metier_config::load(layers(global, machine)?);
-        Ok(Self { global, machine, output, config, problems })
+        Ok(Self {
+            global,
+            machine,
+            output,
+            config,
+            problems,
+        })
     }
 
     pub(crate) fn mode(&self) -> Mode {
@@ -74,49 +93,118 @@ impl<'a> Session<'a> {
     pub(crate) fn inventory(&self) -> Result<Inventory, Failure> {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
-        self.take_stock(roots, builtins, self.mode(), &agent.selection)
+        Ok(self.take_stock(roots, builtins, self.mode(), &agent.selection))
     }
 
-    /// Looks into the given roots only.
-    pub(crate) fn take_stock(&self, roots: Vec<Root>, builtins: bool, mode: Mode, selection: &[String]) -> Result<Inventory, Failure> {
-        let index = if self.global.no_index { None } else { self.machine.cache.as_ref() };
-        let index = index.map(|cache| IndexHome { folder: cache.join("catalog"), stamp: self.machine.stamp });
+    /// Looks into the given roots only, at every file anew and closer than a list would.
+    pub(crate) fn examine(&self, roots: Vec<Root>, mode: Mode) -> Inventory {
+        let mut catalog = self.look(roots, false, mode, None);
+        catalog
+            .entries
+            .iter_mut()
+            .for_each(|entry| entry.examine(mode, self.config.limits.max_skill_bytes));
+        self.judge(catalog, mode, &[])
+    }
+
+    fn take_stock(
+        &self,
+        roots: Vec<Root>,
+        builtins: bool,
+        mode: Mode,
+        selection: &[String],
+    ) -> Inventory {
+        let index = if self.global.no_index {
+            None
+        } else {
+            self.machine.cache.as_ref()
+        };
+        let index = index.map(|cache| IndexHome {
+            folder: cache.join("catalog"),
+            stamp: self.machine.stamp,
+        });
+        let catalog = self.look(roots, builtins, mode, index.as_ref());
+        self.judge(catalog, mode, selection)
+    }
+
+    fn look(
+        &self,
+        roots: Vec<Root>,
+        builtins: bool,
+        mode: Mode,
+        index: Option<&IndexHome>,
+    ) -> Catalog {
         let found = AtomicUsize::new(0);
         let options = Options {
             mode,
             limits: self.limits(),
-            threads: std::thread::available_parallelism().map_or(1, usize::from).min(8),
-            index: index.as_ref(),
+            threads: std::thread::available_parallelism()
+                .map_or(1, usize::from)
+                .min(8),
+            index,
             now: self.machine.now,
             builtins,
             progress: Some(&found),
         };
-        let catalog = with_progress(self.output, &found, || discover(roots, &options));
+        with_progress(self.output, &found, || discover(roots, &options))
+    }
+
+    fn judge(&self, catalog: Catalog, mode: Mode, selection: &[String]) -> Inventory {
         let setting = |path: &str| self.config.setting_is_truthy(path);
-        let host = Host::new(self.machine.path.as_deref(), self.machine.variables.clone(), &setting, self.config.agent.tools.as_deref());
-        Ok(survey(catalog, &self.config, &host, mode, selection))
+        let host = Host::new(
+            self.machine.path.as_deref(),
+            self.machine.variables.clone(),
+            &setting,
+            self.config.agent.tools.as_deref(),
+        );
+        survey(catalog, &self.config, &host, mode, selection)
     }
 
     /// Where to look, in rising precedence, and whether the built-in skills are wanted.
     fn roots(&self, agent: &AgentFiles) -> Result<(Vec<Root>, bool), Failure> {
         let absolute = |path: &Path| self.machine.work.join(path);
         let mut roots: Vec<Root> = if self.global.root.is_empty() {
-            let extra: Vec<PathBuf> = self.config.load.extra_dirs.iter().map(|path| self.expand(path)).collect();
+            let extra: Vec<PathBuf> = self
+                .config
+                .load
+                .extra_dirs
+                .iter()
+                .map(|path| self.expand(path))
+                .collect();
             metier_catalog::usual(&self.places(), &extra, self.config.load.agents, true)
         } else {
-            self.global.root.iter().map(|root| Root::explicit(root.source, absolute(&root.path))).collect()
+            self.global
+                .root
+                .iter()
+                .map(|root| Root::explicit(root.source, absolute(&root.path)))
+                .collect()
         };
         if self.global.root.is_empty() && !self.project_is_trusted(&roots, agent)? {
-            roots.iter_mut().filter(|root| root.source == Source::Project).for_each(|root| root.trusted = false);
+            roots
+                .iter_mut()
+                .filter(|root| root.source == Source::Project)
+                .for_each(|root| root.trusted = false);
         }
-        roots.extend(agent.folders.iter().map(|path| Root { trusted: agent.trusted, ..Root::explicit(Source::Inline, path.clone()) }));
-        roots.extend(self.global.skill_dir.iter().map(|path| Root::explicit(Source::Inline, absolute(path))));
+        roots.extend(agent.folders.iter().map(|path| Root {
+            trusted: agent.trusted,
+            ..Root::explicit(Source::Inline, path.clone())
+        }));
+        roots.extend(
+            self.global
+                .skill_dir
+                .iter()
+                .map(|path| Root::explicit(Source::Inline, absolute(path))),
+        );
         Ok((roots, self.global.root.is_empty()))
     }
 
     pub(crate) fn places(&self) -> Places<'_> {
         let machine = self.machine;
-        Places { home: machine.home.as_deref(), own: machine.own_skills.as_deref(), work: &machine.work, project: &machine.project }
+        Places {
+            home: machine.home.as_deref(),
+            own: machine.own_skills.as_deref(),
+            work: &machine.work,
+            project: &machine.project,
+        }
     }
 
     /// `~/x` and paths relative to the folder of the configuration file.
@@ -124,7 +212,12 @@ impl<'a> Session<'a> {
         match (path.strip_prefix("~"), &self.machine.home) {
             (Ok(rest), Some(home)) => home.join(rest),
             _ => {
-                let base = self.machine.config_file.as_deref().and_then(Path::parent).unwrap_or(&self.machine.work);
+                let base = self
+                    .machine
+                    .config_file
+                    .as_deref()
+                    .and_then(Path::parent)
+                    .unwrap_or(&self.machine.work);
                 self.machine.work.join(base).join(path)
             }
         }
@@ -140,25 +233,31 @@ impl<'a> Session<'a> {
     }
 
     pub(crate) fn is_trusted(&self, folder: &Path) -> Result<bool, Failure> {
-        let Some(database) = &self.machine.database else { return Ok(false) };
+        let Some(database) = &self.machine.database else {
+            return Ok(false);
+        };
         let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        let store = Store::open_existing(database).map_err(store_failure)?;
-        store.map_or(Ok(false), |store| store.is_trusted(&folder).map_err(store_failure))
+        let store = Store::open_existing(database)?;
+        Ok(match store {
+            Some(store) => store.is_trusted(&folder)?,
+            None => false,
+        })
     }
 }
 
-pub(crate) fn store_failure(error: metier_store::StoreError) -> Failure {
-    let hint = error.hint();
-    Failure::broken("store", error.to_string()).hint(hint)
-}
-
 pub(crate) fn problem_failure(problem: &Problem) -> Failure {
-    let failure = Failure::broken("config", problem.message.clone()).line(problem.line.and_then(|line| u32::try_from(line).ok()));
+    let failure = Failure::broken("config", problem.message.clone())
+        .line(problem.line.and_then(|line| u32::try_from(line).ok()));
     let failure = match (problem.path(), &problem.origin) {
         (Some(path), _) => failure.path(path),
         (None, origin) => failure.detail(format!("from {origin}")),
     };
-    failure.hint(problem.hint.clone().unwrap_or_else(|| "metier config shows all values and where they come from".into()))
+    failure.hint(
+        problem
+            .hint
+            .clone()
+            .unwrap_or_else(|| "metier config shows all values and where they come from".into()),
+    )
 }
 
 /// The configuration, layer by layer.
@@ -167,8 +266,16 @@ fn layers(global: &Global, machine: &Machine) -> Result<Vec<Layer>, Failure> {
     if let Some(file) = &machine.config_file {
         match fs::read_to_string(machine.work.join(file)) {
             Ok(text) => layers.push(Layer::user(file, text)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound && global.config.is_none() => {}
-            Err(error) => return Err(Failure::broken("config", format!("the configuration can't be read: {error}")).path(file).hint("check the file, or name another with `--config`")),
+            Err(error)
+                if error.kind() == std::io::ErrorKind::NotFound && global.config.is_none() => {}
+            Err(error) => {
+                return Err(Failure::broken(
+                    "config",
+                    format!("the configuration can't be read: {error}"),
+                )
+                .path(file)
+                .hint("check the file, or name another with `--config`"));
+            }
         }
     }
     let project = machine.project.join(".metier/config.toml");
@@ -177,7 +284,12 @@ fn layers(global: &Global, machine: &Machine) -> Result<Vec<Layer>, Failure> {
     {
         layers.push(Layer::project(project, text));
     }
-    layers.extend(machine.settings.iter().map(|(name, value)| Layer::env(name, value)));
+    layers.extend(
+        machine
+            .settings
+            .iter()
+            .map(|(name, value)| Layer::env(name, value)),
+    );
     Ok(layers)
 }
 
@@ -190,13 +302,19 @@ struct AgentFiles {
 
 impl AgentFiles {
     fn read(session: &Session<'_>) -> Self {
-        let mut files = Self { selection: session.global.skills.clone(), folders: Vec::new(), trusted: true };
+        let mut files = Self {
+            selection: session.global.skills.clone(),
+            folders: Vec::new(),
+            trusted: true,
+        };
         if !session.global.root.is_empty() {
             return files;
         }
         for name in ["AGENT.md", "AGENTS.md"] {
             let path = session.machine.project.join(name);
-            let Ok(text) = fs::read_to_string(&path) else { continue };
+            let Ok(text) = fs::read_to_string(&path) else {
+                continue;
+            };
             for skill in metier_model::agent_skills(&text) {
                 if skill.contains('/') || skill.starts_with('.') {
                     files.folders.push(session.machine.project.join(&*skill));
@@ -206,7 +324,9 @@ impl AgentFiles {
             }
         }
         if !files.folders.is_empty() {
-            files.trusted = session.is_trusted(&session.machine.project).unwrap_or(false);
+            files.trusted = session
+                .is_trusted(&session.machine.project)
+                .unwrap_or(false);
         }
         files
     }
@@ -232,7 +352,10 @@ fn show_progress(found: &AtomicUsize, done: &AtomicBool) {
     std::thread::park_timeout(Duration::from_millis(200));
     let mut shown = false;
     while !done.load(Ordering::Acquire) {
-        eprint!("\r\x1b[2KLooking for skills… {}", found.load(Ordering::Relaxed));
+        eprint!(
+            "\r\x1b[2KLooking for skills… {}",
+            found.load(Ordering::Relaxed)
+        );
         shown = true;
         std::thread::park_timeout(Duration::from_millis(100));
     }

@@ -112,15 +112,29 @@ impl Installer {
     pub fn command(&self) -> Option<String> {
         let package = &*self.package;
         let word = |c: char| c.is_ascii_alphanumeric() || "@+._/-[]=<>!~,:".contains(c);
-        if package.is_empty() || package.starts_with('-') || package.contains("..") || !package.chars().all(word) {
+        if package.is_empty()
+            || package.starts_with('-')
+            || package.contains("..")
+            || !package.chars().all(word)
+        {
             return None;
         }
-        let shell_safe = |text: &str| if text.contains(['<', '>', '!', '[', '~']) { format!("'{text}'") } else { text.to_owned() };
+        let shell_safe = |text: &str| {
+            if text.contains(['<', '>', '!', '[', '~']) {
+                format!("'{text}'")
+            } else {
+                text.to_owned()
+            }
+        };
         Some(match &*self.kind {
             "brew" => format!("brew install {}", shell_safe(package)),
             "apt" => format!("sudo apt install {}", shell_safe(package)),
             "npm" | "node" => format!("npm install -g {}", shell_safe(package)),
-            "go" => format!("go install {}{}", shell_safe(package), if package.contains('@') { "" } else { "@latest" }),
+            "go" => format!(
+                "go install {}{}",
+                shell_safe(package),
+                if package.contains('@') { "" } else { "@latest" }
+            ),
             "uv" => format!("uv tool install {}", shell_safe(package)),
             "pip" => format!("pip install {}", shell_safe(package)),
             "cargo" => format!("cargo install {}", shell_safe(package)),

@@ -303,13 +303,19 @@ mod tests {
     fn ids_are_unique_and_kebab_case() {
         let ids: BTreeSet<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
         assert_eq!(ids.len(), Code::ALL.len());
-        assert!(ids.iter().all(|id| id.chars().all(|c| c.is_ascii_lowercase() || c == '-' || c.is_ascii_digit())));
+        assert!(ids.iter().all(|id| {
+            id.chars()
+                .all(|c| c.is_ascii_lowercase() || c == '-' || c.is_ascii_digit())
+        }));
     }
 
     #[test]
     fn strict_is_never_more_forgiving_than_lenient() {
         for code in Code::ALL {
-            assert!(code.severity(Mode::Strict) >= code.severity(Mode::Lenient), "{code}");
+            assert!(
+                code.severity(Mode::Strict) >= code.severity(Mode::Lenient),
+                "{code}"
+            );
         }
     }
 

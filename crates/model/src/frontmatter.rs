@@ -34,7 +34,9 @@ pub enum Extent {
 #[must_use]
 pub fn extent(head: &[u8]) -> Extent {
     match opening(head) {
-        Some(open) => closing(head, open.end).map_or(Extent::Open, |close| Extent::Until(close.end)),
+        Some(open) => {
+            closing(head, open.end).map_or(Extent::Open, |close| Extent::Until(close.end))
+        }
         None if may_still_open(head) => Extent::Open,
         None => Extent::None,
     }
@@ -54,10 +56,15 @@ pub(crate) fn split(text: &str, report: &mut Report<'_>) -> Option<Split> {
     };
     if close.start - open.end > MAX_FRONTMATTER {
         let kib = MAX_FRONTMATTER / 1024;
-        report.add(Code::FrontmatterTooLarge, offset(open.end), || Say::new(format!("the frontmatter is larger than {kib} KiB")));
+        report.add(Code::FrontmatterTooLarge, offset(open.end), || {
+            Say::new(format!("the frontmatter is larger than {kib} KiB"))
+        });
         return None;
     }
-    Some(Split { yaml: open.end..close.start, body: close.end })
+    Some(Split {
+        yaml: open.end..close.start,
+        body: close.end,
+    })
 }
 
 /// A delimiter line: where its `---` starts and where the next line starts.
@@ -67,7 +74,11 @@ struct Delimiter {
 }
 
 fn opening(bytes: &[u8]) -> Option<Delimiter> {
-    let mut start = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let mut start = if bytes.starts_with(b"\xef\xbb\xbf") {
+        3
+    } else {
+        0
+    };
     loop {
         let end = line_end(bytes, start);
         let line = &bytes[start..end];
@@ -82,24 +93,34 @@ fn opening(bytes: &[u8]) -> Option<Delimiter> {
 }
 
 fn closing(bytes: &[u8], from: usize) -> Option<Delimiter> {
-    let mut start = from;
-    while start < bytes.len() {
-        let end = line_end(bytes, start);
-        if bytes[start] == b'-' && is_delimiter(&bytes[start..end]) {
-            return Some(Delimiter { start, end });
-        }
-        start = end;
-    }
-    None
+    dashed_line(bytes, from).filter(|line| is_delimiter(&bytes[line.start..line.end]))
 }
 
-/// The offset just behind the line that starts at `start`.
+/// The first line that starts with `---`. If it is not exactly that, the frontmatter is not closed:
+/// whatever stands behind it was not meant to be read as fields.
+fn dashed_line(bytes: &[u8], from: usize) -> Option<Delimiter> {
+    let starts_line = |start: usize| start == from || matches!(bytes[start - 1], b'\n' | b'\r');
+    let start = memchr::memmem::find_iter(&bytes[from..], b"---")
+        .map(|index| from + index)
+        .find(|start| starts_line(*start))?;
+    Some(Delimiter {
+        start,
+        end: line_end(bytes, start),
+    })
+}
+
+/// The offset just behind the line that starts at `start`; a line may end in CR alone.
 fn line_end(bytes: &[u8], start: usize) -> usize {
-    bytes[start..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |index| start + index + 1)
+    match memchr::memchr2(b'\n', b'\r', &bytes[start..]).map(|index| start + index) {
+        None => bytes.len(),
+        Some(end) if bytes[end..].starts_with(b"\r\n") => end + 2,
+        Some(end) => end + 1,
+    }
 }
 
 fn is_delimiter(line: &[u8]) -> bool {
-    line.strip_prefix(b"---").is_some_and(|rest| rest.trim_ascii().is_empty())
+    line.strip_prefix(b"---")
+        .is_some_and(|rest| rest.trim_ascii().is_empty())
 }
 
 fn may_still_open(bytes: &[u8]) -> bool {
@@ -114,15 +135,24 @@ fn offset(index: usize) -> u32 {
 fn notice_oddities(text: &str, open: &Delimiter, report: &mut Report<'_>) {
     let bom = usize::from(text.starts_with('\u{feff}')) * 3;
     if bom > 0 {
-        report.add(Code::ByteOrderMark, 0, || Say::new("the file starts with a byte order mark").hint("save it as UTF-8 without BOM"));
+        report.add(Code::ByteOrderMark, 0, || {
+            Say::new("the file starts with a byte order mark").hint("save it as UTF-8 without BOM")
+        });
     }
     if open.start > bom {
         report.add(Code::LeadingBlankLines, 0, || {
-            Say::new("blank lines stand before the first `---`").hint("make `---` the first line of the file")
+            Say::new("blank lines stand before the first `---`")
+                .hint("make `---` the first line of the file")
         });
     }
-    if text[open.start..open.end].trim_end_matches(['\n', '\r']).len() > 3 {
-        report.add(Code::DelimiterSpace, offset(open.start), || Say::new("there are blanks behind the opening `---`"));
+    if text[open.start..open.end]
+        .trim_end_matches(['\n', '\r'])
+        .len()
+        > 3
+    {
+        report.add(Code::DelimiterSpace, offset(open.start), || {
+            Say::new("there are blanks behind the opening `---`")
+        });
     }
 }
 
@@ -131,21 +161,32 @@ fn missing(text: &str, report: &mut Report<'_>) {
     let fenced = head.starts_with("```") || head.starts_with("~~~");
     report.add(Code::FrontmatterMissing, 0, || {
         if head.is_empty() {
-            Say::new("the file is empty").hint("start it with `---`, `name: …`, `description: …`, `---`")
+            Say::new("the file is empty")
+                .hint("start it with `---`, `name: …`, `description: …`, `---`")
         } else if fenced {
-            Say::new("the file starts with a code fence, not with frontmatter").hint("remove the fence around the file: `---` must be the first line")
+            Say::new("the file starts with a code fence, not with frontmatter")
+                .hint("remove the fence around the file: `---` must be the first line")
         } else {
-            Say::new("the file has no frontmatter").hint("start it with `---`, `name: …`, `description: …`, `---`")
+            Say::new("the file has no frontmatter")
+                .hint("start it with `---`, `name: …`, `description: …`, `---`")
         }
     });
 }
 
 fn unclosed(text: &str, from: usize, report: &mut Report<'_>) {
-    let near = text[from..].match_indices("\n---").map(|(index, _)| from + index + 1).next();
-    report.add(Code::FrontmatterUnclosed, near.map_or(0, offset), || match near {
-        Some(_) => Say::new("the line that should close the frontmatter has more than `---` on it").hint("put `---` on a line of its own"),
-        None => Say::new("the frontmatter is not closed").hint("put a line `---` behind the last field"),
-    });
+    let near = dashed_line(text.as_bytes(), from).map(|line| line.start);
+    report.add(
+        Code::FrontmatterUnclosed,
+        near.map_or(0, offset),
+        || match near {
+            Some(_) => {
+                Say::new("the line that should close the frontmatter has more than `---` on it")
+                    .hint("put `---` on a line of its own")
+            }
+            None => Say::new("the frontmatter is not closed")
+                .hint("put a line `---` behind the last field"),
+        },
+    );
 }
 
 #[cfg(test)]
@@ -156,14 +197,34 @@ mod tests {
     fn check(text: &str) -> (Option<(&str, &str)>, Vec<&'static str>) {
         let mut report = Report::new(Mode::Lenient, "SKILL.md", text);
         let split = split(text, &mut report).map(|split| (&text[split.yaml], &text[split.body..]));
-        (split, report.list.iter().map(|diagnostic| diagnostic.code.as_str()).collect())
+        (
+            split,
+            report
+                .list
+                .iter()
+                .map(|diagnostic| diagnostic.code.as_str())
+                .collect(),
+        )
     }
 
     #[test]
     fn only_whole_lines_delimit() {
-        assert_eq!(check("---\na: x --- y\n---\nbody\n---\nmore"), (Some(("a: x --- y\n", "body\n---\nmore")), vec![]));
-        assert_eq!(check("---\na: |\n  ---\n---\n"), (Some(("a: |\n  ---\n", "")), vec![]));
-        assert_eq!(check("---\r\na: b\r\n---\r\nbody"), (Some(("a: b\r\n", "body")), vec![]));
+        assert_eq!(
+            check("---\na: x --- y\n---\nbody\n---\nmore"),
+            (Some(("a: x --- y\n", "body\n---\nmore")), vec![])
+        );
+        assert_eq!(
+            check("---\na: |\n  ---\n---\n"),
+            (Some(("a: |\n  ---\n", "")), vec![])
+        );
+        assert_eq!(
+            check("---\r\na: b\r\n---\r\nbody"),
+            (Some(("a: b\r\n", "body")), vec![])
+        );
+        assert_eq!(
+            check("---\ra: b\r---\rbody"),
+            (Some(("a: b\r", "body")), vec![])
+        );
         assert_eq!(check("---\n---"), (Some(("", "")), vec![]));
     }
 
@@ -176,11 +237,29 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named() {
-        for text in ["", "\u{feff}", "# Title\n---\na: b\n---\n", "```skill\n---\na: b\n---\n", "----\na: b\n---\n"] {
+        for text in [
+            "",
+            "\u{feff}",
+            "# Title\n---\na: b\n---\n",
+            "```skill\n---\na: b\n---\n",
+            "----\na: b\n---\n",
+        ] {
             assert_eq!(check(text), (None, vec!["frontmatter-missing"]), "{text:?}");
         }
-        for text in ["---", "---\n", "---\nname: x\n", "---\na: b\n---# Heading\n", "---\na: b\n ---\n"] {
-            assert_eq!(check(text), (None, vec!["frontmatter-unclosed"]), "{text:?}");
+        for text in [
+            "---",
+            "---\n",
+            "---\nname: x\n",
+            "---\na: b\n---# Heading\n",
+            "---\na: b\n---# Heading\n---\n",
+            "---\na: b\n----\n---\n",
+            "---\na: b\n ---\n",
+        ] {
+            assert_eq!(
+                check(text),
+                (None, vec!["frontmatter-unclosed"]),
+                "{text:?}"
+            );
         }
     }
 

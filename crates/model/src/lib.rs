@@ -35,8 +35,8 @@ pub use card::{Card, Dependency, Installer, Need, Requirement};
 pub use diagnostic::{Code, Diagnostic, Mode, Position, Severity};
 pub use frontmatter::{Extent, MAX_FRONTMATTER, extent};
 pub use manifest::{
-    About, Code as SkillCode, CompatibilityRule, ComposabilityRule, Context, Contract, Invocation, Json, Manifest,
-    ToolDefinition, ToolRules, Triggers,
+    About, Code as SkillCode, CompatibilityRule, ComposabilityRule, Context, Contract, Invocation,
+    Json, Manifest, ToolDefinition, ToolRules, Triggers,
 };
 pub use metier_sdk::Permission;
 pub use name::SkillName;

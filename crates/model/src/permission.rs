@@ -40,14 +40,19 @@ impl FromStr for Want {
         let (word, scope) = match text.split_once('(') {
             None => (text, None),
             Some((word, rest)) => {
-                let scope = rest.strip_suffix(')').filter(|scope| !scope.trim().is_empty()).ok_or(WantError::Scope)?;
+                let scope = rest
+                    .strip_suffix(')')
+                    .filter(|scope| !scope.trim().is_empty())
+                    .ok_or(WantError::Scope)?;
                 if scope.chars().any(char::is_control) {
                     return Err(WantError::Scope);
                 }
                 (word, Some(scope.into()))
             }
         };
-        let permission = word.parse().map_err(|_| WantError::Unknown(word.to_owned()))?;
+        let permission = word
+            .parse()
+            .map_err(|_| WantError::Unknown(word.to_owned()))?;
         Ok(Self { permission, scope })
     }
 }
@@ -67,14 +72,34 @@ mod tests {
 
     #[test]
     fn wants_read_back() {
-        for text in ["file:read", "file:read(./**)", "shell:exec(git *)", "net:fetch(api.github.com)", "env:read(GITHUB_TOKEN)"] {
-            assert_eq!(text.parse::<Want>().map(|want| want.to_string()), Ok(text.to_owned()));
+        for text in [
+            "file:read",
+            "file:read(./**)",
+            "shell:exec(git *)",
+            "net:fetch(api.github.com)",
+            "env:read(GITHUB_TOKEN)",
+        ] {
+            assert_eq!(
+                text.parse::<Want>().map(|want| want.to_string()),
+                Ok(text.to_owned())
+            );
         }
     }
 
     #[test]
     fn the_grammar_is_closed() {
-        for text in ["", "*", "shell:exec ", "SHELL:EXEC", "file:read:../../", "shell:exec(", "shell:exec()", "shell:exec( )", "shell:exec(git)x", "shell:exec(a\nb)"] {
+        for text in [
+            "",
+            "*",
+            "shell:exec ",
+            "SHELL:EXEC",
+            "file:read:../../",
+            "shell:exec(",
+            "shell:exec()",
+            "shell:exec( )",
+            "shell:exec(git)x",
+            "shell:exec(a\nb)",
+        ] {
             assert!(text.parse::<Want>().is_err(), "{text:?}");
         }
     }

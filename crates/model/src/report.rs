@@ -10,7 +10,10 @@ pub(crate) struct Say {
 
 impl Say {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None }
+        Self {
+            message: message.into(),
+            hint: None,
+        }
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -29,12 +32,19 @@ pub(crate) struct Report<'a> {
 
 impl<'a> Report<'a> {
     pub(crate) fn new(mode: Mode, file: &'a str, text: &'a str) -> Self {
-        Self { mode, file, text, list: Vec::new() }
+        Self {
+            mode,
+            file,
+            text,
+            list: Vec::new(),
+        }
     }
 
     /// Writes down `code` at the byte offset `at`, if the mode mentions it; the words are made only then.
     pub(crate) fn add(&mut self, code: Code, at: u32, say: impl FnOnce() -> Say) {
-        let Some(severity) = code.severity(self.mode) else { return };
+        let Some(severity) = code.severity(self.mode) else {
+            return;
+        };
         let say = say();
         self.list.push(Diagnostic {
             severity,
@@ -48,7 +58,9 @@ impl<'a> Report<'a> {
 
     /// Whether anything so far makes the skill invalid.
     pub(crate) fn has_errors(&self) -> bool {
-        self.list.iter().any(|diagnostic| diagnostic.severity == crate::diagnostic::Severity::Error)
+        self.list
+            .iter()
+            .any(|diagnostic| diagnostic.severity == crate::diagnostic::Severity::Error)
     }
 
     /// The line and column of a byte offset.
@@ -64,7 +76,7 @@ impl<'a> Report<'a> {
 
 fn line(text: &str, at: u32) -> u32 {
     let end = (at as usize).min(text.len());
-    let breaks = text.as_bytes()[..end].iter().filter(|byte| **byte == b'\n').count();
+    let breaks = memchr::memchr_iter(b'\n', &text.as_bytes()[..end]).count();
     u32::try_from(breaks).unwrap_or(u32::MAX).saturating_add(1)
 }
 
@@ -74,16 +86,30 @@ fn position(text: &str, at: u32) -> Position {
         end -= 1;
     }
     let start = text[..end].rfind('\n').map_or(0, |index| index + 1);
-    let column = text[start..end].chars().filter(|c| *c != '\u{feff}').count();
-    Position { line: line(text, at), column: u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1) }
+    let column = text[start..end]
+        .chars()
+        .filter(|c| *c != '\u{feff}')
+        .count();
+    Position {
+        line: line(text, at),
+        column: u32::try_from(column).unwrap_or(u32::MAX).saturating_add(1),
+    }
 }
 
 impl Report<'_> {
     /// The comment behind a one-line value, on the line of the key at `at`.
     pub(crate) fn comment_after(&self, at: u32, value: &str) -> Option<String> {
-        let line = self.text.get(at as usize..)?.lines().next()?;
+        let rest = self.text.get(at as usize..)?;
+        let end = memchr::memchr2(b'\n', b'#', rest.as_bytes())?;
+        if rest.as_bytes()[end] == b'\n' {
+            return None;
+        }
+        let line = rest.lines().next()?;
         let behind = &line[line.find(value)? + value.len()..];
-        behind.trim_start().starts_with('#').then(|| behind.trim().to_owned())
+        behind
+            .trim_start()
+            .starts_with('#')
+            .then(|| behind.trim().to_owned())
     }
 
     /// The bracketed text that starts at `at`, up to the bracket that closes it; quotes and
@@ -100,8 +126,12 @@ impl Report<'_> {
                 (Some(mark), c) if c == mark => quote = None,
                 (Some(_), _) => {}
                 (None, '"' | '\'') => quote = Some(c),
-                (None, '/') if text[index..].starts_with("//") => skip = index + text[index..].find('\n')?,
-                (None, '/') if text[index..].starts_with("/*") => skip = index + text[index..].find("*/")? + 2,
+                (None, '/') if text[index..].starts_with("//") => {
+                    skip = index + text[index..].find('\n')?;
+                }
+                (None, '/') if text[index..].starts_with("/*") => {
+                    skip = index + text[index..].find("*/")? + 2;
+                }
                 (None, '{' | '[') => depth += 1,
                 (None, '}' | ']') if depth <= 1 => return Some(&text[..=index]),
                 (None, '}' | ']') => depth -= 1,

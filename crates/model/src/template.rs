@@ -76,7 +76,13 @@ pub struct Placeholders<'a> {
 #[must_use]
 pub fn parse<'a>(body: &'a str, placeholders: Placeholders<'_>) -> Vec<Piece<'a>> {
     let positional = placeholders.declared || body.contains("$ARGUMENTS");
-    let mut parser = Parser { body, placeholders, positional, pieces: Vec::new(), prose: 0 };
+    let mut parser = Parser {
+        body,
+        placeholders,
+        positional,
+        pieces: Vec::new(),
+        prose: 0,
+    };
     parser.run();
     parser.pieces
 }
@@ -95,15 +101,22 @@ impl<'a> Parser<'a, '_> {
         let mut start = 0;
         let mut fence: Option<&str> = None;
         while start < self.body.len() {
-            let end = self.body[start..].find('\n').map_or(self.body.len(), |index| start + index + 1);
+            let end = self.body[start..]
+                .find('\n')
+                .map_or(self.body.len(), |index| start + index + 1);
             let line = &self.body[start..end];
             start = match (fence, fence_mark(line)) {
-                (Some(open), Some(mark)) if mark.starts_with(open) && line.trim().trim_start_matches(['`', '~']).is_empty() => {
+                (Some(open), Some(mark))
+                    if mark.starts_with(open)
+                        && line.trim().trim_start_matches(['`', '~']).is_empty() =>
+                {
                     fence = None;
                     self.placeholders_in(start, end)
                 }
                 (Some(_), _) => self.placeholders_in(start, end),
-                (None, Some(mark)) if line.trim() == format!("{mark}!") => self.command_block(start, end, mark),
+                (None, Some(mark)) if line.trim() == format!("{mark}!") => {
+                    self.command_block(start, end, mark)
+                }
                 (None, Some(mark)) => {
                     fence = Some(mark);
                     self.placeholders_in(start, end)
@@ -136,7 +149,10 @@ impl<'a> Parser<'a, '_> {
         };
         let piece = match command.strip_prefix("read ").map(str::trim) {
             Some(path) if !path.is_empty() => Piece::Read { path, source: text },
-            _ => Piece::Command { command: command.trim_end(), source: text },
+            _ => Piece::Command {
+                command: command.trim_end(),
+                source: text,
+            },
         };
         self.push(piece, start, stop);
         end
@@ -147,11 +163,16 @@ impl<'a> Parser<'a, '_> {
         let mut from = start;
         while let Some(index) = self.body[from..end].find("!`").map(|index| from + index) {
             let free = index == start || self.body[..index].ends_with([' ', '\t']);
-            let close = self.body[index + 2..end].find('`').map(|length| index + 2 + length);
+            let close = self.body[index + 2..end]
+                .find('`')
+                .map(|length| index + 2 + length);
             match close {
                 Some(close) if free && close > index + 2 => {
                     self.placeholders_in(from, index);
-                    let piece = Piece::Command { command: &self.body[index + 2..close], source: &self.body[index..=close] };
+                    let piece = Piece::Command {
+                        command: &self.body[index + 2..close],
+                        source: &self.body[index..=close],
+                    };
                     self.push(piece, index, close + 1);
                     from = close + 1;
                 }
@@ -166,15 +187,20 @@ impl<'a> Parser<'a, '_> {
 
     /// A ```` ```! ```` block, up to its closing fence.
     fn command_block(&mut self, start: usize, content: usize, mark: &str) -> usize {
-        let close = self.body[content..].split_inclusive('\n').scan(content, |at, line| {
-            let here = *at;
-            *at += line.len();
-            Some((here, *at, line))
-        });
+        let close = self.body[content..]
+            .split_inclusive('\n')
+            .scan(content, |at, line| {
+                let here = *at;
+                *at += line.len();
+                Some((here, *at, line))
+            });
         for (at, end, line) in close {
             if line.trim() == mark {
                 let source = self.body[start..end].trim_end_matches('\n');
-                let piece = Piece::Command { command: self.body[content..at].trim_end(), source };
+                let piece = Piece::Command {
+                    command: self.body[content..at].trim_end(),
+                    source,
+                };
                 self.push(piece, start, start + source.len());
                 return end;
             }
@@ -193,12 +219,21 @@ impl<'a> Parser<'a, '_> {
     /// A placeholder at `index`, or one byte of text; the offset behind it.
     fn placeholder(&mut self, index: usize, start: usize, end: usize) -> usize {
         let rest = &self.body[index..end];
-        if let Some((spelling, variable)) = VARIABLES.iter().find(|(spelling, _)| rest.starts_with(spelling)) {
+        if let Some((spelling, variable)) = VARIABLES
+            .iter()
+            .find(|(spelling, _)| rest.starts_with(spelling))
+        {
             self.push(Piece::Variable(*variable), index, index + spelling.len());
             return index + spelling.len();
         }
-        let Some((piece, length)) = self.argument(rest) else { return index + 1 };
-        let backslashes = self.body[start..index].bytes().rev().take_while(|byte| *byte == b'\\').count();
+        let Some((piece, length)) = self.argument(rest) else {
+            return index + 1;
+        };
+        let backslashes = self.body[start..index]
+            .bytes()
+            .rev()
+            .take_while(|byte| *byte == b'\\')
+            .count();
         if backslashes == 1 {
             self.flush(index - 1, index);
             return index + length;
@@ -210,22 +245,39 @@ impl<'a> Parser<'a, '_> {
     fn argument(&self, rest: &'a str) -> Option<(Piece<'a>, usize)> {
         let word = rest.strip_prefix('$')?;
         if let Some(behind) = word.strip_prefix("ARGUMENTS") {
-            let index = behind.strip_prefix('[').and_then(|inner| inner.split_once(']')).and_then(|(number, _)| {
-                number.parse::<usize>().ok().map(|value| (value, "$ARGUMENTS[".len() + number.len() + 1))
-            });
+            let index = behind
+                .strip_prefix('[')
+                .and_then(|inner| inner.split_once(']'))
+                .and_then(|(number, _)| {
+                    number
+                        .parse::<usize>()
+                        .ok()
+                        .map(|value| (value, "$ARGUMENTS[".len() + number.len() + 1))
+                });
             return Some(match index {
                 Some((value, length)) => (Piece::Argument(value, &rest[..length]), length),
                 None => (Piece::Arguments, "$ARGUMENTS".len()),
             });
         }
-        let length = word.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
+        let length = word
+            .bytes()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+            .count();
         let name = &word[..length];
         let digits = name.bytes().take_while(u8::is_ascii_digit).count();
-        if self.positional && digits > 0 && digits <= 3 && digits == name.trim_end_matches('-').len() {
+        if self.positional
+            && digits > 0
+            && digits <= 3
+            && digits == name.trim_end_matches('-').len()
+        {
             let number = name[..digits].parse().ok()?;
             return Some((Piece::Argument(number, &rest[..=digits]), digits + 1));
         }
-        let position = self.placeholders.names.iter().position(|known| &**known == name)?;
+        let position = self
+            .placeholders
+            .names
+            .iter()
+            .position(|known| &**known == name)?;
         Some((Piece::Named(position), length + 1))
     }
 }
@@ -241,8 +293,10 @@ fn fence_mark(line: &str) -> Option<&str> {
 /// A command starts with a word that could be a program: `![image]` and `!important,` don't.
 fn is_command(text: &str) -> bool {
     let word = text.split([' ', '\t']).next().unwrap_or_default();
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '~' | '+');
-    word.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '~' | '_')) && word.chars().all(fits)
+    let fits =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '~' | '+');
+    word.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '~' | '_'))
+        && word.chars().all(fits)
 }
 
 /// Splits arguments the way a shell would: blanks separate, quotes and backslashes keep together.
@@ -274,7 +328,13 @@ mod tests {
 
     fn check(body: &str, declared: bool) -> Vec<Piece<'_>> {
         let names = [Box::<str>::from("issue")];
-        let pieces = parse(body, Placeholders { names: &names, declared });
+        let pieces = parse(
+            body,
+            Placeholders {
+                names: &names,
+                declared,
+            },
+        );
         let source: String = pieces.iter().map(source).collect();
         if !body.contains('\\') {
             assert_eq!(source, body, "pieces put together are the body");
@@ -294,42 +354,112 @@ mod tests {
 
     #[test]
     fn placeholders() {
-        assert_eq!(check("a $ARGUMENTS b", false), [Piece::Prose("a "), Piece::Arguments, Piece::Prose(" b")]);
-        assert_eq!(check("$ARGUMENTS[1]", false), [Piece::Argument(1, "$ARGUMENTS[1]")]);
-        assert_eq!(check("fix $issue now", false), [Piece::Prose("fix "), Piece::Named(0), Piece::Prose(" now")]);
-        assert_eq!(check("in {baseDir}/x", false), [Piece::Prose("in "), Piece::Variable(Variable::SkillDir), Piece::Prose("/x")]);
+        assert_eq!(
+            check("a $ARGUMENTS b", false),
+            [Piece::Prose("a "), Piece::Arguments, Piece::Prose(" b")]
+        );
+        assert_eq!(
+            check("$ARGUMENTS[1]", false),
+            [Piece::Argument(1, "$ARGUMENTS[1]")]
+        );
+        assert_eq!(
+            check("fix $issue now", false),
+            [Piece::Prose("fix "), Piece::Named(0), Piece::Prose(" now")]
+        );
+        assert_eq!(
+            check("in {baseDir}/x", false),
+            [
+                Piece::Prose("in "),
+                Piece::Variable(Variable::SkillDir),
+                Piece::Prose("/x")
+            ]
+        );
     }
 
     #[test]
     fn shell_examples_stay_text() {
-        assert_eq!(check("echo $1 $HOME ${x}", false), [Piece::Prose("echo $1 $HOME ${x}")]);
+        assert_eq!(
+            check("echo $1 $HOME ${x}", false),
+            [Piece::Prose("echo $1 $HOME ${x}")]
+        );
         assert_eq!(check("$0", true), [Piece::Argument(0, "$0")]);
-        assert_eq!(check("costs $100000", true), [Piece::Prose("costs $100000")]);
+        assert_eq!(
+            check("costs $100000", true),
+            [Piece::Prose("costs $100000")]
+        );
     }
 
     #[test]
     fn a_single_backslash_escapes() {
         assert_eq!(check("\\$ARGUMENTS", false), [Piece::Prose("$ARGUMENTS")]);
-        assert_eq!(check("\\\\$ARGUMENTS", false), [Piece::Prose("\\\\"), Piece::Arguments]);
+        assert_eq!(
+            check("\\\\$ARGUMENTS", false),
+            [Piece::Prose("\\\\"), Piece::Arguments]
+        );
     }
 
     #[test]
     fn commands() {
-        assert_eq!(check("!git log\nx", false), [Piece::Command { command: "git log", source: "!git log" }, Piece::Prose("\nx")]);
-        assert_eq!(check("!read a/b.md", false), [Piece::Read { path: "a/b.md", source: "!read a/b.md" }]);
-        assert_eq!(check("on !`git branch` now", false)[1], Piece::Command { command: "git branch", source: "!`git branch`" });
-        assert_eq!(check("```!\nls\n```\n", false)[0], Piece::Command { command: "ls", source: "```!\nls\n```" });
+        assert_eq!(
+            check("!git log\nx", false),
+            [
+                Piece::Command {
+                    command: "git log",
+                    source: "!git log"
+                },
+                Piece::Prose("\nx")
+            ]
+        );
+        assert_eq!(
+            check("!read a/b.md", false),
+            [Piece::Read {
+                path: "a/b.md",
+                source: "!read a/b.md"
+            }]
+        );
+        assert_eq!(
+            check("on !`git branch` now", false)[1],
+            Piece::Command {
+                command: "git branch",
+                source: "!`git branch`"
+            }
+        );
+        assert_eq!(
+            check("```!\nls\n```\n", false)[0],
+            Piece::Command {
+                command: "ls",
+                source: "```!\nls\n```"
+            }
+        );
     }
 
     #[test]
     fn what_is_no_command() {
-        for body in ["![image](x.png)", "!important, read this", "KEY=!`x`", "```sh\n!ls\n```\n", "~~~\n!`ls`\n~~~\n", "！ls", " !", "!", "```!\nls\n"] {
-            assert!(check(body, false).iter().all(|piece| matches!(piece, Piece::Prose(_))), "{body:?}");
+        for body in [
+            "![image](x.png)",
+            "!important, read this",
+            "KEY=!`x`",
+            "```sh\n!ls\n```\n",
+            "~~~\n!`ls`\n~~~\n",
+            "！ls",
+            " !",
+            "!",
+            "```!\nls\n",
+        ] {
+            assert!(
+                check(body, false)
+                    .iter()
+                    .all(|piece| matches!(piece, Piece::Prose(_))),
+                "{body:?}"
+            );
         }
     }
 
     #[test]
     fn arguments_split_like_a_shell() {
-        assert_eq!(split_arguments(r#"a "b c" d\ e 'f"g' """#), ["a", "b c", "d e", "f\"g", ""]);
+        assert_eq!(
+            split_arguments(r#"a "b c" d\ e 'f"g' """#),
+            ["a", "b c", "d e", "f\"g", ""]
+        );
     }
 }

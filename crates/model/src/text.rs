@@ -16,7 +16,11 @@ pub fn is_invisible(c: char) -> bool {
 /// left out: emoji, Arabic, Hebrew and Indic text need them.
 #[must_use]
 pub fn hides_text(c: char) -> bool {
-    is_invisible(c) && !matches!(c, '\u{200c}'..='\u{200f}' | '\u{00ad}' | '\u{feff}' | '\u{2028}' | '\u{2029}')
+    is_invisible(c)
+        && !matches!(
+            c,
+            '\u{200c}'..='\u{200f}' | '\u{00ad}' | '\u{feff}' | '\u{2028}' | '\u{2029}'
+        )
 }
 
 /// The text without invisible characters: what a model is shown.
@@ -53,7 +57,9 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 #[must_use]
 pub fn smuggled_ascii(text: &str) -> String {
     text.chars()
-        .filter_map(|c| char::from_u32(u32::from(c).checked_sub(0xe0000)?).filter(|c| matches!(c, ' '..='~')))
+        .filter_map(|c| {
+            char::from_u32(u32::from(c).checked_sub(0xe0000)?).filter(|c| matches!(c, ' '..='~'))
+        })
         .collect()
 }
 
@@ -63,7 +69,10 @@ mod tests {
 
     #[test]
     fn nothing_stays_hidden() {
-        assert_eq!(visible("a\u{1b}[31mb\u{202e}c\nd"), "a\\u{1b}[31mb\\u{202e}c d");
+        assert_eq!(
+            visible("a\u{1b}[31mb\u{202e}c\nd"),
+            "a\\u{1b}[31mb\\u{202e}c d"
+        );
         assert_eq!(without_hidden("a\u{e0041}\u{200b}b"), "ab");
         assert_eq!(smuggled_ascii("x\u{e0048}\u{e0069}"), "Hi");
     }

@@ -19,7 +19,13 @@ pub enum Source {
 
 impl Source {
     /// All sources, the weakest first.
-    pub const ALL: [Self; 5] = [Self::Extra, Self::Builtin, Self::User, Self::Project, Self::Inline];
+    pub const ALL: [Self; 5] = [
+        Self::Extra,
+        Self::Builtin,
+        Self::User,
+        Self::Project,
+        Self::Inline,
+    ];
 
     /// The lower-case word.
     #[must_use]
@@ -45,7 +51,12 @@ pub struct UnknownWord {
 
 impl fmt::Display for UnknownWord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is not one of {}", self.found.escape_debug(), self.known.join(", "))
+        write!(
+            f,
+            "`{}` is not one of {}",
+            self.found.escape_debug(),
+            self.known.join(", ")
+        )
     }
 }
 
@@ -93,7 +104,13 @@ pub enum SkillType {
 
 impl SkillType {
     /// All types.
-    pub const ALL: [Self; 5] = [Self::Tool, Self::Prompt, Self::Workflow, Self::SecurityRule, Self::Transform];
+    pub const ALL: [Self; 5] = [
+        Self::Tool,
+        Self::Prompt,
+        Self::Workflow,
+        Self::SecurityRule,
+        Self::Transform,
+    ];
 
     /// The lower-case word.
     #[must_use]
@@ -133,7 +150,9 @@ impl Types {
 
     /// The types in it, in a fixed order.
     pub fn iter(self) -> impl Iterator<Item = SkillType> {
-        SkillType::ALL.into_iter().filter(move |kind| self.0 & (1 << *kind as u8) != 0)
+        SkillType::ALL
+            .into_iter()
+            .filter(move |kind| self.0 & (1 << *kind as u8) != 0)
     }
 
     /// As bits; how the index writes it down.
@@ -166,7 +185,13 @@ pub enum Backend {
 
 impl Backend {
     /// All backends.
-    pub const ALL: [Self; 5] = [Self::Starlark, Self::Wasm, Self::Process, Self::Native, Self::Js];
+    pub const ALL: [Self; 5] = [
+        Self::Starlark,
+        Self::Wasm,
+        Self::Process,
+        Self::Native,
+        Self::Js,
+    ];
 
     /// The lower-case word.
     #[must_use]
@@ -228,8 +253,13 @@ impl Version {
             1 => format!("{core}.0"),
             _ => core.to_owned(),
         };
-        let semver = semver::Version::parse(core).or_else(|_| semver::Version::parse(&padded)).ok();
-        Self { text: text.trim().into(), semver }
+        let semver = semver::Version::parse(core)
+            .or_else(|_| semver::Version::parse(&padded))
+            .ok();
+        Self {
+            text: text.trim().into(),
+            semver,
+        }
     }
 
     /// As written.
@@ -247,7 +277,9 @@ impl Version {
     /// Whether it is written exactly as SemVer wants it.
     #[must_use]
     pub fn is_exact(&self) -> bool {
-        self.semver.as_ref().is_some_and(|version| version.to_string() == *self.text)
+        self.semver
+            .as_ref()
+            .is_some_and(|version| version.to_string() == *self.text)
     }
 }
 
@@ -284,12 +316,20 @@ impl FromStr for Digest {
     type Err = NotADigest;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let hex = text.strip_prefix("sha256:").filter(|hex| hex.len() == 64 && hex.is_ascii()).ok_or(NotADigest)?;
+        let hex = text
+            .strip_prefix("sha256:")
+            .filter(|hex| hex.len() == 64 && hex.is_ascii())
+            .ok_or(NotADigest)?;
         let mut bytes = [0; 32];
         for (index, byte) in bytes.iter_mut().enumerate() {
             let pair = &hex[index * 2..index * 2 + 2];
-            let lower = pair.bytes().all(|digit| digit.is_ascii_digit() || matches!(digit, b'a'..=b'f'));
-            *byte = u8::from_str_radix(pair, 16).ok().filter(|_| lower).ok_or(NotADigest)?;
+            let lower = pair
+                .bytes()
+                .all(|digit| digit.is_ascii_digit() || matches!(digit, b'a'..=b'f'));
+            *byte = u8::from_str_radix(pair, 16)
+                .ok()
+                .filter(|_| lower)
+                .ok_or(NotADigest)?;
         }
         Ok(Self(bytes))
     }
@@ -302,13 +342,20 @@ mod tests {
     #[test]
     fn sources_are_ordered_by_precedence() {
         assert!(Source::ALL.is_sorted());
-        assert!(Source::ALL.iter().all(|source| source.as_str().parse() == Ok(*source)));
+        assert!(
+            Source::ALL
+                .iter()
+                .all(|source| source.as_str().parse() == Ok(*source))
+        );
     }
 
     #[test]
     fn versions_keep_their_spelling() {
         assert_eq!(Version::new("1.10").as_str(), "1.10");
-        assert_eq!(Version::new("1.10").semver(), Some(&semver::Version::new(1, 10, 0)));
+        assert_eq!(
+            Version::new("1.10").semver(),
+            Some(&semver::Version::new(1, 10, 0))
+        );
         assert!(Version::new("1.2.3-rc.1").is_exact());
         assert_eq!(Version::new("latest").semver(), None);
     }
@@ -318,6 +365,10 @@ mod tests {
         let digest = Digest([0xab; 32]);
         assert_eq!(digest.to_string().parse(), Ok(digest));
         assert!("sha256:AB".parse::<Digest>().is_err());
-        assert!(format!("sha256:{}", "A".repeat(64)).parse::<Digest>().is_err());
+        assert!(
+            format!("sha256:{}", "A".repeat(64))
+                .parse::<Digest>()
+                .is_err()
+        );
     }
 }

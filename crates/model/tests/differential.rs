@@ -7,9 +7,20 @@ use metier_model::{FileText, Files, Mode, parse, parse_thoroughly};
 use proptest::prelude::*;
 
 fn check(folder: &str, text: &str) {
-    let files = Files { folder: Some(folder), skill_md: Some(FileText { name: "SKILL.md", text }), ..Files::default() };
+    let files = Files {
+        folder: Some(folder),
+        skill_md: Some(FileText {
+            name: "SKILL.md",
+            text,
+        }),
+        ..Files::default()
+    };
     for mode in [Mode::Lenient, Mode::Strict] {
-        assert_eq!(parse(&files, mode), parse_thoroughly(&files, mode), "{folder}:\n{text}");
+        assert_eq!(
+            parse(&files, mode),
+            parse_thoroughly(&files, mode),
+            "{folder}:\n{text}"
+        );
     }
 }
 
@@ -19,7 +30,10 @@ fn check_folder(path: &Path) -> usize {
         let path = entry.path();
         if path.is_dir() {
             checked += check_folder(&path);
-        } else if path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md")) {
+        } else if path
+            .file_name()
+            .is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"))
+        {
             let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
             check("folder", &text);
             checked += 1;
@@ -31,7 +45,10 @@ fn check_folder(path: &Path) -> usize {
 #[test]
 fn on_every_skill_of_the_repository() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let checked: usize = ["skills", "fixtures"].iter().map(|folder| check_folder(&root.join(folder))).sum();
+    let checked: usize = ["skills", "fixtures"]
+        .iter()
+        .map(|folder| check_folder(&root.join(folder)))
+        .sum();
     assert!(checked > 50, "only {checked} skills were found");
 }
 
@@ -45,7 +62,16 @@ fn on_a_corpus() {
 
 /// Pieces that frontmatters are made of, and that break them.
 fn line() -> impl Strategy<Value = String> {
-    let key = prop_oneof!["name", "description", "version", "metadata", "allowed-tools", "license", "tags", "x"];
+    let key = prop_oneof![
+        "name",
+        "description",
+        "version",
+        "metadata",
+        "allowed-tools",
+        "license",
+        "tags",
+        "x"
+    ];
     let value = prop_oneof![
         Just(String::new()),
         "[a-z ]{0,12}",
@@ -63,7 +89,8 @@ fn line() -> impl Strategy<Value = String> {
         1 => ("[a-z]{1,4}", value).prop_map(|(key, value)| format!("{key}: {value}")),
         1 => "[a-z #:é.]{0,20}",
     ];
-    ("( |  |    )?", content, "( |  )?").prop_map(|(indent, content, end)| format!("{indent}{content}{end}"))
+    ("( |  |    )?", content, "( |  )?")
+        .prop_map(|(indent, content, end)| format!("{indent}{content}{end}"))
 }
 
 proptest! {

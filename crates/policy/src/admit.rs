@@ -58,7 +58,15 @@ impl Standing<'_> {
     /// A skill that nobody objects to.
     #[must_use]
     pub const fn fine(source: Source) -> Self {
-        Self { source, trusted: true, enabled: true, bundled_allowed: true, configured_env: &[], has_api_key: false, scan: Scan::Unknown }
+        Self {
+            source,
+            trusted: true,
+            enabled: true,
+            bundled_allowed: true,
+            configured_env: &[],
+            has_api_key: false,
+            scan: Scan::Unknown,
+        }
     }
 }
 
@@ -154,68 +162,151 @@ pub fn admit(card: &Card, standing: &Standing<'_>, facts: &dyn Facts) -> Verdict
     let mut reasons = Vec::new();
     standing_reasons(card, standing, &mut reasons);
     for requirement in &card.requirements {
-        let skippable = matches!(requirement.need, Need::Bin(_) | Need::AnyBin(_) | Need::Env(_) | Need::Config(_));
+        let skippable = matches!(
+            requirement.need,
+            Need::Bin(_) | Need::AnyBin(_) | Need::Env(_) | Need::Config(_)
+        );
         if !(card.always && skippable) {
             reasons.extend(unmet(card, requirement, standing, facts));
         }
     }
-    if reasons.is_empty() { Verdict::Admitted } else { Verdict::Refused(reasons) }
+    if reasons.is_empty() {
+        Verdict::Admitted
+    } else {
+        Verdict::Refused(reasons)
+    }
 }
 
 fn standing_reasons(card: &Card, standing: &Standing<'_>, reasons: &mut Vec<Reason>) {
     let mut refuse = |kind, message: &str, hint: String| {
-        reasons.push(Reason { kind, name: card.name.as_str().into(), message: message.into(), hint: Some(hint.into()), line: None });
+        reasons.push(Reason {
+            kind,
+            name: card.name.as_str().into(),
+            message: message.into(),
+            hint: Some(hint.into()),
+            line: None,
+        });
     };
     let key = card.config_key();
     if !standing.trusted {
-        refuse(ReasonKind::Untrusted, "its folder is not trusted", "metier trust".into());
+        refuse(
+            ReasonKind::Untrusted,
+            "its folder is not trusted",
+            "metier trust".into(),
+        );
     }
     if !standing.enabled {
-        refuse(ReasonKind::Disabled, "it is switched off in the configuration", format!("metier config skills.entries.{key}.enabled true"));
+        refuse(
+            ReasonKind::Disabled,
+            "it is switched off in the configuration",
+            format!("metier config skills.entries.{key}.enabled true"),
+        );
     }
     if standing.source == Source::Builtin && !standing.bundled_allowed {
-        refuse(ReasonKind::NotAllowed, "it is not on the list of allowed built-in skills", "metier config skills.allow_bundled".into());
+        refuse(
+            ReasonKind::NotAllowed,
+            "it is not on the list of allowed built-in skills",
+            "metier config skills.allow_bundled".into(),
+        );
     }
     match standing.scan {
-        Scan::Critical => refuse(ReasonKind::Scan, "the scanner found something dangerous in it", format!("metier scan {}", card.name)),
-        Scan::Incomplete => refuse(ReasonKind::Scan, "the scanner could not read all of it", format!("metier scan {}", card.name)),
+        Scan::Critical => refuse(
+            ReasonKind::Scan,
+            "the scanner found something dangerous in it",
+            format!("metier scan {}", card.name),
+        ),
+        Scan::Incomplete => refuse(
+            ReasonKind::Scan,
+            "the scanner could not read all of it",
+            format!("metier scan {}", card.name),
+        ),
         Scan::Unknown | Scan::Passed => {}
     }
 }
 
 /// The reason that a requirement gives, if it is not met.
-fn unmet(card: &Card, requirement: &Requirement, standing: &Standing<'_>, facts: &dyn Facts) -> Option<Reason> {
+fn unmet(
+    card: &Card,
+    requirement: &Requirement,
+    standing: &Standing<'_>,
+    facts: &dyn Facts,
+) -> Option<Reason> {
     let (kind, name, message, hint) = match &requirement.need {
-        Need::Bin(bin) if !facts.has_program(bin) => {
-            (ReasonKind::Bin, bin.clone(), format!("it needs the program `{bin}`, which is not on PATH"), install_hint(card, &[bin], facts.os()))
-        }
+        Need::Bin(bin) if !facts.has_program(bin) => (
+            ReasonKind::Bin,
+            bin.clone(),
+            format!("it needs the program `{bin}`, which is not on PATH"),
+            install_hint(card, &[bin], facts.os()),
+        ),
         Need::AnyBin(bins) if !bins.iter().any(|bin| facts.has_program(bin)) => {
             let names: Vec<&str> = bins.iter().map(|bin| &**bin).collect();
-            let message = format!("it needs one of the programs {}, and none is on PATH", list(&names));
-            (ReasonKind::AnyBin, names.join(", ").into(), message, install_hint(card, &names, facts.os()))
+            let message = format!(
+                "it needs one of the programs {}, and none is on PATH",
+                list(&names)
+            );
+            (
+                ReasonKind::AnyBin,
+                names.join(", ").into(),
+                message,
+                install_hint(card, &names, facts.os()),
+            )
         }
         Need::Env(name) if !variable_is_set(card, name, standing, facts) => {
             let hint = if card.primary_env.as_deref() == Some(name) {
-                format!("metier config skills.entries.{}.api_key YOUR_KEY", card.config_key())
+                format!(
+                    "metier config skills.entries.{}.api_key YOUR_KEY",
+                    card.config_key()
+                )
             } else {
-                format!("export {name}=…, or: metier config skills.entries.{}.env.{name} VALUE", card.config_key())
+                format!(
+                    "export {name}=…, or: metier config skills.entries.{}.env.{name} VALUE",
+                    card.config_key()
+                )
             };
-            (ReasonKind::Env, name.clone(), format!("it needs the environment variable `{name}`, which is not set"), hint)
+            (
+                ReasonKind::Env,
+                name.clone(),
+                format!("it needs the environment variable `{name}`, which is not set"),
+                hint,
+            )
         }
-        Need::Config(path) if !facts.has_setting(path) => {
-            (ReasonKind::Config, path.clone(), format!("it needs the setting `{path}`"), format!("metier config settings.{path} true"))
-        }
+        Need::Config(path) if !facts.has_setting(path) => (
+            ReasonKind::Config,
+            path.clone(),
+            format!("it needs the setting `{path}`"),
+            format!("metier config settings.{path} true"),
+        ),
         Need::Os(systems) if !facts.os().is_some_and(|os| systems.contains(&os)) => {
             let names: Vec<&str> = systems.iter().map(|os| os.as_str()).collect();
             let here = facts.os().map_or("another system", Os::as_str);
-            (ReasonKind::Os, names.join(", ").into(), format!("it is for {}, and this is {here}", list(&names)), String::new())
+            (
+                ReasonKind::Os,
+                names.join(", ").into(),
+                format!("it is for {}, and this is {here}", list(&names)),
+                String::new(),
+            )
         }
-        Need::Tool(name) if facts.tools().is_some_and(|tools| !tools.iter().any(|tool| tool == &**name)) => {
-            (ReasonKind::Tool, name.clone(), format!("it needs the tool `{name}`, which the agent does not have"), "metier config agent.tools".into())
+        Need::Tool(name)
+            if facts
+                .tools()
+                .is_some_and(|tools| !tools.iter().any(|tool| tool == &**name)) =>
+        {
+            (
+                ReasonKind::Tool,
+                name.clone(),
+                format!("it needs the tool `{name}`, which the agent does not have"),
+                "metier config agent.tools".into(),
+            )
         }
         _ => return None,
     };
-    Some(Reason { kind, name, message: message.into(), hint: (!hint.is_empty()).then(|| hint.into()), line: Some(requirement.line) })
+    Some(Reason {
+        kind,
+        name,
+        message: message.into(),
+        hint: (!hint.is_empty()).then(|| hint.into()),
+        line: Some(requirement.line),
+    })
 }
 
 fn variable_is_set(card: &Card, name: &str, standing: &Standing<'_>, facts: &dyn Facts) -> bool {
@@ -226,11 +317,30 @@ fn variable_is_set(card: &Card, name: &str, standing: &Standing<'_>, facts: &dyn
 
 /// The command that installs one of `bins` here, if the manifest knows one.
 fn install_hint(card: &Card, bins: &[&str], os: Option<Os>) -> String {
-    let brings = |installer: &&Installer| installer.bins.is_empty() || installer.bins.iter().any(|bin| bins.contains(&&**bin));
-    let fits = |installer: &&Installer| installer.os.is_empty() || os.is_some_and(|os| installer.os.contains(&os));
-    let preferred: &[&str] = if os == Some(Os::Linux) { &["apt", "brew"] } else { &["brew"] };
-    let rank = |installer: &&Installer| preferred.iter().position(|kind| *kind == &*installer.kind).unwrap_or(preferred.len());
-    let best = card.installers.iter().filter(brings).filter(fits).filter(|installer| installer.command().is_some()).min_by_key(rank);
+    let brings = |installer: &&Installer| {
+        installer.bins.is_empty() || installer.bins.iter().any(|bin| bins.contains(&&**bin))
+    };
+    let fits = |installer: &&Installer| {
+        installer.os.is_empty() || os.is_some_and(|os| installer.os.contains(&os))
+    };
+    let preferred: &[&str] = if os == Some(Os::Linux) {
+        &["apt", "brew"]
+    } else {
+        &["brew"]
+    };
+    let rank = |installer: &&Installer| {
+        preferred
+            .iter()
+            .position(|kind| *kind == &*installer.kind)
+            .unwrap_or(preferred.len())
+    };
+    let best = card
+        .installers
+        .iter()
+        .filter(brings)
+        .filter(fits)
+        .filter(|installer| installer.command().is_some())
+        .min_by_key(rank);
     match (best.and_then(Installer::command), bins) {
         (Some(command), _) => command,
         (None, [bin]) => format!("install `{bin}` and put it on PATH"),

@@ -11,7 +11,12 @@ struct Machine {
     tools: Option<Vec<String>>,
 }
 
-const BARE: Machine = Machine { programs: &[], variables: &[], settings: &[], tools: None };
+const BARE: Machine = Machine {
+    programs: &[],
+    variables: &[],
+    settings: &[],
+    tools: None,
+};
 
 impl Facts for Machine {
     fn os(&self) -> Option<Os> {
@@ -34,16 +39,39 @@ impl Facts for Machine {
 /// The card of a skill with these lines below `metadata.metier`.
 fn card(block: &str) -> Card {
     let text = format!("---\nname: x\ndescription: y\n{block}\n---\n");
-    let files = Files { folder: Some("x"), skill_md: Some(FileText { name: "SKILL.md", text: &text }), ..Files::default() };
-    parse(&files, Mode::Lenient).manifest.expect("a manifest").card
+    let files = Files {
+        folder: Some("x"),
+        skill_md: Some(FileText {
+            name: "SKILL.md",
+            text: &text,
+        }),
+        ..Files::default()
+    };
+    parse(&files, Mode::Lenient)
+        .manifest
+        .expect("a manifest")
+        .card
 }
 
-fn check(block: &str, standing: &Standing<'_>, machine: &Machine) -> Vec<(&'static str, String, u32)> {
+fn check(
+    block: &str,
+    standing: &Standing<'_>,
+    machine: &Machine,
+) -> Vec<(&'static str, String, u32)> {
     match admit(&card(block), standing, machine) {
         Verdict::Admitted => Vec::new(),
         Verdict::Refused(reasons) => {
             assert!(!reasons.is_empty(), "a refusal has a reason");
-            reasons.iter().map(|reason| (reason.kind.as_str(), reason.name.to_string(), reason.line.unwrap_or(0))).collect()
+            reasons
+                .iter()
+                .map(|reason| {
+                    (
+                        reason.kind.as_str(),
+                        reason.name.to_string(),
+                        reason.line.unwrap_or(0),
+                    )
+                })
+                .collect()
         }
     }
 }
@@ -52,7 +80,12 @@ const ALL: &str = "tools: [Bash]\nmetadata:\n  metier:\n    requires:\n      bin
 
 #[test]
 fn everything_there_is_admitted() {
-    let full = Machine { programs: &["gh", "codex"], variables: &["TOKEN"], settings: &["github.enabled"], tools: Some(vec!["Bash".into()]) };
+    let full = Machine {
+        programs: &["gh", "codex"],
+        variables: &["TOKEN"],
+        settings: &["github.enabled"],
+        tools: Some(vec!["Bash".into()]),
+    };
     assert_eq!(check(ALL, &Standing::fine(Source::User), &full), []);
     assert_eq!(check("", &Standing::fine(Source::User), &BARE), []);
 }
@@ -72,46 +105,91 @@ fn everything_missing_is_named_with_its_line() {
 
 #[test]
 fn the_configuration_can_provide_variables() {
-    let block = "metadata: {\"metier\":{\"requires\":{\"env\":[\"A\",\"B\"]},\"primaryEnv\":\"A\"}}";
-    let standing = Standing { has_api_key: true, configured_env: &["B"], ..Standing::fine(Source::User) };
+    let block =
+        "metadata: {\"metier\":{\"requires\":{\"env\":[\"A\",\"B\"]},\"primaryEnv\":\"A\"}}";
+    let standing = Standing {
+        has_api_key: true,
+        configured_env: &["B"],
+        ..Standing::fine(Source::User)
+    };
     assert_eq!(check(block, &standing, &BARE), []);
-    let standing = Standing { has_api_key: true, ..Standing::fine(Source::User) };
+    let standing = Standing {
+        has_api_key: true,
+        ..Standing::fine(Source::User)
+    };
     assert_eq!(check(block, &standing, &BARE), [("env", "B".into(), 4)]);
 }
 
 #[test]
 fn always_skips_programs_but_not_the_system_trust_or_scan() {
-    let block = "metadata:\n  metier:\n    always: true\n    os: [darwin]\n    requires: {bins: [gh]}";
-    let standing = Standing { trusted: false, scan: Scan::Critical, ..Standing::fine(Source::Project) };
-    let kinds: Vec<_> = check(block, &standing, &BARE).into_iter().map(|(kind, ..)| kind).collect();
+    let block =
+        "metadata:\n  metier:\n    always: true\n    os: [darwin]\n    requires: {bins: [gh]}";
+    let standing = Standing {
+        trusted: false,
+        scan: Scan::Critical,
+        ..Standing::fine(Source::Project)
+    };
+    let kinds: Vec<_> = check(block, &standing, &BARE)
+        .into_iter()
+        .map(|(kind, ..)| kind)
+        .collect();
     assert_eq!(kinds, ["untrusted", "scan", "os"]);
 }
 
 #[test]
 fn the_users_word_counts() {
-    let standing = Standing { enabled: false, bundled_allowed: false, ..Standing::fine(Source::Builtin) };
-    let kinds: Vec<_> = check("", &standing, &BARE).into_iter().map(|(kind, ..)| kind).collect();
+    let standing = Standing {
+        enabled: false,
+        bundled_allowed: false,
+        ..Standing::fine(Source::Builtin)
+    };
+    let kinds: Vec<_> = check("", &standing, &BARE)
+        .into_iter()
+        .map(|(kind, ..)| kind)
+        .collect();
     assert_eq!(kinds, ["disabled", "not_allowed"]);
-    let standing = Standing { bundled_allowed: false, ..Standing::fine(Source::User) };
-    assert_eq!(check("", &standing, &BARE), [], "the list is about built-in skills only");
+    let standing = Standing {
+        bundled_allowed: false,
+        ..Standing::fine(Source::User)
+    };
+    assert_eq!(
+        check("", &standing, &BARE),
+        [],
+        "the list is about built-in skills only"
+    );
 }
 
 #[test]
 fn tools_are_checked_only_against_a_known_list() {
-    assert_eq!(check("tools: [Bash]", &Standing::fine(Source::User), &BARE), []);
-    let machine = Machine { tools: Some(vec!["Read".into()]), ..BARE };
-    assert_eq!(check("tools: [Bash]", &Standing::fine(Source::User), &machine), [("tool", "Bash".into(), 4)]);
+    assert_eq!(
+        check("tools: [Bash]", &Standing::fine(Source::User), &BARE),
+        []
+    );
+    let machine = Machine {
+        tools: Some(vec!["Read".into()]),
+        ..BARE
+    };
+    assert_eq!(
+        check("tools: [Bash]", &Standing::fine(Source::User), &machine),
+        [("tool", "Bash".into(), 4)]
+    );
 }
 
 #[test]
 fn an_incomplete_scan_refuses() {
-    let standing = Standing { scan: Scan::Incomplete, ..Standing::fine(Source::User) };
+    let standing = Standing {
+        scan: Scan::Incomplete,
+        ..Standing::fine(Source::User)
+    };
     assert_eq!(check("", &standing, &BARE), [("scan", "x".into(), 0)]);
 }
 
 #[test]
 fn an_unknown_system_is_not_any_system() {
-    assert_eq!(check("os: [plan9]", &Standing::fine(Source::User), &BARE), [("os", String::new(), 4)]);
+    assert_eq!(
+        check("os: [plan9]", &Standing::fine(Source::User), &BARE),
+        [("os", String::new(), 4)]
+    );
 }
 
 #[test]
@@ -123,5 +201,9 @@ fn the_hint_is_a_command_that_fits_the_machine() {
     let both = r#"metadata: {"openclaw":{"requires":{"bins":["gh"]},"install":[{"kind":"brew","formula":"gh","bins":["gh"]},{"kind":"apt","package":"gh","bins":["gh"]}]}}"#;
     assert_eq!(hint(both), "sudo apt install gh");
     let evil = r#"metadata: {"openclaw":{"requires":{"bins":["gh"]},"install":[{"kind":"brew","formula":"gh; rm -rf ~","bins":["gh"]}]}}"#;
-    assert_eq!(hint(evil), "install `gh` and put it on PATH", "a manifest does not write commands");
+    assert_eq!(
+        hint(evil),
+        "install `gh` and put it on PATH",
+        "a manifest does not write commands"
+    );
 }

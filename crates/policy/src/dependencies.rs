@@ -28,17 +28,34 @@ pub fn check(cards: &[&Card]) -> Vec<Problem> {
     if !cards.iter().any(|card| dependencies(card).next().is_some()) {
         return Vec::new();
     }
-    let by_name: BTreeMap<&str, usize> = cards.iter().enumerate().map(|(index, card)| (card.name.as_str(), index)).collect();
+    let by_name: BTreeMap<&str, usize> = cards
+        .iter()
+        .enumerate()
+        .map(|(index, card)| (card.name.as_str(), index))
+        .collect();
     let mut problems = Vec::new();
     let mut edges: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (skill, card) in cards.iter().enumerate() {
         for (dependency, line) in dependencies(card) {
             let target = by_name.get(&*dependency.name).copied();
             match target {
-                Some(target) if version_fits(dependency, cards[target]) => edges.entry(skill).or_default().push(target),
+                Some(target) if version_fits(dependency, cards[target]) => {
+                    edges.entry(skill).or_default().push(target);
+                }
                 _ => {
-                    let found = target.map(|target| cards[target].version.as_ref().map_or("none", |version| version.as_str()).into());
-                    problems.push(Problem::Missing { skill, dependency: dependency.clone(), found, line });
+                    let found = target.map(|target| {
+                        cards[target]
+                            .version
+                            .as_ref()
+                            .map_or("none", |version| version.as_str())
+                            .into()
+                    });
+                    problems.push(Problem::Missing {
+                        skill,
+                        dependency: dependency.clone(),
+                        found,
+                        line,
+                    });
                 }
             }
         }
@@ -48,16 +65,25 @@ pub fn check(cards: &[&Card]) -> Vec<Problem> {
 }
 
 fn dependencies(card: &Card) -> impl Iterator<Item = (&Dependency, u32)> {
-    card.requirements.iter().filter_map(|requirement| match &requirement.need {
-        Need::Skill(dependency) => Some((dependency, requirement.line)),
-        _ => None,
-    })
+    card.requirements
+        .iter()
+        .filter_map(|requirement| match &requirement.need {
+            Need::Skill(dependency) => Some((dependency, requirement.line)),
+            _ => None,
+        })
 }
 
 fn version_fits(dependency: &Dependency, card: &Card) -> bool {
-    let Some(range) = dependency.version.as_deref() else { return true };
-    let Ok(range) = semver::VersionReq::parse(range) else { return true };
-    card.version.as_ref().and_then(|version| version.semver()).is_some_and(|version| range.matches(version))
+    let Some(range) = dependency.version.as_deref() else {
+        return true;
+    };
+    let Ok(range) = semver::VersionReq::parse(range) else {
+        return true;
+    };
+    card.version
+        .as_ref()
+        .and_then(|version| version.semver())
+        .is_some_and(|version| range.matches(version))
 }
 
 /// Every circle once, starting at its smallest position.
@@ -72,7 +98,13 @@ fn cycles(edges: &BTreeMap<usize, Vec<usize>>) -> Vec<Vec<usize>> {
 }
 
 /// Depth-first, with an explicit stack: a chain of ten thousand skills is only a long list.
-fn walk(start: usize, edges: &BTreeMap<usize, Vec<usize>>, path: &mut Vec<usize>, done: &mut BTreeSet<usize>, found: &mut BTreeSet<Vec<usize>>) {
+fn walk(
+    start: usize,
+    edges: &BTreeMap<usize, Vec<usize>>,
+    path: &mut Vec<usize>,
+    done: &mut BTreeSet<usize>,
+    found: &mut BTreeSet<Vec<usize>>,
+) {
     let next_of = |skill: usize| edges.get(&skill).map_or(&[][..], Vec::as_slice);
     if done.contains(&start) {
         return;
@@ -88,7 +120,11 @@ fn walk(start: usize, edges: &BTreeMap<usize, Vec<usize>>, path: &mut Vec<usize>
         stack.push((skill, position + 1));
         if let Some(entry) = path.iter().position(|other| *other == next) {
             let mut circle = path[entry..].to_vec();
-            let smallest = circle.iter().enumerate().min_by_key(|(_, skill)| **skill).map_or(0, |(index, _)| index);
+            let smallest = circle
+                .iter()
+                .enumerate()
+                .min_by_key(|(_, skill)| **skill)
+                .map_or(0, |(index, _)| index);
             circle.rotate_left(smallest);
             found.insert(circle);
         } else if !done.contains(&next) {
@@ -104,35 +140,80 @@ mod tests {
     use metier_model::{FileText, Files, Mode, parse};
 
     fn card(name: &str, version: &str, dependencies: &str) -> Card {
-        let text = format!("name: {name}\nversion: {version}\ndescription: d\ntypes: [prompt]\ndependencies: [{dependencies}]\n");
-        let files = Files { skill_yaml: Some(FileText { name: "SKILL.yaml", text: &text }), ..Files::default() };
-        parse(&files, Mode::Lenient).manifest.expect("a manifest").card
+        let text = format!(
+            "name: {name}\nversion: {version}\ndescription: d\ntypes: [prompt]\ndependencies: [{dependencies}]\n"
+        );
+        let files = Files {
+            skill_yaml: Some(FileText {
+                name: "SKILL.yaml",
+                text: &text,
+            }),
+            ..Files::default()
+        };
+        parse(&files, Mode::Lenient)
+            .manifest
+            .expect("a manifest")
+            .card
     }
 
     #[test]
     fn what_is_there_in_the_right_version_is_fine() {
-        let cards = [card("a", "1.0.0", "{name: b, version: ^1.2}"), card("b", "1.3.0", "")];
+        let cards = [
+            card("a", "1.0.0", "{name: b, version: ^1.2}"),
+            card("b", "1.3.0", ""),
+        ];
         assert_eq!(check(&cards.iter().collect::<Vec<_>>()), []);
     }
 
     #[test]
     fn missing_and_outdated_ones_are_told_apart() {
-        let cards = [card("a", "1.0.0", "{name: b, version: ^2}, {name: c, optional: true}"), card("b", "1.3.0", "")];
+        let cards = [
+            card(
+                "a",
+                "1.0.0",
+                "{name: b, version: ^2}, {name: c, optional: true}",
+            ),
+            card("b", "1.3.0", ""),
+        ];
         let problems = check(&cards.iter().collect::<Vec<_>>());
-        assert!(matches!(&problems[0], Problem::Missing { skill: 0, found: Some(found), .. } if &**found == "1.3.0"));
-        assert!(matches!(&problems[1], Problem::Missing { skill: 0, found: None, dependency, .. } if dependency.optional));
+        assert!(
+            matches!(&problems[0], Problem::Missing { skill: 0, found: Some(found), .. } if &**found == "1.3.0")
+        );
+        assert!(
+            matches!(&problems[1], Problem::Missing { skill: 0, found: None, dependency, .. } if dependency.optional)
+        );
     }
 
     #[test]
     fn circles_are_found_once() {
-        let cards = [card("a", "1.0.0", "b"), card("b", "1.0.0", "c"), card("c", "1.0.0", "a"), card("d", "1.0.0", "d, a")];
-        assert_eq!(check(&cards.iter().collect::<Vec<_>>()), [Problem::Cycle(vec![0, 1, 2]), Problem::Cycle(vec![3])]);
+        let cards = [
+            card("a", "1.0.0", "b"),
+            card("b", "1.0.0", "c"),
+            card("c", "1.0.0", "a"),
+            card("d", "1.0.0", "d, a"),
+        ];
+        assert_eq!(
+            check(&cards.iter().collect::<Vec<_>>()),
+            [Problem::Cycle(vec![0, 1, 2]), Problem::Cycle(vec![3])]
+        );
     }
 
     #[test]
     fn a_long_chain_is_no_problem() {
-        let cards: Vec<Card> = (0..3000).map(|index| card(&format!("s{index}"), "1.0.0", &format!("s{}", (index + 1).min(2999).max(index + 1)))).collect();
+        let cards: Vec<Card> = (0..3000)
+            .map(|index| {
+                card(
+                    &format!("s{index}"),
+                    "1.0.0",
+                    &format!("s{}", (index + 1).min(2999).max(index + 1)),
+                )
+            })
+            .collect();
         let problems = check(&cards.iter().collect::<Vec<_>>());
-        assert_eq!(problems.len(), 1, "only the last one's successor is missing");
+        assert_eq!(
+            problems.len(),
+            1,
+            "only the last one's successor is missing"
+        );
     }
 }

@@ -26,7 +26,14 @@ pub enum Status {
 
 impl Status {
     /// All of them, in the order of the JSON counts.
-    pub const ALL: [Self; 6] = [Self::Ready, Self::NotReady, Self::Invalid, Self::Disabled, Self::Shadowed, Self::Blocked];
+    pub const ALL: [Self; 6] = [
+        Self::Ready,
+        Self::NotReady,
+        Self::Invalid,
+        Self::Disabled,
+        Self::Shadowed,
+        Self::Blocked,
+    ];
 
     /// The stable word used in JSON.
     #[must_use]
@@ -95,24 +102,56 @@ pub struct NotFound {
 
 /// Takes stock: who wins each name, who is eligible, and why not.
 #[must_use]
-pub fn survey(mut catalog: Catalog, config: &Config, facts: &dyn Facts, mode: Mode, selection: &[String]) -> Inventory {
+pub fn survey(
+    mut catalog: Catalog,
+    config: &Config,
+    facts: &dyn Facts,
+    mode: Mode,
+    selection: &[String],
+) -> Inventory {
     let mut diagnostics = std::mem::take(&mut catalog.diagnostics);
     let winners = winners(&catalog, config);
-    let mut skills: Vec<Skill> = (0..catalog.entries.len()).map(|entry| judge(&catalog, entry, &winners, config, facts, mode)).collect();
+    let mut skills: Vec<Skill> = (0..catalog.entries.len())
+        .map(|entry| judge(&catalog, entry, &winners, config, facts, mode))
+        .collect();
     check_dependencies(&catalog, &mut skills, &mut diagnostics);
     mark_selected(&catalog, &mut skills, selection, &mut diagnostics);
     note_shadows(&catalog, &skills, &mut diagnostics);
-    skills.sort_by(|a, b| order(&catalog.entries[a.entry], &catalog.entries[b.entry]));
-    Inventory { catalog, skills, diagnostics }
+    let skills = in_order(&catalog, skills);
+    Inventory {
+        catalog,
+        skills,
+        diagnostics,
+    }
 }
 
 /// The strongest source first, then by name, then by path.
-fn order(a: &Entry, b: &Entry) -> std::cmp::Ordering {
-    Reverse(a.source).cmp(&Reverse(b.source)).then_with(|| a.name().cmp(&b.name())).then_with(|| a.place.path().cmp(&b.place.path()))
+fn in_order(catalog: &Catalog, skills: Vec<Skill>) -> Vec<Skill> {
+    let mut keyed: Vec<_> = skills
+        .iter()
+        .map(|skill| {
+            let entry = &catalog.entries[skill.entry];
+            (Reverse(entry.source), entry.name(), skill.entry)
+        })
+        .collect();
+    let path = |entry: usize| catalog.entries[entry].place.path();
+    keyed.sort_unstable_by(|a, b| {
+        (a.0, &a.1)
+            .cmp(&(b.0, &b.1))
+            .then_with(|| path(a.2).cmp(&path(b.2)))
+    });
+    let mut skills: Vec<Option<Skill>> = skills.into_iter().map(Some).collect();
+    keyed
+        .into_iter()
+        .filter_map(|(_, _, entry)| skills[entry].take())
+        .collect()
 }
 
 fn is_trusted(catalog: &Catalog, entry: &Entry) -> bool {
-    entry.root.and_then(|root| catalog.roots.get(usize::from(root))).is_none_or(|root| root.trusted)
+    entry
+        .root
+        .and_then(|root| catalog.roots.get(usize::from(root)))
+        .is_none_or(|root| root.trusted)
 }
 
 /// The entry that wins each name: a version that the user pinned, then the greater source, then the
@@ -121,26 +160,55 @@ fn winners<'c>(catalog: &'c Catalog, config: &Config) -> HashMap<&'c str, usize>
     let mut winners: HashMap<&str, usize> = HashMap::with_capacity(catalog.entries.len());
     let pinned = |entry: &Entry, card: &Card| {
         let wanted = config.entry(card.config_key()).version.as_deref();
-        wanted.is_some() && wanted == card.version.as_ref().map(|version| version.as_str()) && entry.card.is_some()
+        wanted.is_some()
+            && wanted == card.version.as_ref().map(|version| version.as_str())
+            && entry.card.is_some()
     };
     let beats = |new: &Entry, old: &Entry| {
-        let rank = |entry: &Entry| (entry.card.as_ref().is_some_and(|card| pinned(entry, card)), entry.source, entry.root);
-        rank(new).cmp(&rank(old)).then_with(|| old.place.path().cmp(&new.place.path())).is_gt()
+        let rank = |entry: &Entry| {
+            (
+                entry.card.as_ref().is_some_and(|card| pinned(entry, card)),
+                entry.source,
+                entry.root,
+            )
+        };
+        rank(new)
+            .cmp(&rank(old))
+            .then_with(|| old.place.path().cmp(&new.place.path()))
+            .is_gt()
     };
     for (index, entry) in catalog.entries.iter().enumerate() {
-        let Some(card) = entry.card.as_ref().filter(|_| is_trusted(catalog, entry)) else { continue };
-        winners.entry(card.name.as_str()).and_modify(|winner| {
-            if beats(entry, &catalog.entries[*winner]) {
-                *winner = index;
-            }
-        }).or_insert(index);
+        let Some(card) = entry.card.as_ref().filter(|_| is_trusted(catalog, entry)) else {
+            continue;
+        };
+        winners
+            .entry(card.name.as_str())
+            .and_modify(|winner| {
+                if beats(entry, &catalog.entries[*winner]) {
+                    *winner = index;
+                }
+            })
+            .or_insert(index);
     }
     winners
 }
 
-fn judge(catalog: &Catalog, index: usize, winners: &HashMap<&str, usize>, config: &Config, facts: &dyn Facts, mode: Mode) -> Skill {
+fn judge(
+    catalog: &Catalog,
+    index: usize,
+    winners: &HashMap<&str, usize>,
+    config: &Config,
+    facts: &dyn Facts,
+    mode: Mode,
+) -> Skill {
     let entry = &catalog.entries[index];
-    let skill = |status, reasons, shadowed_by| Skill { entry: index, status, reasons, shadowed_by, selected: false };
+    let skill = |status, reasons, shadowed_by| Skill {
+        entry: index,
+        status,
+        reasons,
+        shadowed_by,
+        selected: false,
+    };
     let Some(card) = &entry.card else {
         let strict = (mode == Mode::Strict).then(|| Reason {
             kind: ReasonKind::Strict,
@@ -152,7 +220,10 @@ fn judge(catalog: &Catalog, index: usize, winners: &HashMap<&str, usize>, config
         return skill(Status::Invalid, strict.into_iter().collect(), None);
     };
     let trusted = is_trusted(catalog, entry);
-    if let Some(&winner) = winners.get(card.name.as_str()).filter(|winner| trusted && **winner != index) {
+    if let Some(&winner) = winners
+        .get(card.name.as_str())
+        .filter(|winner| trusted && **winner != index)
+    {
         return skill(Status::Shadowed, Vec::new(), Some(winner));
     }
     let reasons = match admit_entry(entry, card, trusted, config, facts) {
@@ -162,14 +233,23 @@ fn judge(catalog: &Catalog, index: usize, winners: &HashMap<&str, usize>, config
     skill(status_of(&reasons), reasons, None)
 }
 
-fn admit_entry(entry: &Entry, card: &Card, trusted: bool, config: &Config, facts: &dyn Facts) -> Verdict {
+fn admit_entry(
+    entry: &Entry,
+    card: &Card,
+    trusted: bool,
+    config: &Config,
+    facts: &dyn Facts,
+) -> Verdict {
     let settings = config.entry(card.config_key());
     let env: Vec<&str> = settings.env.keys().map(String::as_str).collect();
     let standing = Standing {
         source: entry.source,
         trusted,
         enabled: config.enabled && settings.enabled,
-        bundled_allowed: config.allow_bundled.as_ref().is_none_or(|names| names.iter().any(|name| *name == *card.name)),
+        bundled_allowed: config
+            .allow_bundled
+            .as_ref()
+            .is_none_or(|names| names.iter().any(|name| *name == *card.name)),
         configured_env: &env,
         has_api_key: settings.api_key.is_some(),
         scan: Scan::Unknown,
@@ -194,43 +274,98 @@ fn status_of(reasons: &[Reason]) -> Status {
 fn check_dependencies(catalog: &Catalog, skills: &mut [Skill], diagnostics: &mut Vec<Diagnostic>) {
     let has_dependencies = |skill: &Skill| {
         let card = catalog.entries[skill.entry].card.as_ref();
-        card.is_some_and(|card| card.requirements.iter().any(|requirement| matches!(requirement.need, Need::Skill(_))))
+        card.is_some_and(|card| {
+            card.requirements
+                .iter()
+                .any(|requirement| matches!(requirement.need, Need::Skill(_)))
+        })
     };
     if !skills.iter().any(has_dependencies) {
         return;
     }
     let usable = |skill: &&Skill| matches!(skill.status, Status::Ready | Status::NotReady);
-    let positions: Vec<usize> = skills.iter().filter(usable).map(|skill| skill.entry).collect();
-    let cards: Vec<&Card> = positions.iter().filter_map(|position| catalog.entries[*position].card.as_ref()).collect();
+    let positions: Vec<usize> = skills
+        .iter()
+        .filter(usable)
+        .map(|skill| skill.entry)
+        .collect();
+    let cards: Vec<&Card> = positions
+        .iter()
+        .filter_map(|position| catalog.entries[*position].card.as_ref())
+        .collect();
     for problem in dependencies::check(&cards) {
         match problem {
-            dependencies::Problem::Missing { skill, dependency, found, line } => {
+            dependencies::Problem::Missing {
+                skill,
+                dependency,
+                found,
+                line,
+            } => {
                 let position = positions[skill];
                 let message = match &found {
-                    Some(version) => format!("it needs the skill `{}` {}, and {version} is there", dependency.name, dependency.version.as_deref().unwrap_or_default()),
-                    None => format!("it needs the skill `{}`, which is not there", dependency.name),
+                    Some(version) => format!(
+                        "it needs the skill `{}` {}, and {version} is there",
+                        dependency.name,
+                        dependency.version.as_deref().unwrap_or_default()
+                    ),
+                    None => format!(
+                        "it needs the skill `{}`, which is not there",
+                        dependency.name
+                    ),
                 };
                 if dependency.optional {
-                    diagnostics.push(about(&catalog.entries[position], Code::DependencyMissing, message.replace("it needs", "it would like"), Some(line)));
+                    diagnostics.push(about(
+                        &catalog.entries[position],
+                        Code::DependencyMissing,
+                        message.replace("it needs", "it would like"),
+                        Some(line),
+                    ));
                 } else {
                     skills[position].status = Status::NotReady;
-                    let hint = Some(format!("metier list --all, to see which skills are there instead of `{}`", dependency.name).into());
-                    skills[position].reasons.push(Reason { kind: ReasonKind::Dependency, name: dependency.name, message: message.into(), hint, line: Some(line) });
+                    let hint = Some(
+                        format!(
+                            "metier list --all, to see which skills are there instead of `{}`",
+                            dependency.name
+                        )
+                        .into(),
+                    );
+                    skills[position].reasons.push(Reason {
+                        kind: ReasonKind::Dependency,
+                        name: dependency.name,
+                        message: message.into(),
+                        hint,
+                        line: Some(line),
+                    });
                 }
             }
             dependencies::Problem::Cycle(circle) => {
-                let names: Vec<String> = circle.iter().map(|skill| format!("`{}`", cards[*skill].name)).collect();
+                let names: Vec<String> = circle
+                    .iter()
+                    .map(|skill| format!("`{}`", cards[*skill].name))
+                    .collect();
                 let message = format!("these skills wait for each other: {}", names.join(" → "));
-                diagnostics.push(about(&catalog.entries[positions[circle[0]]], Code::DependencyCycle, message, None));
+                diagnostics.push(about(
+                    &catalog.entries[positions[circle[0]]],
+                    Code::DependencyCycle,
+                    message,
+                    None,
+                ));
             }
         }
     }
 }
 
-fn mark_selected(catalog: &Catalog, skills: &mut [Skill], selection: &[String], diagnostics: &mut Vec<Diagnostic>) {
+fn mark_selected(
+    catalog: &Catalog,
+    skills: &mut [Skill],
+    selection: &[String],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     for name in selection {
         let mut found = false;
-        for skill in skills.iter_mut().filter(|skill| skill.status != Status::Shadowed && names(&catalog.entries[skill.entry], name)) {
+        for skill in skills.iter_mut().filter(|skill| {
+            skill.status != Status::Shadowed && names(&catalog.entries[skill.entry], name)
+        }) {
             skill.selected = true;
             found = true;
         }
@@ -238,7 +373,11 @@ fn mark_selected(catalog: &Catalog, skills: &mut [Skill], selection: &[String], 
             diagnostics.push(Diagnostic {
                 severity: Severity::Warning,
                 code: Code::SelectionUnknown,
-                message: format!("the selected skill `{}` is not there", metier_model::text::visible(name)).into(),
+                message: format!(
+                    "the selected skill `{}` is not there",
+                    metier_model::text::visible(name)
+                )
+                .into(),
                 hint: Some("metier list --all".into()),
                 file: "".into(),
                 position: None,
@@ -249,7 +388,10 @@ fn mark_selected(catalog: &Catalog, skills: &mut [Skill], selection: &[String], 
 
 /// Whether `wanted`, a name or `source:name`, means this entry.
 fn names(entry: &Entry, wanted: &str) -> bool {
-    match wanted.split_once(':').and_then(|(source, name)| Some((source.parse::<Source>().ok()?, name))) {
+    match wanted
+        .split_once(':')
+        .and_then(|(source, name)| Some((source.parse::<Source>().ok()?, name)))
+    {
         Some((source, name)) => entry.source == source && entry.name() == name,
         None => entry.name() == wanted,
     }
@@ -258,9 +400,21 @@ fn names(entry: &Entry, wanted: &str) -> bool {
 fn note_shadows(catalog: &Catalog, skills: &[Skill], diagnostics: &mut Vec<Diagnostic>) {
     for skill in skills {
         if let Some(winner) = skill.shadowed_by.map(|winner| &catalog.entries[winner]) {
-            let message = format!("`{}` is hidden by the one in {}", winner.name(), winner.place.path().display());
-            let mut diagnostic = about(&catalog.entries[skill.entry], Code::Shadowed, message, None);
-            diagnostic.hint = Some(format!("it is still there as `{}:{}`", catalog.entries[skill.entry].source, winner.name()).into());
+            let message = format!(
+                "`{}` is hidden by the one in {}",
+                winner.name(),
+                winner.place.path().display()
+            );
+            let mut diagnostic =
+                about(&catalog.entries[skill.entry], Code::Shadowed, message, None);
+            diagnostic.hint = Some(
+                format!(
+                    "it is still there as `{}:{}`",
+                    catalog.entries[skill.entry].source,
+                    winner.name()
+                )
+                .into(),
+            );
             diagnostics.push(diagnostic);
         }
     }
@@ -307,9 +461,20 @@ impl Inventory {
     /// When there is none; the nearest names come along.
     pub fn find(&self, wanted: &str) -> Result<&Skill, NotFound> {
         let matching = |skill: &&Skill| names(self.entry(skill), wanted);
-        let by_rank = |skill: &&Skill| (skill.status != Status::Shadowed, skill.status != Status::Invalid, skill.status != Status::Blocked);
+        let by_rank = |skill: &&Skill| {
+            (
+                skill.status != Status::Shadowed,
+                skill.status != Status::Invalid,
+                skill.status != Status::Blocked,
+            )
+        };
         let by_path = |skill: &&Skill| matches!(&self.entry(skill).place, Place::Folder(path) if path.as_os_str() == wanted);
-        self.skills.iter().filter(matching).max_by_key(by_rank).or_else(|| self.skills.iter().find(by_path)).ok_or_else(|| self.not_found(wanted))
+        self.skills
+            .iter()
+            .filter(matching)
+            .max_by_key(by_rank)
+            .or_else(|| self.skills.iter().find(by_path))
+            .ok_or_else(|| self.not_found(wanted))
     }
 
     fn not_found(&self, wanted: &str) -> NotFound {
@@ -322,6 +487,9 @@ impl Inventory {
             }
         }
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
-        NotFound { name: wanted.to_owned(), near: near.into_iter().take(3).map(|(_, name)| name).collect() }
+        NotFound {
+            name: wanted.to_owned(),
+            near: near.into_iter().take(3).map(|(_, name)| name).collect(),
+        }
     }
 }

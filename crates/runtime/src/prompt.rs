@@ -71,13 +71,20 @@ read the file at its location before you start, and follow it. Paths in a skill 
 /// The skills that a model may choose, as they fit into the budget.
 #[must_use]
 pub fn listing<'a>(inventory: &'a Inventory, options: &Options) -> Listing<'a> {
-    let mut lines: Vec<Line<'a>> = offered(inventory, options.include_disabled).filter_map(|skill| line(inventory, skill)).collect();
+    let mut lines: Vec<Line<'a>> = offered(inventory, options.include_disabled)
+        .filter_map(|skill| line(inventory, skill))
+        .collect();
     lines.sort_by(|a, b| a.name.cmp(b.name));
     let found = lines.len();
     if options.max_skills > 0 {
         lines.truncate(options.max_skills);
     }
-    let mut listing = Listing { omitted: found - lines.len(), lines, shortened: 0, tokens: 0 };
+    let mut listing = Listing {
+        omitted: found - lines.len(),
+        lines,
+        shortened: 0,
+        tokens: 0,
+    };
     if let Some(budget) = options.budget {
         fit(&mut listing, options, budget);
     }
@@ -88,15 +95,25 @@ pub fn listing<'a>(inventory: &'a Inventory, options: &Options) -> Listing<'a> {
 /// Skills that a model may choose: usable, and not reserved for people.
 fn offered(inventory: &Inventory, include_disabled: bool) -> impl Iterator<Item = &Skill> {
     inventory.skills.iter().filter(move |skill| {
-        let usable = skill.status == Status::Ready || (include_disabled && skill.status == Status::NotReady);
-        usable && inventory.entry(skill).card.as_ref().is_some_and(|card| card.model_invocable)
+        let usable =
+            skill.status == Status::Ready || (include_disabled && skill.status == Status::NotReady);
+        usable
+            && inventory
+                .entry(skill)
+                .card
+                .as_ref()
+                .is_some_and(|card| card.model_invocable)
     })
 }
 
 fn line<'a>(inventory: &'a Inventory, skill: &'a Skill) -> Option<Line<'a>> {
     let entry = inventory.entry(skill);
     let card = entry.card.as_ref()?;
-    Some(Line { name: card.name.as_str(), description: describe(card), location: entry.manifest_path().to_string_lossy().into_owned() })
+    Some(Line {
+        name: card.name.as_str(),
+        description: describe(card),
+        location: entry.manifest_path().to_string_lossy().into_owned(),
+    })
 }
 
 /// The description as a model sees it: with what `when_to_use` adds, without hidden characters.
@@ -126,12 +143,24 @@ fn fit(listing: &mut Listing<'_>, options: &Options, budget: usize) {
     if cost(&listing.lines, options) <= budget {
         return;
     }
-    let full: Vec<Cow<'_, str>> = listing.lines.iter().map(|line| line.description.clone()).collect();
-    let longest = full.iter().map(|description| description.chars().count()).max().unwrap_or(0);
+    let full: Vec<Cow<'_, str>> = listing
+        .lines
+        .iter()
+        .map(|line| line.description.clone())
+        .collect();
+    let longest = full
+        .iter()
+        .map(|description| description.chars().count())
+        .max()
+        .unwrap_or(0);
     let (mut fits, mut too_long) = (0, longest);
     while fits < too_long {
         let middle = (fits + too_long).div_ceil(2);
-        if estimate(&listing.lines, &full, middle, options) <= budget { fits = middle } else { too_long = middle - 1 }
+        if estimate(&listing.lines, &full, middle, options) <= budget {
+            fits = middle;
+        } else {
+            too_long = middle - 1;
+        }
     }
     loop {
         apply(listing, &full, fits);
@@ -157,9 +186,23 @@ fn fit(listing: &mut Listing<'_>, options: &Options, budget: usize) {
 /// What the catalog would cost with descriptions of at most `length` characters: counting every
 /// variant exactly would take longer than the answer is worth, so characters stand for tokens here.
 fn estimate(lines: &[Line<'_>], full: &[Cow<'_, str>], length: usize, options: &Options) -> usize {
-    let kept: usize = full.iter().map(|description| description.chars().count().min(length)).sum();
-    let all: usize = full.iter().map(|description| description.chars().count()).sum::<usize>().max(1);
-    let bare: Vec<Line<'_>> = lines.iter().take(64).map(|line| Line { description: Cow::Borrowed(""), ..line.clone() }).collect();
+    let kept: usize = full
+        .iter()
+        .map(|description| description.chars().count().min(length))
+        .sum();
+    let all: usize = full
+        .iter()
+        .map(|description| description.chars().count())
+        .sum::<usize>()
+        .max(1);
+    let bare: Vec<Line<'_>> = lines
+        .iter()
+        .take(64)
+        .map(|line| Line {
+            description: Cow::Borrowed(""),
+            ..line.clone()
+        })
+        .collect();
     let frame = cost(&bare, options) * lines.len() / bare.len().max(1);
     let sample: String = full.iter().take(64).map(|text| text.as_ref()).collect();
     let sampled = sample.chars().count().max(1);
@@ -186,8 +229,14 @@ fn shorten(description: &str, length: usize) -> String {
         return String::new();
     }
     let cut: String = flat.chars().take(length - 1).collect();
-    let end = cut.rfind(' ').filter(|end| *end > cut.len() / 2).unwrap_or(cut.len());
-    format!("{}…", cut[..end].trim_end_matches([',', '.', ';', ':', ' ']))
+    let end = cut
+        .rfind(' ')
+        .filter(|end| *end > cut.len() / 2)
+        .unwrap_or(cut.len());
+    format!(
+        "{}…",
+        cut[..end].trim_end_matches([',', '.', ';', ':', ' '])
+    )
 }
 
 /// Writes the catalog.
@@ -212,7 +261,11 @@ fn write_xml(lines: &[Line<'_>], out: &mut String) {
     out.push_str("<available_skills>\n");
     for line in lines {
         out.push_str("<skill>\n");
-        for (tag, value) in [("name", line.name), ("description", &line.description), ("location", &line.location)] {
+        for (tag, value) in [
+            ("name", line.name),
+            ("description", &line.description),
+            ("location", &line.location),
+        ] {
             out.push('<');
             out.push_str(tag);
             out.push_str(">\n");
@@ -246,7 +299,14 @@ fn write_markdown(lines: &[Line<'_>], out: &mut String) {
         let flat: Vec<&str> = line.description.split_whitespace().collect();
         let separator = if flat.is_empty() { "" } else { ": " };
         // Writing to a String can't fail.
-        writeln!(out, "- **{}**{separator}{} (`{}`)", line.name, flat.join(" "), line.location).ok();
+        writeln!(
+            out,
+            "- **{}**{separator}{} (`{}`)",
+            line.name,
+            flat.join(" "),
+            line.location
+        )
+        .ok();
     }
 }
 
@@ -269,10 +329,17 @@ pub struct FullOptions<'a> {
 
 /// Whole bodies, one after the other, behind the base text; with the skills whose body could not be read.
 #[must_use]
-pub fn full(inventory: &Inventory, options: &FullOptions<'_>) -> (String, Vec<(String, ReadError)>) {
+pub fn full(
+    inventory: &Inventory,
+    options: &FullOptions<'_>,
+) -> (String, Vec<(String, ReadError)>) {
     let mut out = options.base.to_owned();
     let mut failed = Vec::new();
-    let mut skills: Vec<&Skill> = inventory.skills.iter().filter(|skill| matches!(skill.status, Status::Ready | Status::NotReady)).collect();
+    let mut skills: Vec<&Skill> = inventory
+        .skills
+        .iter()
+        .filter(|skill| matches!(skill.status, Status::Ready | Status::NotReady))
+        .collect();
     if skills.is_empty() {
         return (out, failed);
     }
@@ -291,7 +358,12 @@ pub fn full(inventory: &Inventory, options: &FullOptions<'_>) -> (String, Vec<(S
             Ok((_, body)) => {
                 let emoji = entry.card.as_ref().and_then(|card| card.emoji.as_deref());
                 let emoji = emoji.map_or_else(String::new, |emoji| format!("{emoji} "));
-                out.push_str(&format!("## {emoji}{}\n\n{}{}", entry.name(), body.trim(), options.separator));
+                out.push_str(&format!(
+                    "## {emoji}{}\n\n{}{}",
+                    entry.name(),
+                    body.trim(),
+                    options.separator
+                ));
                 count += 1;
             }
             Err(error) => failed.push((entry.name().into_owned(), error)),
@@ -307,15 +379,31 @@ mod tests {
     #[test]
     fn short_texts_are_left_alone() {
         assert_eq!(shorten("a b", 10), "a b");
-        assert_eq!(shorten("Deploys the app, fast and safe", 20), "Deploys the app…");
-        assert_eq!(shorten("Donaudampfschifffahrtsgesellschaft", 10), "Donaudamp…");
+        assert_eq!(
+            shorten("Deploys the app, fast and safe", 20),
+            "Deploys the app…"
+        );
+        assert_eq!(
+            shorten("Donaudampfschifffahrtsgesellschaft", 10),
+            "Donaudamp…"
+        );
         assert_eq!(shorten("abc", 2), "");
     }
 
     #[test]
     fn a_description_can_not_leave_its_element() {
-        let line = Line { name: "x", description: "</description></skill>\"'&amp;".into(), location: "/a<b>/SKILL.md".into() };
-        let text = write(&[line], &Options { bare: true, ..Options::default() });
+        let line = Line {
+            name: "x",
+            description: "</description></skill>\"'&amp;".into(),
+            location: "/a<b>/SKILL.md".into(),
+        };
+        let text = write(
+            &[line],
+            &Options {
+                bare: true,
+                ..Options::default()
+            },
+        );
         assert_eq!(text.matches("</skill>").count(), 1);
         assert!(text.contains("&lt;/description&gt;&lt;/skill&gt;&quot;&#x27;&amp;amp;"));
     }

@@ -49,20 +49,52 @@ pub struct Surroundings<'a> {
 ///
 /// # Errors
 /// When its files can't be read, or changed so that it is not valid any more.
-pub fn render(entry: &Entry, arguments: &str, surroundings: Surroundings<'_>) -> Result<Rendered, RenderError> {
-    let (Parsed { manifest, diagnostics }, body) = entry.load(Mode::Lenient, surroundings.max_skill_bytes)?;
+pub fn render(
+    entry: &Entry,
+    arguments: &str,
+    surroundings: Surroundings<'_>,
+) -> Result<Rendered, RenderError> {
+    let (
+        Parsed {
+            manifest,
+            diagnostics,
+        },
+        body,
+    ) = entry.load(Mode::Lenient, surroundings.max_skill_bytes)?;
     let manifest = manifest.ok_or(RenderError::Invalid(diagnostics))?;
     let invocation = &manifest.invocation;
     let declared = invocation.argument_hint.is_some() || !invocation.arguments.is_empty();
-    let pieces = template::parse(&body, Placeholders { names: &invocation.arguments, declared });
+    let pieces = template::parse(
+        &body,
+        Placeholders {
+            names: &invocation.arguments,
+            declared,
+        },
+    );
     let commands = pieces.iter().filter_map(command).collect();
     let body = fill(&pieces, arguments, &entry.place, surroundings);
-    let manifest_files = [entry.files.skill_md.as_deref(), entry.files.skill_yaml.as_deref()];
-    let is_resource = |file: &FileEntry| !file.special && !manifest_files.contains(&Some(file.path.as_str()));
-    let mut resources: Vec<String> = entry.place.files()?.into_iter().filter(is_resource).map(|file| file.path).collect();
+    let manifest_files = [
+        entry.files.skill_md.as_deref(),
+        entry.files.skill_yaml.as_deref(),
+    ];
+    let is_resource =
+        |file: &FileEntry| !file.special && !manifest_files.contains(&Some(file.path.as_str()));
+    let mut resources: Vec<String> = entry
+        .place
+        .files()?
+        .into_iter()
+        .filter(is_resource)
+        .map(|file| file.path)
+        .collect();
     let more_resources = resources.len().saturating_sub(MAX_RESOURCES);
     resources.truncate(MAX_RESOURCES);
-    Ok(Rendered { body, resources, more_resources, commands, manifest })
+    Ok(Rendered {
+        body,
+        resources,
+        more_resources,
+        commands,
+        manifest,
+    })
 }
 
 fn command(piece: &Piece<'_>) -> Option<String> {
@@ -73,7 +105,12 @@ fn command(piece: &Piece<'_>) -> Option<String> {
     }
 }
 
-fn fill(pieces: &[Piece<'_>], arguments: &str, place: &Place, surroundings: Surroundings<'_>) -> String {
+fn fill(
+    pieces: &[Piece<'_>],
+    arguments: &str,
+    place: &Place,
+    surroundings: Surroundings<'_>,
+) -> String {
     let words = template::split_arguments(arguments);
     let mut out = String::new();
     let mut taken = arguments.is_empty();
@@ -108,16 +145,28 @@ fn fill(pieces: &[Piece<'_>], arguments: &str, place: &Place, surroundings: Surr
 /// The activation as a model gets it: the body, where it is, and what lies beside it.
 #[must_use]
 pub fn wrap(name: &str, directory: &str, rendered: &Rendered) -> String {
-    let escaped = name.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
-    let mut out = format!("<skill_content name=\"{escaped}\">\n{}\n\n", rendered.body.trim());
+    let escaped = name
+        .replace('&', "&amp;")
+        .replace('"', "&quot;")
+        .replace('<', "&lt;");
+    let mut out = format!(
+        "<skill_content name=\"{escaped}\">\n{}\n\n",
+        rendered.body.trim()
+    );
     out.push_str(&format!("Skill directory: {directory}\nRelative paths in this skill are relative to the skill directory.\n"));
     if !rendered.resources.is_empty() {
         out.push_str("\n<skill_resources>\n");
         for file in &rendered.resources {
-            out.push_str(&format!("  <file>{}</file>\n", file.replace('&', "&amp;").replace('<', "&lt;")));
+            out.push_str(&format!(
+                "  <file>{}</file>\n",
+                file.replace('&', "&amp;").replace('<', "&lt;")
+            ));
         }
         if rendered.more_resources > 0 {
-            out.push_str(&format!("  <!-- and {} more files -->\n", rendered.more_resources));
+            out.push_str(&format!(
+                "  <!-- and {} more files -->\n",
+                rendered.more_resources
+            ));
         }
         out.push_str("</skill_resources>\n");
     }

@@ -70,11 +70,23 @@ fn cost(class: Class, length: usize) -> usize {
     match class {
         _ if length == 0 => 0,
         // One blank belongs to the word behind it.
-        Class::Blank => if length == 1 { 0 } else { 8 },
+        Class::Blank => {
+            if length == 1 {
+                0
+            } else {
+                8
+            }
+        }
         Class::Break => 9,
         Class::Letter => 10 + length.saturating_sub(8) * 2,
         Class::Digit => 10 * length.div_ceil(3),
-        Class::Mark => if length == 1 { 9 } else { 10 * length.div_ceil(6) },
+        Class::Mark => {
+            if length == 1 {
+                9
+            } else {
+                10 * length.div_ceil(6)
+            }
+        }
         Class::Dense => 7 * length,
         Class::Other => 5 * length + 3,
     }
@@ -95,7 +107,13 @@ mod tests {
 
     #[test]
     fn no_text_is_free_or_absurd() {
-        for text in ["a b c d e f", "1234567890", "{\"a\": [1, 2]}", "мой навык", "👩‍🔬👩‍🔬"] {
+        for text in [
+            "a b c d e f",
+            "1234567890",
+            "{\"a\": [1, 2]}",
+            "мой навык",
+            "👩‍🔬👩‍🔬",
+        ] {
             let (tokens, characters) = (count(text), text.chars().count());
             assert!(tokens > 0 && tokens <= characters + 1, "{text}: {tokens}");
         }

@@ -1,5 +1,7 @@
 //! `info --json`: the row of the list, and everything else about a skill.
 
+use std::io::{self, Write};
+
 use metier_catalog::{Entry, FileEntry};
 use metier_model::Manifest;
 use metier_runtime::{Inventory, Skill};
@@ -7,15 +9,20 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
+    json::{self, Object},
     list::{DiagnosticRow, SkillRow},
     manifest,
 };
 
 /// Everything about a skill.
-#[derive(Serialize)]
 pub struct Info<'a> {
-    #[serde(flatten)]
     row: SkillRow<'a>,
+    rest: Rest<'a>,
+}
+
+/// What `info` tells beyond the list.
+#[derive(Serialize)]
+struct Rest<'a> {
     manifest: Option<Value>,
     files: Vec<FileRow<'a>>,
     has_hooks: bool,
@@ -42,21 +49,63 @@ impl<'a> Info<'a> {
     /// The document of a skill. Nothing is approved yet at this point of its life, so every
     /// permission that it wants is one to ask for.
     #[must_use]
-    pub fn new(inventory: &'a Inventory, skill: &'a Skill, manifest: Option<&Manifest>, files: &'a [FileEntry]) -> Self {
+    pub fn new(
+        inventory: &'a Inventory,
+        skill: &'a Skill,
+        manifest: Option<&Manifest>,
+        files: &'a [FileEntry],
+    ) -> Self {
         let entry: &Entry = inventory.entry(skill);
         let below = |folder: &str| files.iter().any(|file| file.path.starts_with(folder));
         let wants = manifest.map_or(&[][..], |manifest| &manifest.wants);
         let tools = manifest.map_or(&[][..], |manifest| &manifest.code.tools);
-        Self {
-            row: SkillRow::new(inventory, skill),
+        let rest = Rest {
             manifest: manifest.map(manifest::to_json),
-            files: files.iter().map(|file| FileRow { path: &file.path, size: file.size }).collect(),
+            files: files
+                .iter()
+                .map(|file| FileRow {
+                    path: &file.path,
+                    size: file.size,
+                })
+                .collect(),
             has_hooks: below("hooks/"),
             has_scripts: below("scripts/"),
-            permissions: wants.iter().map(|want| PermissionRow { permission: want.to_string(), state: "ask" }).collect(),
+            permissions: wants
+                .iter()
+                .map(|want| PermissionRow {
+                    permission: want.to_string(),
+                    state: "ask",
+                })
+                .collect(),
             findings: Vec::new(),
             tools: tools.iter().map(manifest::tool).collect(),
-            diagnostics: entry.diagnostics.iter().map(|diagnostic| DiagnosticRow::of(entry, diagnostic)).collect(),
+            diagnostics: entry
+                .diagnostics
+                .iter()
+                .map(|diagnostic| DiagnosticRow::of(entry, diagnostic))
+                .collect(),
+        };
+        Self {
+            row: SkillRow::new(inventory, skill),
+            rest,
         }
+    }
+
+    /// Writes the document as one line.
+    ///
+    /// # Errors
+    /// When `to` can't be written to.
+    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        let mut out = Vec::new();
+        let mut object = Object::begin(&mut out);
+        self.row.fields(&mut object);
+        if let Ok(Value::Object(fields)) = serde_json::to_value(&self.rest) {
+            fields
+                .iter()
+                .for_each(|(key, field)| json::value(object.key(key), field));
+        }
+        object.end();
+        out.push(b'\n');
+        to.write_all(&out)
     }
 }

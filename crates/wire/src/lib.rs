@@ -15,12 +15,14 @@
 
 mod documents;
 mod info;
+mod json;
 mod list;
 mod manifest;
 
 pub use documents::{
-    Check, ConfigDocument, ConfigValue, Doctor, ErrorBody, ErrorDocument, PromptDocument, PromptSkill, ReadDocument, RootRow,
-    ShowDocument, TrustDocument, TrustRow, ValidateDocument, Validated,
+    Check, ConfigDocument, ConfigValue, Doctor, ErrorBody, ErrorDocument, PromptDocument,
+    PromptSkill, ReadDocument, RootRow, ShowDocument, TrustDocument, TrustRow, ValidateDocument,
+    Validated,
 };
 pub use info::Info;
-pub use list::{Counts, DiagnosticRow, List, ReasonRow, SkillRow};
+pub use list::{Counts, DiagnosticRow, List, ReasonRow};

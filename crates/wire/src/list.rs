@@ -1,109 +1,156 @@
 //! `list --json`, written skill by skill.
 
-use std::{borrow::Cow, path::Path};
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+    path::Path,
+};
 
 use metier_catalog::Entry;
-use metier_model::{Diagnostic, SkillType, Types};
+use metier_model::Diagnostic;
 use metier_policy::Reason;
 use metier_runtime::{Inventory, Skill};
-use serde::{Serialize, Serializer, ser::SerializeStruct};
+use serde::Serialize;
+
+use crate::json::{self, Object};
+
+/// How much is collected before it is written.
+const CHUNK: usize = 256 * 1024;
 
 /// The document: all skills, all diagnostics, and how many of each.
 pub struct List<'a>(pub &'a Inventory);
 
-impl Serialize for List<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut document = serializer.serialize_struct("List", 3)?;
-        document.serialize_field("skills", &Skills(self.0))?;
-        document.serialize_field("diagnostics", &Diagnostics(self.0))?;
-        document.serialize_field("counts", &Counts::from(self.0.counts()))?;
-        document.end()
-    }
-}
-
-struct Skills<'a>(&'a Inventory);
-
-impl Serialize for Skills<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.skills.iter().map(|skill| SkillRow::new(self.0, skill)))
-    }
-}
-
-struct Diagnostics<'a>(&'a Inventory);
-
-impl Serialize for Diagnostics<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let of_skills = self.0.skills.iter().flat_map(|skill| {
-            let entry = self.0.entry(skill);
-            entry.diagnostics.iter().map(move |diagnostic| DiagnosticRow::of(entry, diagnostic))
+impl List<'_> {
+    /// Writes the document as one line.
+    ///
+    /// # Errors
+    /// When `to` can't be written to.
+    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        let inventory = self.0;
+        let mut out = Stream {
+            buffer: Vec::with_capacity(CHUNK + CHUNK / 4),
+            to,
+        };
+        out.buffer.extend_from_slice(b"{\"skills\":[");
+        out.items(inventory.skills.iter(), |out, skill| {
+            SkillRow::new(inventory, skill).write(out);
+        })?;
+        out.buffer.extend_from_slice(b"],\"diagnostics\":[");
+        let of_skills = inventory.skills.iter().flat_map(|skill| {
+            let entry = inventory.entry(skill);
+            entry
+                .diagnostics
+                .iter()
+                .map(move |diagnostic| DiagnosticRow::of(entry, diagnostic))
         });
-        serializer.collect_seq(of_skills.chain(self.0.diagnostics.iter().map(DiagnosticRow::new)))
+        out.items(
+            of_skills.chain(inventory.diagnostics.iter().map(DiagnosticRow::new)),
+            |out, row| json::value(out, &row),
+        )?;
+        out.buffer.extend_from_slice(b"],\"counts\":");
+        json::value(&mut out.buffer, &Counts::from(inventory.counts()));
+        out.buffer.extend_from_slice(b"}\n");
+        out.to.write_all(&out.buffer)?;
+        out.to.flush()
+    }
+}
+
+struct Stream<'w, W> {
+    buffer: Vec<u8>,
+    to: &'w mut W,
+}
+
+impl<W: Write> Stream<'_, W> {
+    fn items<T>(
+        &mut self,
+        items: impl Iterator<Item = T>,
+        mut write: impl FnMut(&mut Vec<u8>, T),
+    ) -> io::Result<()> {
+        for (index, item) in items.enumerate() {
+            if index > 0 {
+                self.buffer.push(b',');
+            }
+            write(&mut self.buffer, item);
+            if self.buffer.len() >= CHUNK {
+                self.to.write_all(&self.buffer)?;
+                self.buffer.clear();
+            }
+        }
+        Ok(())
     }
 }
 
 /// One skill.
-#[derive(Serialize)]
-pub struct SkillRow<'a> {
-    name: Cow<'a, str>,
-    description: &'a str,
-    source: &'static str,
-    path: Cow<'a, str>,
-    digest: Option<String>,
-    status: &'static str,
-    reasons: Vec<ReasonRow<'a>>,
-    version: Option<&'a str>,
-    emoji: Option<&'a str>,
-    types: TypeNames,
-    backend: Option<&'static str>,
-    user_invocable: bool,
-    model_invocable: bool,
-    shadowed_by: Option<String>,
-    scan: &'static str,
-    warnings: usize,
-    selected: bool,
+pub(crate) struct SkillRow<'a> {
+    inventory: &'a Inventory,
+    skill: &'a Skill,
 }
 
 impl<'a> SkillRow<'a> {
-    /// The row of a skill.
-    #[must_use]
-    pub fn new(inventory: &'a Inventory, skill: &'a Skill) -> Self {
-        let entry = inventory.entry(skill);
+    pub(crate) fn new(inventory: &'a Inventory, skill: &'a Skill) -> Self {
+        Self { inventory, skill }
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        let mut object = Object::begin(out);
+        self.fields(&mut object);
+        object.end();
+    }
+
+    /// The fields that a skill has in a list, and first of all in `info`.
+    pub(crate) fn fields(&self, object: &mut Object<'_>) {
+        let (skill, entry) = (self.skill, self.inventory.entry(self.skill));
         let card = entry.card.as_ref();
-        Self {
-            name: entry.name(),
-            description: card.map_or("", |card| &card.description),
-            source: entry.source.as_str(),
-            path: shown(entry.place.path()),
-            digest: entry.digest.map(|digest| digest.to_string()),
-            status: skill.status.as_str(),
-            reasons: skill.reasons.iter().map(|reason| ReasonRow::new(entry, reason)).collect(),
-            version: card.and_then(|card| card.version.as_ref()).map(|version| version.as_str()),
-            emoji: card.and_then(|card| card.emoji.as_deref()),
-            types: TypeNames(card.map_or(Types::default(), |card| card.types)),
-            backend: card.and_then(|card| card.backend).map(|backend| backend.as_str()),
-            user_invocable: card.is_some_and(|card| card.user_invocable),
-            model_invocable: card.is_some_and(|card| card.model_invocable),
-            shadowed_by: skill.shadowed_by.map(|winner| shown(inventory.catalog.entries[winner].place.path()).into_owned()),
-            scan: "unknown",
-            warnings: entry.warnings(),
-            selected: skill.selected,
-        }
+        object.text("name", &entry.name());
+        object.text("description", card.map_or("", |card| &card.description));
+        object.text("source", entry.source.as_str());
+        object.text("path", &shown(&entry.place.path()));
+        object.optional(
+            "digest",
+            entry.digest.map(|digest| digest.to_string()).as_deref(),
+        );
+        object.text("status", skill.status.as_str());
+        object.list("reasons", &skill.reasons, |out, reason| {
+            json::value(out, &ReasonRow::new(entry, reason));
+        });
+        object.optional(
+            "version",
+            card.and_then(|card| card.version.as_ref())
+                .map(|version| version.as_str()),
+        );
+        object.optional("emoji", card.and_then(|card| card.emoji.as_deref()));
+        object.list(
+            "types",
+            card.into_iter().flat_map(|card| card.types.iter()),
+            |out, kind| json::string(out, kind.as_str()),
+        );
+        object.optional(
+            "backend",
+            card.and_then(|card| card.backend)
+                .map(|backend| backend.as_str()),
+        );
+        object.flag(
+            "user_invocable",
+            card.is_some_and(|card| card.user_invocable),
+        );
+        object.flag(
+            "model_invocable",
+            card.is_some_and(|card| card.model_invocable),
+        );
+        let winner = skill
+            .shadowed_by
+            .map(|winner| self.inventory.catalog.entries[winner].place.path());
+        object.optional("shadowed_by", winner.as_deref().map(shown).as_deref());
+        object.text("scan", "unknown");
+        object.number("warnings", entry.warnings());
+        object.flag("selected", skill.selected);
     }
 }
 
-fn shown(path: Cow<'_, Path>) -> Cow<'_, str> {
-    match path {
-        Cow::Borrowed(path) => path.to_string_lossy(),
-        Cow::Owned(path) => Cow::Owned(path.to_string_lossy().into_owned()),
-    }
-}
-
-struct TypeNames(Types);
-
-impl Serialize for TypeNames {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(SkillType::as_str))
-    }
+/// Checking that a path is text is much faster than making it text, and nearly every path is.
+fn shown(path: &Path) -> Cow<'_, str> {
+    path.to_str()
+        .map_or_else(|| path.to_string_lossy(), Cow::Borrowed)
 }
 
 /// Why a skill can't be used.
@@ -121,8 +168,17 @@ impl<'a> ReasonRow<'a> {
     /// The row of a reason.
     #[must_use]
     pub fn new(entry: &Entry, reason: &'a Reason) -> Self {
-        let path = reason.line.map(|_| entry.manifest_path().to_string_lossy().into_owned());
-        Self { kind: reason.kind.as_str(), name: &reason.name, message: &reason.message, hint: reason.hint.as_deref(), path, line: reason.line }
+        let path = reason
+            .line
+            .map(|_| entry.manifest_path().to_string_lossy().into_owned());
+        Self {
+            kind: reason.kind.as_str(),
+            name: &reason.name,
+            message: &reason.message,
+            hint: reason.hint.as_deref(),
+            path,
+            line: reason.line,
+        }
     }
 }
 
@@ -148,7 +204,17 @@ impl<'a> DiagnosticRow<'a> {
     /// A diagnostic of a skill, whose file is relative to its folder.
     #[must_use]
     pub fn of(entry: &Entry, diagnostic: &'a Diagnostic) -> Self {
-        Self::at(Cow::Owned(entry.place.path().join(&*diagnostic.file).to_string_lossy().into_owned()), diagnostic)
+        Self::at(
+            Cow::Owned(
+                entry
+                    .place
+                    .path()
+                    .join(&*diagnostic.file)
+                    .to_string_lossy()
+                    .into_owned(),
+            ),
+            diagnostic,
+        )
     }
 
     fn at(path: Cow<'a, str>, diagnostic: &'a Diagnostic) -> Self {
@@ -177,7 +243,21 @@ pub struct Counts {
 
 impl From<metier_runtime::Counts> for Counts {
     fn from(counts: metier_runtime::Counts) -> Self {
-        let metier_runtime::Counts { ready, not_ready, invalid, disabled, shadowed, blocked } = counts;
-        Self { ready, not_ready, invalid, disabled, shadowed, blocked }
+        let metier_runtime::Counts {
+            ready,
+            not_ready,
+            invalid,
+            disabled,
+            shadowed,
+            blocked,
+        } = counts;
+        Self {
+            ready,
+            not_ready,
+            invalid,
+            disabled,
+            shadowed,
+            blocked,
+        }
     }
 }

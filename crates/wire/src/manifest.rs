@@ -14,7 +14,11 @@ pub(crate) fn to_json(manifest: &Manifest) -> Value {
     contract(manifest, &mut out);
     code(manifest, &mut out);
     put(&mut out, "metadata", &manifest.metadata);
-    let unknown: Map<String, Value> = manifest.unknown.iter().map(|(key, value)| (key.to_string(), value.clone())).collect();
+    let unknown: Map<String, Value> = manifest
+        .unknown
+        .iter()
+        .map(|(key, value)| (key.to_string(), value.clone()))
+        .collect();
     put(&mut out, "unknown", &unknown);
     Value::Object(out)
 }
@@ -38,7 +42,11 @@ fn identity(manifest: &Manifest, out: &mut Map<String, Value>) {
     put(out, "name", card.name.as_str());
     put(out, "description", &card.description);
     put(out, "when_to_use", &card.when_to_use);
-    put(out, "version", card.version.as_ref().map(|version| version.as_str()));
+    put(
+        out,
+        "version",
+        card.version.as_ref().map(|version| version.as_str()),
+    );
     put(out, "license", &about.license);
     put(out, "compatibility", &about.compatibility);
     put(out, "platforms", &about.platforms);
@@ -52,23 +60,94 @@ fn identity(manifest: &Manifest, out: &mut Map<String, Value>) {
 
 fn requirements(card: &Card, out: &mut Map<String, Value>) {
     let mut requires = Map::new();
-    let names = |pick: fn(&Need) -> Option<Value>| -> Vec<Value> { card.requirements.iter().filter_map(|requirement| pick(&requirement.need)).collect() };
-    put(&mut requires, "bins", names(|need| if let Need::Bin(name) = need { Some(json!(name)) } else { None }));
-    put(&mut requires, "anyBins", names(|need| if let Need::AnyBin(names) = need { Some(json!(names)) } else { None }));
-    put(&mut requires, "env", names(|need| if let Need::Env(name) = need { Some(json!(name)) } else { None }));
-    put(&mut requires, "config", names(|need| if let Need::Config(path) = need { Some(json!(path)) } else { None }));
+    let names = |pick: fn(&Need) -> Option<Value>| -> Vec<Value> {
+        card.requirements
+            .iter()
+            .filter_map(|requirement| pick(&requirement.need))
+            .collect()
+    };
+    put(
+        &mut requires,
+        "bins",
+        names(|need| {
+            if let Need::Bin(name) = need {
+                Some(json!(name))
+            } else {
+                None
+            }
+        }),
+    );
+    put(
+        &mut requires,
+        "anyBins",
+        names(|need| {
+            if let Need::AnyBin(names) = need {
+                Some(json!(names))
+            } else {
+                None
+            }
+        }),
+    );
+    put(
+        &mut requires,
+        "env",
+        names(|need| {
+            if let Need::Env(name) = need {
+                Some(json!(name))
+            } else {
+                None
+            }
+        }),
+    );
+    put(
+        &mut requires,
+        "config",
+        names(|need| {
+            if let Need::Config(path) = need {
+                Some(json!(path))
+            } else {
+                None
+            }
+        }),
+    );
     put(out, "requires", &requires);
-    let systems = names(|need| if let Need::Os(systems) = need { Some(systems.iter().map(|os| os.as_str()).collect()) } else { None });
+    let systems = names(|need| {
+        if let Need::Os(systems) = need {
+            Some(systems.iter().map(|os| os.as_str()).collect())
+        } else {
+            None
+        }
+    });
     put(out, "os", systems.first());
-    put(out, "tools_required", names(|need| if let Need::Tool(name) = need { Some(json!(name)) } else { None }));
-    put(out, "dependencies", names(|need| match need {
-        Need::Skill(dependency) => Some(json!({ "name": dependency.name, "version": dependency.version, "optional": dependency.optional })),
-        _ => None,
-    }));
+    put(
+        out,
+        "tools_required",
+        names(|need| {
+            if let Need::Tool(name) = need {
+                Some(json!(name))
+            } else {
+                None
+            }
+        }),
+    );
+    put(
+        out,
+        "dependencies",
+        names(|need| match need {
+            Need::Skill(dependency) => Some(
+                json!({ "name": dependency.name, "version": dependency.version, "optional": dependency.optional }),
+            ),
+            _ => None,
+        }),
+    );
     put(out, "always", card.always.then_some(true));
     put(out, "primaryEnv", &card.primary_env);
     put(out, "skillKey", &card.skill_key);
-    put(out, "install", card.installers.iter().map(installer).collect::<Vec<_>>());
+    put(
+        out,
+        "install",
+        card.installers.iter().map(installer).collect::<Vec<_>>(),
+    );
 }
 
 fn installer(installer: &Installer) -> Value {
@@ -83,7 +162,15 @@ fn invocation(manifest: &Manifest, out: &mut Map<String, Value>) {
     let (card, invocation, tools) = (&manifest.card, &manifest.invocation, &manifest.tools);
     put(out, "user-invocable", card.user_invocable);
     put(out, "disable-model-invocation", !card.model_invocable);
-    put(out, "context", if invocation.context == Context::Fork { "fork" } else { "inline" });
+    put(
+        out,
+        "context",
+        if invocation.context == Context::Fork {
+            "fork"
+        } else {
+            "inline"
+        },
+    );
     put(out, "agent", &invocation.agent);
     put(out, "background", invocation.background);
     put(out, "model", &invocation.model);
@@ -108,24 +195,59 @@ fn contract(manifest: &Manifest, out: &mut Map<String, Value>) {
     put(out, "postconditions", &contract.postconditions);
     put(out, "output_contract", &contract.output_contract);
     let compatible = |rule: &CompatibilityRule| json!({ "with": rule.with, "version": rule.version, "compatible": rule.compatible, "reason": rule.reason });
-    put(out, "compatibility_rules", contract.compatibility_rules.iter().map(compatible).collect::<Vec<_>>());
+    put(
+        out,
+        "compatibility_rules",
+        contract
+            .compatibility_rules
+            .iter()
+            .map(compatible)
+            .collect::<Vec<_>>(),
+    );
     let composable = |rule: &ComposabilityRule| json!({ "with": rule.with, "required": rule.required, "order": rule.order });
-    put(out, "composability_rules", contract.composability_rules.iter().map(composable).collect::<Vec<_>>());
+    put(
+        out,
+        "composability_rules",
+        contract
+            .composability_rules
+            .iter()
+            .map(composable)
+            .collect::<Vec<_>>(),
+    );
     put(out, "conflicts_with", &contract.conflicts_with);
 }
 
 fn code(manifest: &Manifest, out: &mut Map<String, Value>) {
     let (card, code, triggers) = (&manifest.card, &manifest.code, &manifest.triggers);
-    put(out, "types", card.types.iter().map(|kind| kind.as_str()).collect::<Vec<_>>());
+    put(
+        out,
+        "types",
+        card.types
+            .iter()
+            .map(|kind| kind.as_str())
+            .collect::<Vec<_>>(),
+    );
     let mut found = Map::new();
     put(&mut found, "files", &triggers.files);
     put(&mut found, "keywords", &triggers.keywords);
     put(&mut found, "languages", &triggers.languages);
     put(&mut found, "modes", &triggers.modes);
     put(out, "triggers", &found);
-    put(out, "permissions", manifest.wants.iter().map(ToString::to_string).collect::<Vec<_>>());
+    put(
+        out,
+        "permissions",
+        manifest
+            .wants
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>(),
+    );
     let mut implementation = Map::new();
-    put(&mut implementation, "backend", card.backend.map(|backend| backend.as_str()));
+    put(
+        &mut implementation,
+        "backend",
+        card.backend.map(|backend| backend.as_str()),
+    );
     put(&mut implementation, "entrypoint", &code.entrypoint);
     put(&mut implementation, "limits", &code.limits);
     put(out, "implementation", &implementation);
@@ -134,7 +256,11 @@ fn code(manifest: &Manifest, out: &mut Map<String, Value>) {
     put(&mut prompt, "context_files", &code.context_files);
     put(&mut prompt, "max_context_tokens", code.max_context_tokens);
     put(out, "prompt", &prompt);
-    put(out, "tools", code.tools.iter().map(tool).collect::<Vec<_>>());
+    put(
+        out,
+        "tools",
+        code.tools.iter().map(tool).collect::<Vec<_>>(),
+    );
     put(out, "security_rules", &code.security_rules);
     put(out, "wiki", &code.wiki);
 }

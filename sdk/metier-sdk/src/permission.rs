@@ -102,7 +102,15 @@ mod tests {
 
     #[test]
     fn near_misses_are_refused() {
-        for word in ["", "*", "file", "SHELL:EXEC", "shell:exec ", "file:read:../../", "all"] {
+        for word in [
+            "",
+            "*",
+            "file",
+            "SHELL:EXEC",
+            "shell:exec ",
+            "file:read:../../",
+            "all",
+        ] {
             assert!(word.parse::<Permission>().is_err(), "{word:?}");
         }
     }

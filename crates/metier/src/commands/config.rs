@@ -6,7 +6,11 @@ use metier_config::{Config, Value, edit};
 use metier_wire::{ConfigDocument, ConfigValue};
 use serde_json::json;
 
-use crate::{failure::Failure, output::{Tone, one_line}, session::Session};
+use crate::{
+    failure::Failure,
+    output::{Tone, one_line},
+    session::Session,
+};
 
 /// Show the configuration with the origin of each value, or change it
 ///
@@ -39,32 +43,58 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
 }
 
 fn show_one(session: &Session<'_>, key: &str) -> Result<(), Failure> {
-    let value = session.config.get(key).map_err(|unknown| Failure::unmet("unknown-key", format!("there is no key `{}`", one_line(&unknown.key))).hint(unknown.hint))?;
+    let value = session.config.get(key).map_err(|unknown| {
+        Failure::unmet(
+            "unknown-key",
+            format!("there is no key `{}`", one_line(&unknown.key)),
+        )
+        .hint(unknown.hint)
+    })?;
     if session.output.is_json() {
         session.output.document(&row(value))?;
     } else {
-        session.output.text(&format!("{}\n", value.text.as_deref().unwrap_or("(not set)")))?;
-        session.output.note(&format!("from {}: {}", value.origin, value.doc));
+        session.output.text(&format!(
+            "{}\n",
+            value.text.as_deref().unwrap_or("(not set)")
+        ))?;
+        session
+            .output
+            .note(&format!("from {}: {}", value.origin, value.doc));
     }
     Ok(())
 }
 
 fn show_all(session: &Session<'_>) -> Result<(), Failure> {
     if session.output.is_json() {
-        let problem = |problem: &metier_config::Problem| json!({
-            "severity": if problem.is_error() { "error" } else { "warning" }, "message": problem.message, "path": problem.path(),
-            "line": problem.line, "column": problem.column, "hint": problem.hint,
-        });
+        let problem = |problem: &metier_config::Problem| {
+            json!({
+                "severity": if problem.is_error() { "error" } else { "warning" }, "message": problem.message, "path": problem.path(),
+                "line": problem.line, "column": problem.column, "hint": problem.hint,
+            })
+        };
         let values = session.config.values().into_iter().map(row).collect();
-        session.output.document(&ConfigDocument { values, problems: session.problems.iter().map(problem).collect() })?;
+        session.output.document(&ConfigDocument {
+            values,
+            problems: session.problems.iter().map(problem).collect(),
+        })?;
         return Ok(());
     }
     session.output.text(&table(&session.config, session))?;
     for problem in &session.problems {
-        let (word, tone) = if problem.is_error() { ("error:", Tone::Bad) } else { ("warning:", Tone::Warn) };
-        session.output.say(&format!("{} {problem}", session.output.paint_talk(word, tone)));
+        let (word, tone) = if problem.is_error() {
+            ("error:", Tone::Bad)
+        } else {
+            ("warning:", Tone::Warn)
+        };
+        session.output.say(&format!(
+            "{} {problem}",
+            session.output.paint_talk(word, tone)
+        ));
         if let Some(hint) = &problem.hint {
-            session.output.say(&format!("{} {hint}", session.output.paint_talk("hint:", Tone::Note)));
+            session.output.say(&format!(
+                "{} {hint}",
+                session.output.paint_talk("hint:", Tone::Note)
+            ));
         }
     }
     Ok(())
@@ -72,42 +102,85 @@ fn show_all(session: &Session<'_>) -> Result<(), Failure> {
 
 fn table(config: &Config, session: &Session<'_>) -> String {
     let values = config.values();
-    let width = values.iter().map(|value| value.key.len()).max().unwrap_or(0);
-    values.iter().map(|value| {
-        let text = value.text.as_deref().unwrap_or("(not set)");
-        let origin = session.output.paint(&format!("# {}", value.origin), Tone::Faint);
-        format!("{:width$} = {text}  {origin}\n", value.key)
-    }).collect()
+    let width = values
+        .iter()
+        .map(|value| value.key.len())
+        .max()
+        .unwrap_or(0);
+    values
+        .iter()
+        .map(|value| {
+            let text = value.text.as_deref().unwrap_or("(not set)");
+            let origin = session
+                .output
+                .paint(&format!("# {}", value.origin), Tone::Faint);
+            format!("{:width$} = {text}  {origin}\n", value.key)
+        })
+        .collect()
 }
 
 fn row(value: Value) -> ConfigValue {
-    ConfigValue { key: value.key, value: value.text, origin: value.origin.to_string(), line: value.line, is_default: value.is_default, doc: value.doc }
+    ConfigValue {
+        key: value.key,
+        value: value.text,
+        origin: value.origin.to_string(),
+        line: value.line,
+        is_default: value.is_default,
+        doc: value.doc,
+    }
 }
 
 /// Edits the user's file: read, change, write beside it, put in its place.
-fn change(session: &Session<'_>, key: &str, edit: impl Fn(&str) -> Result<edit::Edited, edit::EditError>) -> Result<(), Failure> {
-    let file = session.machine.config_file.as_ref().map(|file| session.machine.work.join(file));
-    let file = file.ok_or_else(|| Failure::broken("config", "there is no home directory to keep a configuration in").hint("set METIER_HOME to a folder"))?;
+fn change(
+    session: &Session<'_>,
+    key: &str,
+    edit: impl Fn(&str) -> Result<edit::Edited, edit::EditError>,
+) -> Result<(), Failure> {
+    let file = session
+        .machine
+        .config_file
+        .as_ref()
+        .map(|file| session.machine.work.join(file));
+    let file = file.ok_or_else(|| {
+        Failure::broken(
+            "config",
+            "there is no home directory to keep a configuration in",
+        )
+        .hint("set METIER_HOME to a folder")
+    })?;
     let text = match fs::read_to_string(&file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(unwritable(&file, &error)),
     };
-    let edited = edit(&text).map_err(|error| Failure::unmet("config", error.to_string()).path(&file).hint(error.hint()))?;
+    let edited = edit(&text).map_err(|error| {
+        Failure::unmet("config", error.to_string())
+            .path(&file)
+            .hint(error.hint())
+    })?;
     write_whole(&file, &edited.text).map_err(|error| unwritable(&file, &error))?;
     if session.output.is_json() {
-        session.output.document(&json!({ "key": key, "old": edited.old, "path": file }))?;
+        session
+            .output
+            .document(&json!({ "key": key, "old": edited.old, "path": file }))?;
     } else {
         session.output.note(&format!("wrote {}", file.display()));
         if let Some(old) = edited.old {
-            session.output.note(&format!("it was {old}; take it back with `metier config {key} {old}`"));
+            session.output.note(&format!(
+                "it was {old}; take it back with `metier config {key} {old}`"
+            ));
         }
     }
     Ok(())
 }
 
 fn unwritable(file: &Path, error: &std::io::Error) -> Failure {
-    Failure::broken("config", format!("the configuration can't be written: {error}")).path(file).hint("check the folder's permissions, or name another file with `--config`")
+    Failure::broken(
+        "config",
+        format!("the configuration can't be written: {error}"),
+    )
+    .path(file)
+    .hint("check the folder's permissions, or name another file with `--config`")
 }
 
 /// The configuration can hold keys: only its owner may read it.
@@ -118,7 +191,12 @@ fn write_whole(file: &Path, text: &str) -> std::io::Result<()> {
     }
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let temporary = file.with_extension(format!("toml.{}", std::process::id()));
-    let mut out = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+    let mut out = fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&temporary)?;
     out.write_all(text.as_bytes())?;
     out.sync_all()?;
     fs::rename(&temporary, &file)

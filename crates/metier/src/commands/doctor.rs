@@ -24,7 +24,12 @@ pub(crate) fn run(session: &Session<'_>, _args: &Args) -> Result<ExitCode, Failu
     let mut checks = vec![configuration(session), database(session), cache(session)];
     match session.inventory() {
         Ok(inventory) => skills(session, &inventory, &mut checks),
-        Err(_) => checks.push(check("skills", "fail", "they can't be looked for until the checks above pass".into(), None)),
+        Err(_) => checks.push(check(
+            "skills",
+            "fail",
+            "they can't be looked for until the checks above pass".into(),
+            None,
+        )),
     }
     let failed = checks.iter().any(|check| check.status == "fail");
     if session.output.is_json() {
@@ -37,7 +42,12 @@ pub(crate) fn run(session: &Session<'_>, _args: &Args) -> Result<ExitCode, Failu
 }
 
 fn check(name: &str, status: &'static str, message: String, fix: Option<String>) -> Check {
-    Check { name: name.to_owned(), status, message, fix }
+    Check {
+        name: name.to_owned(),
+        status,
+        message,
+        fix,
+    }
 }
 
 fn line(session: &Session<'_>, check: &Check) -> String {
@@ -46,28 +56,68 @@ fn line(session: &Session<'_>, check: &Check) -> String {
         "warn" => session.output.paint("warn", Tone::Warn),
         _ => session.output.paint("FAIL", Tone::Bad),
     };
-    let fix = check.fix.as_ref().map_or_else(String::new, |fix| format!("       → {}\n", one_line(fix)));
-    format!("{sign}  {}: {}\n{fix}", session.output.paint(&one_line(&check.name), Tone::Strong), one_line(&check.message))
+    let fix = check
+        .fix
+        .as_ref()
+        .map_or_else(String::new, |fix| format!("       → {}\n", one_line(fix)));
+    format!(
+        "{sign}  {}: {}\n{fix}",
+        session.output.paint(&one_line(&check.name), Tone::Strong),
+        one_line(&check.message)
+    )
 }
 
 fn configuration(session: &Session<'_>) -> Check {
-    let errors = session.problems.iter().filter(|problem| problem.is_error()).count();
+    let errors = session
+        .problems
+        .iter()
+        .filter(|problem| problem.is_error())
+        .count();
     match session.problems.first() {
         None => {
-            let file = session.machine.config_file.as_ref().filter(|file| file.exists());
-            check("configuration", "ok", file.map_or_else(|| "no file, all defaults".to_owned(), |file| file.display().to_string()), None)
+            let file = session
+                .machine
+                .config_file
+                .as_ref()
+                .filter(|file| file.exists());
+            check(
+                "configuration",
+                "ok",
+                file.map_or_else(
+                    || "no file, all defaults".to_owned(),
+                    |file| file.display().to_string(),
+                ),
+                None,
+            )
         }
         Some(problem) => {
-            let more = if session.problems.len() > 1 { format!(" (and {} more)", session.problems.len() - 1) } else { String::new() };
-            let fix = problem.hint.clone().or_else(|| Some("metier config".into()));
-            check("configuration", if errors > 0 { "fail" } else { "warn" }, format!("{problem}{more}"), fix)
+            let more = if session.problems.len() > 1 {
+                format!(" (and {} more)", session.problems.len() - 1)
+            } else {
+                String::new()
+            };
+            let fix = problem
+                .hint
+                .clone()
+                .or_else(|| Some("metier config".into()));
+            check(
+                "configuration",
+                if errors > 0 { "fail" } else { "warn" },
+                format!("{problem}{more}"),
+                fix,
+            )
         }
     }
 }
 
 fn database(session: &Session<'_>) -> Check {
     let Some(path) = &session.machine.database else {
-        return check("database", "warn", "there is no home directory to keep it in".into(), Some("set METIER_HOME to a folder".into()));
+        return check(
+            "database",
+            "warn",
+            "there is no home directory to keep it in".into(),
+            Some("set METIER_HOME to a folder".into()),
+        );
     };
     match Store::open_existing(path) {
         Ok(Some(_)) => check("database", "ok", path.display().to_string(), None),
@@ -80,16 +130,43 @@ fn cache(session: &Session<'_>) -> Check {
     match &session.machine.cache {
         Some(folder) if folder.exists() => check("index", "ok", folder.display().to_string(), None),
         Some(_) => check("index", "ok", "not written yet".into(), None),
-        None => check("index", "warn", "there is no home directory to keep it in: every start is a cold one".into(), Some("set METIER_HOME to a folder".into())),
+        None => check(
+            "index",
+            "warn",
+            "there is no home directory to keep it in: every start is a cold one".into(),
+            Some("set METIER_HOME to a folder".into()),
+        ),
     }
 }
 
 fn skills(session: &Session<'_>, inventory: &Inventory, checks: &mut Vec<Check>) {
     let counts = inventory.counts();
-    checks.push(check("skills", "ok", format!("{} found, {} ready", count(inventory.skills.len(), "skill"), counts.ready), None));
-    for diagnostic in inventory.diagnostics.iter().filter(|diagnostic| diagnostic.severity > Severity::Info) {
-        let status = if diagnostic.severity == Severity::Error { "fail" } else { "warn" };
-        checks.push(check(&diagnostic.file, status, diagnostic.message.to_string(), diagnostic.hint.as_ref().map(ToString::to_string)));
+    checks.push(check(
+        "skills",
+        "ok",
+        format!(
+            "{} found, {} ready",
+            count(inventory.skills.len(), "skill"),
+            counts.ready
+        ),
+        None,
+    ));
+    for diagnostic in inventory
+        .diagnostics
+        .iter()
+        .filter(|diagnostic| diagnostic.severity > Severity::Info)
+    {
+        let status = if diagnostic.severity == Severity::Error {
+            "fail"
+        } else {
+            "warn"
+        };
+        checks.push(check(
+            &diagnostic.file,
+            status,
+            diagnostic.message.to_string(),
+            diagnostic.hint.as_ref().map(ToString::to_string),
+        ));
     }
     for skill in &inventory.skills {
         let entry = inventory.entry(skill);
@@ -103,18 +180,41 @@ fn skills(session: &Session<'_>, inventory: &Inventory, checks: &mut Vec<Check>)
             }
         };
         if skill.status == Status::Invalid {
-            let message = remarks(inventory, skill).into_iter().last().unwrap_or_default();
-            checks.push(check(&name, status, message, Some(format!("metier validate {}", entry.place.path().display()))));
+            let message = remarks(inventory, skill)
+                .into_iter()
+                .last()
+                .unwrap_or_default();
+            checks.push(check(
+                &name,
+                status,
+                message,
+                Some(format!("metier validate {}", entry.place.path().display())),
+            ));
         }
         for reason in &skill.reasons {
-            checks.push(check(&name, status, reason.message.to_string(), reason.hint.as_ref().map(ToString::to_string)));
+            checks.push(check(
+                &name,
+                status,
+                reason.message.to_string(),
+                reason.hint.as_ref().map(ToString::to_string),
+            ));
         }
     }
 }
 
-fn warnings(session: &Session<'_>, entry: &metier_catalog::Entry, name: &str, checks: &mut Vec<Check>) {
+fn warnings(
+    session: &Session<'_>,
+    entry: &metier_catalog::Entry,
+    name: &str,
+    checks: &mut Vec<Check>,
+) {
     let number = entry.warnings();
     if number > 0 && session.output.is_verbose() {
-        checks.push(check(name, "warn", format!("it has {}", count(number, "warning")), Some(format!("metier validate {}", entry.place.path().display()))));
+        checks.push(check(
+            name,
+            "warn",
+            format!("it has {}", count(number, "warning")),
+            Some(format!("metier validate {}", entry.place.path().display())),
+        ));
     }
 }

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use metier_catalog::FileEntry;
 use metier_model::{Manifest, Need, Severity};
-use metier_runtime::{Inventory, Skill};
+use metier_runtime::{Inventory, Skill, Status};
 use metier_wire::Info;
 
 use crate::{
@@ -24,25 +24,61 @@ pub(crate) struct Args {
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
     let mut inventory = session.inventory()?;
     let position = find(&inventory, &args.name)?.entry;
+    inventory.catalog.entries[position]
+        .examine(session.mode(), session.config.limits.max_skill_bytes);
     let entry = &inventory.catalog.entries[position];
     let files = entry.place.files().unwrap_or_default();
-    let manifest = entry.load(session.mode(), session.config.limits.max_skill_bytes).ok().and_then(|(parsed, _)| parsed.manifest);
+    let manifest = entry
+        .load(session.mode(), session.config.limits.max_skill_bytes)
+        .ok()
+        .and_then(|(parsed, _)| parsed.manifest);
     let digest = entry.place.digest().ok();
     inventory.catalog.entries[position].digest = digest;
+    if inventory.catalog.entries[position].card.is_none() {
+        inventory
+            .skills
+            .iter_mut()
+            .filter(|skill| skill.entry == position)
+            .for_each(|skill| skill.status = Status::Invalid);
+    }
     let skill = find(&inventory, &args.name)?;
     if session.output.is_json() {
-        session.output.document(&Info::new(&inventory, skill, manifest.as_ref(), &files))?;
+        let info = Info::new(&inventory, skill, manifest.as_ref(), &files);
+        session.output.stream(|out| info.write(out))?;
     } else {
-        session.output.text(&page(&inventory, skill, manifest.as_ref(), &files, session.output))?;
+        session.output.text(&page(
+            &inventory,
+            skill,
+            manifest.as_ref(),
+            &files,
+            session.output,
+        ))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn page(inventory: &Inventory, skill: &Skill, manifest: Option<&Manifest>, files: &[FileEntry], output: &Output) -> String {
+fn page(
+    inventory: &Inventory,
+    skill: &Skill,
+    manifest: Option<&Manifest>,
+    files: &[FileEntry],
+    output: &Output,
+) -> String {
     let entry = inventory.entry(skill);
-    let mut page = Page { output, text: String::new() };
-    let emoji = entry.card.as_ref().and_then(|card| card.emoji.as_deref()).map_or_else(String::new, |emoji| format!("{} ", one_line(emoji)));
-    page.line(&format!("{} {emoji}{}", mark(skill.status, output), output.paint(&one_line(&entry.name()), Tone::Strong)));
+    let mut page = Page {
+        output,
+        text: String::new(),
+    };
+    let emoji = entry
+        .card
+        .as_ref()
+        .and_then(|card| card.emoji.as_deref())
+        .map_or_else(String::new, |emoji| format!("{} ", one_line(emoji)));
+    page.line(&format!(
+        "{} {emoji}{}",
+        mark(skill.status, output),
+        output.paint(&one_line(&entry.name()), Tone::Strong)
+    ));
     if let Some(card) = &entry.card {
         page.line(&format!("  {}", one_line(&card.description)));
     }
@@ -50,9 +86,20 @@ fn page(inventory: &Inventory, skill: &Skill, manifest: Option<&Manifest>, files
     page.field("status", &skill.status.as_str().replace('_', " "));
     page.field("source", entry.source.as_str());
     page.field("path", &entry.place.path().to_string_lossy());
-    page.field("digest", &entry.digest.map_or_else(|| "unknown".to_owned(), |digest| digest.to_string()));
+    page.field(
+        "digest",
+        &entry
+            .digest
+            .map_or_else(|| "unknown".to_owned(), |digest| digest.to_string()),
+    );
     if let Some(winner) = skill.shadowed_by {
-        page.field("shadowed by", &inventory.catalog.entries[winner].place.path().to_string_lossy());
+        page.field(
+            "shadowed by",
+            &inventory.catalog.entries[winner]
+                .place
+                .path()
+                .to_string_lossy(),
+        );
     }
     if let Some(manifest) = manifest {
         about(&mut page, manifest);
@@ -103,7 +150,15 @@ impl Page<'_> {
         let total: u64 = files.iter().map(|file| file.size).sum();
         self.heading(&format!("{}, {total} bytes", count(files.len(), "file")));
         for file in files.iter().take(SHOWN) {
-            self.line(&format!("    {}{}", one_line(&file.path), if file.special { " (a link or special file)" } else { "" }));
+            self.line(&format!(
+                "    {}{}",
+                one_line(&file.path),
+                if file.special {
+                    " (a link or special file)"
+                } else {
+                    ""
+                }
+            ));
         }
         if files.len() > SHOWN {
             self.line(&format!("    … and {} more", files.len() - SHOWN));
@@ -112,14 +167,26 @@ impl Page<'_> {
 
     fn diagnostics(&mut self, inventory: &Inventory, skill: &Skill) {
         let entry = inventory.entry(skill);
-        let listed: Vec<_> = entry.diagnostics.iter().filter(|diagnostic| diagnostic.severity > Severity::Info || self.output.is_verbose()).collect();
+        let listed: Vec<_> = entry
+            .diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.severity > Severity::Info || self.output.is_verbose())
+            .collect();
         if listed.is_empty() {
             return;
         }
         self.heading("what is wrong with it");
         for diagnostic in listed {
-            let place = diagnostic.position.map_or_else(String::new, |position| format!(":{}:{}", position.line, position.column));
-            self.line(&format!("    {}{place}: {}: {} [{}]", diagnostic.file, diagnostic.severity, one_line(&diagnostic.message), diagnostic.code));
+            let place = diagnostic.position.map_or_else(String::new, |position| {
+                format!(":{}:{}", position.line, position.column)
+            });
+            self.line(&format!(
+                "    {}{place}: {}: {} [{}]",
+                diagnostic.file,
+                diagnostic.severity,
+                one_line(&diagnostic.message),
+                diagnostic.code
+            ));
             if let Some(hint) = &diagnostic.hint {
                 self.line(&format!("      → {}", one_line(hint)));
             }
@@ -129,13 +196,24 @@ impl Page<'_> {
 
 fn about(page: &mut Page<'_>, manifest: &Manifest) {
     let (card, about, invocation) = (&manifest.card, &manifest.about, &manifest.invocation);
-    page.optional("version", card.version.as_ref().map(|version| version.as_str()));
+    page.optional(
+        "version",
+        card.version.as_ref().map(|version| version.as_str()),
+    );
     page.optional("author", about.author.as_deref());
     page.optional("license", about.license.as_deref());
     page.optional("homepage", about.homepage.as_deref());
     page.optional("category", about.category.as_deref());
     page.optional("compatible", about.compatibility.as_deref());
-    page.field("types", &card.types.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(", "));
+    page.field(
+        "types",
+        &card
+            .types
+            .iter()
+            .map(|kind| kind.as_str())
+            .collect::<Vec<_>>()
+            .join(", "),
+    );
     page.optional("backend", card.backend.map(|backend| backend.as_str()));
     page.optional("entrypoint", manifest.code.entrypoint.as_deref());
     let called = match (card.user_invocable, card.model_invocable) {
@@ -145,7 +223,14 @@ fn about(page: &mut Page<'_>, manifest: &Manifest) {
         (false, false) => "nobody",
     };
     page.field("called by", called);
-    page.field("runs", if invocation.context == metier_model::Context::Fork { "in a session of its own (fork)" } else { "in the conversation (inline)" });
+    page.field(
+        "runs",
+        if invocation.context == metier_model::Context::Fork {
+            "in a session of its own (fork)"
+        } else {
+            "in the conversation (inline)"
+        },
+    );
     page.optional("model", invocation.model.as_deref());
     page.optional("effort", invocation.effort.as_deref());
     page.optional("agent", invocation.agent.as_deref());
@@ -167,15 +252,40 @@ fn needs(page: &mut Page<'_>, skill: &Skill, manifest: &Manifest) {
             Need::AnyBin(names) => ("one of the programs", names.join(", ")),
             Need::Env(name) => ("variable", name.to_string()),
             Need::Config(path) => ("setting", path.to_string()),
-            Need::Os(systems) => ("system", systems.iter().map(|os| os.as_str()).collect::<Vec<_>>().join(" or ")),
+            Need::Os(systems) => (
+                "system",
+                systems
+                    .iter()
+                    .map(|os| os.as_str())
+                    .collect::<Vec<_>>()
+                    .join(" or "),
+            ),
             Need::Tool(name) => ("tool", name.to_string()),
             Need::Skill(dependency) => {
                 let version = dependency.version.as_deref().unwrap_or_default();
-                ("skill", format!("{} {version}{}", dependency.name, if dependency.optional { " (optional)" } else { "" }))
+                (
+                    "skill",
+                    format!(
+                        "{} {version}{}",
+                        dependency.name,
+                        if dependency.optional {
+                            " (optional)"
+                        } else {
+                            ""
+                        }
+                    ),
+                )
             }
         };
-        let missing = skill.reasons.iter().any(|reason| reason.line == Some(requirement.line) && (what.starts_with(&*reason.name) || *reason.name == *what));
-        let sign = if missing { page.output.paint("✗", Tone::Bad) } else { page.output.paint("✓", Tone::Good) };
+        let missing = skill.reasons.iter().any(|reason| {
+            reason.line == Some(requirement.line)
+                && (what.starts_with(&*reason.name) || *reason.name == *what)
+        });
+        let sign = if missing {
+            page.output.paint("✗", Tone::Bad)
+        } else {
+            page.output.paint("✓", Tone::Good)
+        };
         page.line(&format!("    {sign} {kind} {}", one_line(&what)));
     }
     for reason in &skill.reasons {
@@ -185,12 +295,23 @@ fn needs(page: &mut Page<'_>, skill: &Skill, manifest: &Manifest) {
     }
     for installer in &card.installers {
         let label = installer.label.as_deref().unwrap_or(&installer.kind);
-        page.line(&format!("    {}: {}", one_line(label), installer.command().unwrap_or_else(|| one_line(&installer.package))));
+        page.line(&format!(
+            "    {}: {}",
+            one_line(label),
+            installer
+                .command()
+                .unwrap_or_else(|| one_line(&installer.package))
+        ));
     }
 }
 
 fn rest(page: &mut Page<'_>, manifest: &Manifest) {
-    let (tools, contract, code, triggers) = (&manifest.tools, &manifest.contract, &manifest.code, &manifest.triggers);
+    let (tools, contract, code, triggers) = (
+        &manifest.tools,
+        &manifest.contract,
+        &manifest.code,
+        &manifest.triggers,
+    );
     if !manifest.wants.is_empty() {
         page.heading("what it asks to be permitted");
         for want in &manifest.wants {
@@ -208,9 +329,30 @@ fn rest(page: &mut Page<'_>, manifest: &Manifest) {
     page.words("in modes", &triggers.modes);
     page.words("protocol", &contract.execution_protocol);
     page.words("not with", &contract.conflicts_with);
-    page.words("needs with", &contract.composability_rules.iter().map(|rule| rule.with.clone()).collect::<Vec<_>>());
-    page.words("offers tools", &code.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>());
-    page.words("unknown", &manifest.unknown.iter().map(|(key, _)| key.clone()).collect::<Vec<_>>());
+    page.words(
+        "needs with",
+        &contract
+            .composability_rules
+            .iter()
+            .map(|rule| rule.with.clone())
+            .collect::<Vec<_>>(),
+    );
+    page.words(
+        "offers tools",
+        &code
+            .tools
+            .iter()
+            .map(|tool| tool.name.clone())
+            .collect::<Vec<_>>(),
+    );
+    page.words(
+        "unknown",
+        &manifest
+            .unknown
+            .iter()
+            .map(|(key, _)| key.clone())
+            .collect::<Vec<_>>(),
+    );
     if page.text.len() > before {
         let heading = page.output.paint("rules", Tone::Strong);
         page.text.insert_str(before, &format!("\n  {heading}\n"));

@@ -1,6 +1,6 @@
 //! `metier list`
 
-use std::process::ExitCode;
+use std::{mem::ManuallyDrop, process::ExitCode};
 
 use metier_model::Source;
 use metier_runtime::{Inventory, Skill, Status};
@@ -28,29 +28,42 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
-    let mut inventory = session.inventory()?;
+    // The process ends with the command: giving ten thousand skills back one by one only takes time.
+    let mut inventory = ManuallyDrop::new(session.inventory()?);
     if let Some(source) = args.source {
-        let entries = &inventory.catalog.entries;
-        inventory.skills.retain(|skill| entries[skill.entry].source == source);
+        let Inventory {
+            catalog, skills, ..
+        } = &mut *inventory;
+        skills.retain(|skill| catalog.entries[skill.entry].source == source);
     }
     if session.output.is_json() {
-        session.output.document(&List(&inventory))?;
+        session.output.stream(|out| List(&inventory).write(out))?;
         return Ok(ExitCode::SUCCESS);
     }
-    session.output.text(&table(&inventory, args.all, session.output))?;
+    session
+        .output
+        .text(&table(&inventory, args.all, session.output))?;
     footer(&inventory, args.all, session.output);
     Ok(ExitCode::SUCCESS)
 }
 
 fn table(inventory: &Inventory, all: bool, output: &Output) -> String {
-    let shown = |skill: &&Skill| all || matches!(skill.status, Status::Ready | Status::NotReady | Status::Blocked);
+    let shown = |skill: &&Skill| {
+        all || matches!(
+            skill.status,
+            Status::Ready | Status::NotReady | Status::Blocked
+        )
+    };
     let mut out = String::new();
     let mut current = None;
     for skill in inventory.skills.iter().filter(shown) {
         let source = inventory.entry(skill).source;
         if current != Some(source) {
             let gap = if current.is_some() { "\n" } else { "" };
-            out.push_str(&format!("{gap}{}\n", output.paint(source.as_str(), Tone::Strong)));
+            out.push_str(&format!(
+                "{gap}{}\n",
+                output.paint(source.as_str(), Tone::Strong)
+            ));
             current = Some(source);
         }
         row(inventory, skill, output, &mut out);
@@ -71,14 +84,20 @@ pub(super) fn mark(status: Status, output: &Output) -> String {
 fn row(inventory: &Inventory, skill: &Skill, output: &Output, out: &mut String) {
     let entry = inventory.entry(skill);
     let card = entry.card.as_ref();
-    let emoji = card.and_then(|card| card.emoji.as_deref()).map_or_else(String::new, |emoji| format!("{} ", one_line(emoji)));
+    let emoji = card
+        .and_then(|card| card.emoji.as_deref())
+        .map_or_else(String::new, |emoji| format!("{} ", one_line(emoji)));
     let name = one_line(&entry.name());
     let used = 2 + emoji.width() + name.width() + 3;
     let description = match card {
         Some(card) => output.fitted(&card.description, used),
         None => output.paint("invalid", Tone::Bad),
     };
-    out.push_str(&format!("{} {emoji}{} - {description}\n", mark(skill.status, output), output.paint(&name, Tone::Strong)));
+    out.push_str(&format!(
+        "{} {emoji}{} - {description}\n",
+        mark(skill.status, output),
+        output.paint(&name, Tone::Strong)
+    ));
     for line in remarks(inventory, skill) {
         out.push_str(&format!("    {}\n", output.paint(&line, Tone::Faint)));
     }
@@ -87,17 +106,36 @@ fn row(inventory: &Inventory, skill: &Skill, output: &Output, out: &mut String) 
 /// What keeps a skill from being used, one line each.
 pub(super) fn remarks(inventory: &Inventory, skill: &Skill) -> Vec<String> {
     let entry = inventory.entry(skill);
-    let mut lines: Vec<String> = skill.reasons.iter().map(|reason| {
-        let hint = reason.hint.as_deref().map_or_else(String::new, |hint| format!(" → {hint}"));
-        format!("{}{hint}", one_line(&reason.message))
-    }).collect();
+    let mut lines: Vec<String> = skill
+        .reasons
+        .iter()
+        .map(|reason| {
+            let hint = reason
+                .hint
+                .as_deref()
+                .map_or_else(String::new, |hint| format!(" → {hint}"));
+            format!("{}{hint}", one_line(&reason.message))
+        })
+        .collect();
     if let Some(winner) = skill.shadowed_by {
-        lines.push(format!("hidden by {}", inventory.catalog.entries[winner].place.path().display()));
+        lines.push(format!(
+            "hidden by {}",
+            inventory.catalog.entries[winner].place.path().display()
+        ));
     }
-    let errors = entry.diagnostics.iter().filter(|diagnostic| diagnostic.severity == metier_model::Severity::Error);
+    let errors = entry
+        .diagnostics
+        .iter()
+        .filter(|diagnostic| diagnostic.severity == metier_model::Severity::Error);
     lines.extend(errors.map(|diagnostic| {
-        let place = diagnostic.position.map_or_else(String::new, |position| format!(":{}:{}", position.line, position.column));
-        format!("{}{place}: {}", entry.place.path().join(&*diagnostic.file).display(), one_line(&diagnostic.message))
+        let place = diagnostic.position.map_or_else(String::new, |position| {
+            format!(":{}:{}", position.line, position.column)
+        });
+        format!(
+            "{}{place}: {}",
+            entry.place.path().join(&*diagnostic.file).display(),
+            one_line(&diagnostic.message)
+        )
     }));
     lines
 }
@@ -112,14 +150,48 @@ fn footer(inventory: &Inventory, all: bool, output: &Output) {
         (counts.disabled, "switched off"),
         (counts.shadowed, "shadowed"),
     ];
-    let words: Vec<String> = parts.iter().filter(|(number, _)| *number > 0).map(|(number, word)| format!("{number} {word}")).collect();
-    let hidden = if all { 0 } else { counts.invalid + counts.disabled + counts.shadowed };
-    let more = if hidden > 0 { format!(" ({} not shown: metier list --all)", hidden) } else { String::new() };
+    let words: Vec<String> = parts
+        .iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| format!("{number} {word}"))
+        .collect();
+    let hidden = if all {
+        0
+    } else {
+        counts.invalid + counts.disabled + counts.shadowed
+    };
+    let more = if hidden > 0 {
+        format!(" ({hidden} not shown: metier list --all)")
+    } else {
+        String::new()
+    };
     let total = count(inventory.skills.len(), "skill");
-    output.note(&format!("{total}: {}{more}", if words.is_empty() { "none".to_owned() } else { words.join(", ") }));
-    for diagnostic in inventory.diagnostics.iter().filter(|diagnostic| output.is_verbose() || diagnostic.severity == metier_model::Severity::Error || diagnostic.code == metier_model::Code::LimitReached || diagnostic.code == metier_model::Code::SelectionUnknown) {
-        let hint = diagnostic.hint.as_deref().map_or_else(String::new, |hint| format!("\n{} {hint}", output.paint_talk("hint:", Tone::Note)));
-        let place = if diagnostic.file.is_empty() { String::new() } else { format!("{}: ", one_line(&diagnostic.file)) };
-        output.note(&format!("{} {place}{}{hint}", output.paint_talk(&format!("{}:", diagnostic.severity), Tone::Warn), one_line(&diagnostic.message)));
+    output.note(&format!(
+        "{total}: {}{more}",
+        if words.is_empty() {
+            "none".to_owned()
+        } else {
+            words.join(", ")
+        }
+    ));
+    for diagnostic in inventory.diagnostics.iter().filter(|diagnostic| {
+        output.is_verbose()
+            || diagnostic.severity == metier_model::Severity::Error
+            || diagnostic.code == metier_model::Code::LimitReached
+            || diagnostic.code == metier_model::Code::SelectionUnknown
+    }) {
+        let hint = diagnostic.hint.as_deref().map_or_else(String::new, |hint| {
+            format!("\n{} {hint}", output.paint_talk("hint:", Tone::Note))
+        });
+        let place = if diagnostic.file.is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", one_line(&diagnostic.file))
+        };
+        output.note(&format!(
+            "{} {place}{}{hint}",
+            output.paint_talk(&format!("{}:", diagnostic.severity), Tone::Warn),
+            one_line(&diagnostic.message)
+        ));
     }
 }

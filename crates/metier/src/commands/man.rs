@@ -18,7 +18,11 @@ pub(crate) fn run(args: &Args, output: &Output) -> Result<ExitCode, Failure> {
     let command = Cli::command();
     match &args.out {
         Some(folder) => {
-            let unwritable = |error: std::io::Error| Failure::broken("output", format!("the pages can't be written: {error}")).path(folder).hint("name a folder that you may write to");
+            let unwritable = |error: std::io::Error| {
+                Failure::broken("output", format!("the pages can't be written: {error}"))
+                    .path(folder)
+                    .hint("name a folder that you may write to")
+            };
             fs::create_dir_all(folder).map_err(unwritable)?;
             clap_mangen::generate_to(command, folder).map_err(unwritable)?;
             output.note(&format!("wrote the manual pages to {}", folder.display()));

@@ -49,10 +49,17 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
 fn find<'a>(inventory: &'a Inventory, name: &str) -> Result<&'a Skill, Failure> {
     inventory.find(name).map_err(|missing| {
         let shown = crate::output::one_line(&missing.name);
-        let failure = Failure::unmet("unknown-skill", format!("there is no skill `{shown}`")).skill(shown);
+        let failure =
+            Failure::unmet("unknown-skill", format!("there is no skill `{shown}`")).skill(shown);
         match missing.near.as_slice() {
             [] => failure.hint("metier list --all shows every skill"),
-            near => failure.hint(format!("did you mean {}?", near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or "))),
+            near => failure.hint(format!(
+                "did you mean {}?",
+                near.iter()
+                    .map(|name| format!("`{name}`"))
+                    .collect::<Vec<_>>()
+                    .join(" or ")
+            )),
         }
     })
 }
@@ -61,20 +68,50 @@ fn find<'a>(inventory: &'a Inventory, name: &str) -> Result<&'a Skill, Failure> 
 fn find_usable<'a>(inventory: &'a Inventory, name: &str) -> Result<&'a Skill, Failure> {
     let skill = find(inventory, name)?;
     let entry = inventory.entry(skill);
-    let refuse = |code, what: &str| Failure::unmet(code, format!("skill `{}` {what}", entry.name())).skill(entry.name());
+    let refuse = |code, what: &str| {
+        Failure::unmet(code, format!("skill `{}` {what}", entry.name())).skill(entry.name())
+    };
     match skill.status {
         Status::Ready | Status::NotReady | Status::Shadowed => Ok(skill),
         Status::Invalid => {
             let failure = refuse("invalid", "can't be read").path(entry.manifest_path());
-            let error = entry.diagnostics.iter().find(|diagnostic| diagnostic.severity == metier_model::Severity::Error);
-            let failure = error.map(|error| error.message.to_string()).into_iter().fold(failure, Failure::detail);
-            Err(failure.line(error.and_then(|error| error.position).map(|position| position.line)).hint(format!("metier validate {}", entry.place.path().display())))
+            let error = entry
+                .diagnostics
+                .iter()
+                .find(|diagnostic| diagnostic.severity == metier_model::Severity::Error);
+            let failure = error
+                .map(|error| error.message.to_string())
+                .into_iter()
+                .fold(failure, Failure::detail);
+            Err(failure
+                .line(
+                    error
+                        .and_then(|error| error.position)
+                        .map(|position| position.line),
+                )
+                .hint(format!("metier validate {}", entry.place.path().display())))
         }
         Status::Blocked | Status::Disabled => {
-            let what = if skill.status == Status::Blocked { "is blocked" } else { "is switched off" };
-            let code = if skill.status == Status::Blocked { "blocked" } else { "disabled" };
-            let failure = skill.reasons.iter().fold(refuse(code, what), |failure, reason| failure.detail(reason.message.to_string()));
-            let hint = skill.reasons.iter().find_map(|reason| reason.hint.as_deref());
+            let what = if skill.status == Status::Blocked {
+                "is blocked"
+            } else {
+                "is switched off"
+            };
+            let code = if skill.status == Status::Blocked {
+                "blocked"
+            } else {
+                "disabled"
+            };
+            let failure = skill
+                .reasons
+                .iter()
+                .fold(refuse(code, what), |failure, reason| {
+                    failure.detail(reason.message.to_string())
+                });
+            let hint = skill
+                .reasons
+                .iter()
+                .find_map(|reason| reason.hint.as_deref());
             Err(failure.hint(hint.unwrap_or("metier info shows why")))
         }
     }

@@ -27,11 +27,20 @@ pub(crate) fn run(session: &Session<'_>) -> Result<ExitCode, Failure> {
     let mut out = headline(session, &inventory);
     out.push_str(&places(session, &rows));
     out.push_str(&troubles(session, &inventory));
-    out.push_str(&format!("\n{}\n", session.output.paint("Next", Tone::Strong)));
+    out.push_str(&format!(
+        "\n{}\n",
+        session.output.paint("Next", Tone::Strong)
+    ));
     let next = next(&inventory);
-    let width = next.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
+    let width = next
+        .iter()
+        .map(|(command, _)| command.len())
+        .max()
+        .unwrap_or(0);
     for (command, why) in &next {
-        let command = session.output.paint(&format!("{command:width$}"), Tone::Note);
+        let command = session
+            .output
+            .paint(&format!("{command:width$}"), Tone::Note);
         out.push_str(&format!("  {command}  {why}\n"));
     }
     session.output.text(&out)?;
@@ -41,19 +50,47 @@ pub(crate) fn run(session: &Session<'_>) -> Result<ExitCode, Failure> {
 /// One row for each root that holds skills, the strongest first.
 fn rows(inventory: &Inventory) -> Vec<RootRow> {
     let tally = |root: Option<u16>| {
-        let of_root = || inventory.skills.iter().filter(move |skill| inventory.entry(skill).root == root);
-        (of_root().count(), of_root().filter(|skill| skill.status == Status::Ready).count())
+        let of_root = || {
+            inventory
+                .skills
+                .iter()
+                .filter(move |skill| inventory.entry(skill).root == root)
+        };
+        (
+            of_root().count(),
+            of_root()
+                .filter(|skill| skill.status == Status::Ready)
+                .count(),
+        )
     };
     let mut rows: Vec<(Source, RootRow)> = Vec::new();
     for (number, root) in inventory.catalog.roots.iter().enumerate() {
         let (skills, ready) = tally(u16::try_from(number).ok());
         if skills > 0 {
-            rows.push((root.source, RootRow { source: root.source.as_str(), path: root.path.to_string_lossy().into_owned(), trusted: root.trusted, skills, ready }));
+            rows.push((
+                root.source,
+                RootRow {
+                    source: root.source.as_str(),
+                    path: root.path.to_string_lossy().into_owned(),
+                    trusted: root.trusted,
+                    skills,
+                    ready,
+                },
+            ));
         }
     }
     let (skills, ready) = tally(None);
     if skills > 0 {
-        rows.push((Source::Builtin, RootRow { source: Source::Builtin.as_str(), path: "in metier itself".into(), trusted: true, skills, ready }));
+        rows.push((
+            Source::Builtin,
+            RootRow {
+                source: Source::Builtin.as_str(),
+                path: "in metier itself".into(),
+                trusted: true,
+                skills,
+                ready,
+            },
+        ));
     }
     rows.sort_by_key(|(source, _)| std::cmp::Reverse(*source));
     rows.into_iter().map(|(_, row)| row).collect()
@@ -62,13 +99,25 @@ fn rows(inventory: &Inventory) -> Vec<RootRow> {
 fn headline(session: &Session<'_>, inventory: &Inventory) -> String {
     let counts = inventory.counts();
     let found = count(inventory.skills.len(), "skill");
-    let ready = session.output.paint(&format!("{} ready", counts.ready), Tone::Good);
-    format!("{} found {found} on this machine, {ready}\n\n", session.output.paint("metier", Tone::Strong))
+    let ready = session
+        .output
+        .paint(&format!("{} ready", counts.ready), Tone::Good);
+    format!(
+        "{} found {found} on this machine, {ready}\n\n",
+        session.output.paint("metier", Tone::Strong)
+    )
 }
 
 fn places(session: &Session<'_>, rows: &[RootRow]) -> String {
-    let shown: Vec<String> = rows.iter().map(|row| short_path(session, &row.path)).collect();
-    let width = shown.iter().map(|path| path.chars().count()).max().unwrap_or(0);
+    let shown: Vec<String> = rows
+        .iter()
+        .map(|row| short_path(session, &row.path))
+        .collect();
+    let width = shown
+        .iter()
+        .map(|path| path.chars().count())
+        .max()
+        .unwrap_or(0);
     let line = |(row, path): (&RootRow, &String)| {
         let state = if !row.trusted {
             "not trusted yet".to_owned()
@@ -84,9 +133,23 @@ fn places(session: &Session<'_>, rows: &[RootRow]) -> String {
 }
 
 fn short_path(session: &Session<'_>, path: &str) -> String {
-    let relative = Path::new(path).strip_prefix(&session.machine.work).map(|rest| format!("./{}", rest.display()));
-    let below_home = || session.machine.home.as_ref().and_then(|home| Path::new(path).strip_prefix(home).ok()).map(|rest| format!("~/{}", rest.display()));
-    one_line(&relative.ok().or_else(below_home).unwrap_or_else(|| path.to_owned()))
+    let relative = Path::new(path)
+        .strip_prefix(&session.machine.work)
+        .map(|rest| format!("./{}", rest.display()));
+    let below_home = || {
+        session
+            .machine
+            .home
+            .as_ref()
+            .and_then(|home| Path::new(path).strip_prefix(home).ok())
+            .map(|rest| format!("~/{}", rest.display()))
+    };
+    one_line(
+        &relative
+            .ok()
+            .or_else(below_home)
+            .unwrap_or_else(|| path.to_owned()),
+    )
 }
 
 /// What is wrong, the worst first, each with what to type.
@@ -96,21 +159,57 @@ fn troubles(session: &Session<'_>, inventory: &Inventory) -> String {
         Status::Blocked => 1,
         _ => 2,
     };
-    let mut wrong: Vec<&Skill> = inventory.skills.iter().filter(|skill| matches!(skill.status, Status::Invalid | Status::Blocked | Status::NotReady)).collect();
+    let mut wrong: Vec<&Skill> = inventory
+        .skills
+        .iter()
+        .filter(|skill| {
+            matches!(
+                skill.status,
+                Status::Invalid | Status::Blocked | Status::NotReady
+            )
+        })
+        .collect();
     wrong.sort_by_key(weight);
-    let roots: Vec<String> = inventory.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error || diagnostic.code == Code::LimitReached).map(|diagnostic| format!("  {} {}\n", session.output.paint("✗", Tone::Bad), one_line(&diagnostic.message))).collect();
+    let roots: Vec<String> = inventory
+        .diagnostics
+        .iter()
+        .filter(|diagnostic| {
+            diagnostic.severity == Severity::Error || diagnostic.code == Code::LimitReached
+        })
+        .map(|diagnostic| {
+            format!(
+                "  {} {}\n",
+                session.output.paint("✗", Tone::Bad),
+                one_line(&diagnostic.message)
+            )
+        })
+        .collect();
     if wrong.is_empty() && roots.is_empty() {
         return String::new();
     }
-    let mut out = format!("\n{}\n", session.output.paint("What is wrong", Tone::Strong));
+    let mut out = format!(
+        "\n{}\n",
+        session.output.paint("What is wrong", Tone::Strong)
+    );
     roots.iter().for_each(|line| out.push_str(line));
     for skill in wrong.iter().take(SHOWN) {
-        let first = remarks(inventory, skill).into_iter().next().unwrap_or_default();
+        let first = remarks(inventory, skill)
+            .into_iter()
+            .next()
+            .unwrap_or_default();
         let name = one_line(&inventory.entry(skill).name());
-        out.push_str(&format!("  {} {}: {}\n", mark(skill.status, session.output), session.output.paint(&name, Tone::Strong), session.output.fitted(&first, 6 + name.len())));
+        out.push_str(&format!(
+            "  {} {}: {}\n",
+            mark(skill.status, session.output),
+            session.output.paint(&name, Tone::Strong),
+            session.output.fitted(&first, 6 + name.len())
+        ));
     }
     if wrong.len() > SHOWN {
-        out.push_str(&format!("  … and {} more: metier list --all\n", wrong.len() - SHOWN));
+        out.push_str(&format!(
+            "  … and {} more: metier list --all\n",
+            wrong.len() - SHOWN
+        ));
     }
     out
 }
@@ -118,22 +217,45 @@ fn troubles(session: &Session<'_>, inventory: &Inventory) -> String {
 /// Two or three things worth typing now.
 fn next(inventory: &Inventory) -> Vec<(String, &'static str)> {
     let mut next = Vec::new();
-    let with = |status: Status| inventory.skills.iter().find(|skill| skill.status == status).map(|skill| inventory.entry(skill));
-    if inventory.skills.iter().any(|skill| skill.reasons.iter().any(|reason| reason.kind == metier_policy::ReasonKind::Untrusted)) {
+    let with = |status: Status| {
+        inventory
+            .skills
+            .iter()
+            .find(|skill| skill.status == status)
+            .map(|skill| inventory.entry(skill))
+    };
+    if inventory.skills.iter().any(|skill| {
+        skill
+            .reasons
+            .iter()
+            .any(|reason| reason.kind == metier_policy::ReasonKind::Untrusted)
+    }) {
         next.push(("metier trust".to_owned(), "use the skills of this project"));
     }
     if let Some(entry) = with(Status::NotReady) {
-        next.push((format!("metier info {}", one_line(&entry.name())), "see what it lacks and how to get it"));
+        next.push((
+            format!("metier info {}", one_line(&entry.name())),
+            "see what it lacks and how to get it",
+        ));
     }
     if let Some(entry) = with(Status::Invalid) {
-        next.push((format!("metier validate {}", entry.place.path().display()), "see what is wrong with it and how to mend it"));
+        next.push((
+            format!("metier validate {}", entry.place.path().display()),
+            "see what is wrong with it and how to mend it",
+        ));
     }
     if next.is_empty()
         && let Some(entry) = with(Status::Ready)
     {
-        next.push((format!("metier show {} --no-exec", one_line(&entry.name())), "see what a model gets"));
+        next.push((
+            format!("metier show {} --no-exec", one_line(&entry.name())),
+            "see what a model gets",
+        ));
     }
     next.push(("metier list".to_owned(), "see every skill"));
-    next.push(("metier prompt".to_owned(), "see what a model is told about them"));
+    next.push((
+        "metier prompt".to_owned(),
+        "see what a model is told about them",
+    ));
     next
 }

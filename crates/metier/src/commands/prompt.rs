@@ -38,7 +38,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     max_skills: Option<usize>,
     /// What stands behind each body in full mode
-    #[arg(long, value_name = "TEXT", default_value = "\n\n---\n\n", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "\n\n---\n\n",
+        hide_default_value = true
+    )]
     separator: String,
     /// At most so many tokens (estimated): descriptions get shorter before skills are left out
     #[arg(long, value_name = "TOKENS")]
@@ -74,7 +79,12 @@ enum Mode {
 const FULL_SKILLS: usize = 20;
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
-    let base = args.base.as_deref().map(|file| read_base(session, file)).transpose()?.unwrap_or_default();
+    let base = args
+        .base
+        .as_deref()
+        .map(|file| read_base(session, file))
+        .transpose()?
+        .unwrap_or_default();
     let inventory = session.inventory()?;
     match args.mode {
         Mode::Catalog => catalog(session, args, &inventory, &base),
@@ -89,14 +99,30 @@ fn read_base(session: &Session<'_>, file: &Path) -> Result<String, Failure> {
     } else {
         fs::read_to_string(session.machine.work.join(file))
     };
-    text.map_err(|error| Failure::broken("base", format!("the base text can't be read: {error}")).path(file).hint("check the file behind `--base`"))
+    text.map_err(|error| {
+        Failure::broken("base", format!("the base text can't be read: {error}"))
+            .path(file)
+            .hint("check the file behind `--base`")
+    })
 }
 
-fn catalog(session: &Session<'_>, args: &Args, inventory: &Inventory, base: &str) -> Result<ExitCode, Failure> {
+fn catalog(
+    session: &Session<'_>,
+    args: &Args,
+    inventory: &Inventory,
+    base: &str,
+) -> Result<ExitCode, Failure> {
     let configured = |value: Option<u64>| value.and_then(|value| usize::try_from(value).ok());
     let options = prompt::Options {
-        format: if args.format == Format::Markdown { prompt::Format::Markdown } else { prompt::Format::Xml },
-        max_skills: args.max_skills.or(configured(session.config.prompt.max_skills)).unwrap_or(0),
+        format: if args.format == Format::Markdown {
+            prompt::Format::Markdown
+        } else {
+            prompt::Format::Xml
+        },
+        max_skills: args
+            .max_skills
+            .or(configured(session.config.prompt.max_skills))
+            .unwrap_or(0),
         budget: args.budget.or(configured(session.config.prompt.budget)),
         include_disabled: args.include_disabled,
         keep_empty: args.keep_empty,
@@ -125,27 +151,63 @@ fn catalog(session: &Session<'_>, args: &Args, inventory: &Inventory, base: &str
 /// The bodies of the skills that were named with `--skills`.
 fn active_bodies(session: &Session<'_>, inventory: &Inventory) -> Result<Vec<String>, Failure> {
     let project = session.machine.project.to_string_lossy();
-    let surroundings = render::Surroundings { project: &project, max_skill_bytes: session.config.limits.max_skill_bytes };
-    session.global.skills.iter().map(|name| {
-        let entry = inventory.entry(find_usable(inventory, name)?);
-        let rendered = render::render(entry, "", surroundings).map_err(|error| super::show::failure(entry, &error))?;
-        Ok(render::wrap(&entry.name(), &entry.place.path().to_string_lossy(), &rendered))
-    }).collect()
+    let surroundings = render::Surroundings {
+        project: &project,
+        max_skill_bytes: session.config.limits.max_skill_bytes,
+    };
+    session
+        .global
+        .skills
+        .iter()
+        .map(|name| {
+            let entry = inventory.entry(find_usable(inventory, name)?);
+            let rendered = render::render(entry, "", surroundings)
+                .map_err(|error| super::show::failure(entry, &error))?;
+            Ok(render::wrap(
+                &entry.name(),
+                &entry.place.path().to_string_lossy(),
+                &rendered,
+            ))
+        })
+        .collect()
 }
 
 fn document<'a>(listing: &'a Listing<'a>) -> PromptDocument<'a> {
-    let skill = |line: &'a prompt::Line<'a>| PromptSkill { name: line.name, description: &line.description, location: &line.location };
-    PromptDocument { skills: listing.lines.iter().map(skill).collect(), omitted: listing.omitted, shortened: listing.shortened, tokens: listing.tokens, text: None }
+    let skill = |line: &'a prompt::Line<'a>| PromptSkill {
+        name: line.name,
+        description: &line.description,
+        location: &line.location,
+    };
+    PromptDocument {
+        skills: listing.lines.iter().map(skill).collect(),
+        omitted: listing.omitted,
+        shortened: listing.shortened,
+        tokens: listing.tokens,
+        text: None,
+    }
 }
 
 fn remarks(session: &Session<'_>, listing: &Listing<'_>) {
     if listing.omitted + listing.shortened > 0 {
-        let line = format!("{} left out, {} shortened; about {} tokens", count(listing.omitted, "skill"), count(listing.shortened, "description"), listing.tokens);
-        session.output.note(&format!("{} {line}", session.output.paint_talk("note:", Tone::Note)));
+        let line = format!(
+            "{} left out, {} shortened; about {} tokens",
+            count(listing.omitted, "skill"),
+            count(listing.shortened, "description"),
+            listing.tokens
+        );
+        session.output.note(&format!(
+            "{} {line}",
+            session.output.paint_talk("note:", Tone::Note)
+        ));
     }
 }
 
-fn full(session: &Session<'_>, args: &Args, inventory: &Inventory, base: &str) -> Result<ExitCode, Failure> {
+fn full(
+    session: &Session<'_>,
+    args: &Args,
+    inventory: &Inventory,
+    base: &str,
+) -> Result<ExitCode, Failure> {
     let options = FullOptions {
         base,
         max_skills: args.max_skills.unwrap_or(FULL_SKILLS),
@@ -156,12 +218,26 @@ fn full(session: &Session<'_>, args: &Args, inventory: &Inventory, base: &str) -
     };
     let (text, failed) = prompt::full(inventory, &options);
     for (name, error) in failed {
-        session.output.note(&format!("{} skill `{name}` was left out: {error}", session.output.paint_talk("warning:", Tone::Warn)));
+        session.output.note(&format!(
+            "{} skill `{name}` was left out: {error}",
+            session.output.paint_talk("warning:", Tone::Warn)
+        ));
     }
     if args.format == Format::Json || session.output.is_json() {
-        let listing = prompt::listing(inventory, &prompt::Options { max_skills: options.max_skills, include_disabled: args.include_disabled, ..prompt::Options::default() });
+        let listing = prompt::listing(
+            inventory,
+            &prompt::Options {
+                max_skills: options.max_skills,
+                include_disabled: args.include_disabled,
+                ..prompt::Options::default()
+            },
+        );
         let tokens = metier_runtime::count_tokens(&text);
-        session.output.document(&PromptDocument { tokens, text: Some(&text), ..document(&listing) })?;
+        session.output.document(&PromptDocument {
+            tokens,
+            text: Some(&text),
+            ..document(&listing)
+        })?;
     } else {
         session.output.text(&text)?;
     }

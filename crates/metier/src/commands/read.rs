@@ -25,19 +25,33 @@ const MAX_RESOURCE: u64 = 10 * 1024 * 1024;
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
     let entry = inventory.entry(find_usable(&inventory, &args.name)?);
-    let resource = entry.place.resource(&args.path, MAX_RESOURCE).map_err(|error| failure(&args.name, &error))?;
+    let resource = entry
+        .place
+        .resource(&args.path, MAX_RESOURCE)
+        .map_err(|error| failure(&args.name, &error))?;
     if session.output.is_json() {
         let (text, size, binary) = match &resource {
             Resource::Text(text) => (Some(text.as_str()), text.len(), false),
             Resource::Binary(bytes) => (None, bytes.len(), true),
         };
-        session.output.document(&ReadDocument { name: &entry.name(), path: &args.path, text, size, binary })?;
+        session.output.document(&ReadDocument {
+            name: &entry.name(),
+            path: &args.path,
+            text,
+            size,
+            binary,
+        })?;
         return Ok(ExitCode::SUCCESS);
     }
     match resource {
         Resource::Text(text) => session.output.text(&text)?,
         Resource::Binary(bytes) if std::io::IsTerminal::is_terminal(&std::io::stdout()) => {
-            return Err(Failure::unmet("binary", format!("`{}` is not text ({} bytes)", args.path, bytes.len())).skill(&args.name).hint("send it to a file: metier read … > FILE"));
+            return Err(Failure::unmet(
+                "binary",
+                format!("`{}` is not text ({} bytes)", args.path, bytes.len()),
+            )
+            .skill(&args.name)
+            .hint("send it to a file: metier read … > FILE"));
         }
         Resource::Binary(bytes) => session.output.bytes(&bytes)?,
     }
@@ -52,5 +66,7 @@ fn failure(skill: &str, error: &ReadError) -> Failure {
         ReadError::TooLarge { .. } | ReadError::TooManyFiles => "too-large",
         ReadError::Os { .. } => "unreadable",
     };
-    Failure::unmet(code, error.to_string()).skill(skill).hint(format!("metier info {skill} lists its files"))
+    Failure::unmet(code, error.to_string())
+        .skill(skill)
+        .hint(format!("metier info {skill} lists its files"))
 }

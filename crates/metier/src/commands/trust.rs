@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use metier_store::Store;
 use metier_wire::{TrustDocument, TrustRow};
 
-use crate::{failure::Failure, machine, output::Tone, session::{Session, store_failure}};
+use crate::{failure::Failure, machine, output::Tone, session::Session};
 
 /// Trust the skills of a project folder
 ///
@@ -24,44 +24,95 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
-    let database = session.machine.database.as_ref().ok_or_else(|| Failure::broken("store", "there is no home directory to remember trust in").hint("set METIER_HOME to a folder"))?;
+    let database = session.machine.database.as_ref().ok_or_else(|| {
+        Failure::broken("store", "there is no home directory to remember trust in")
+            .hint("set METIER_HOME to a folder")
+    })?;
     if args.list {
-        let store = Store::open_existing(database).map_err(store_failure)?;
+        let store = Store::open_existing(database)?;
         return answer(session, store.as_ref(), "listed", None);
     }
-    let given = args.path.as_ref().map_or_else(|| session.machine.project.clone(), |path| session.machine.work.join(path));
+    let given = args.path.as_ref().map_or_else(
+        || session.machine.project.clone(),
+        |path| session.machine.work.join(path),
+    );
     let folder = match given.canonicalize() {
         Ok(folder) => folder,
         // What is gone can still be forgotten.
         Err(_) if args.revoke => given,
-        Err(error) => return Err(Failure::unmet("not-found", format!("`{}` can't be trusted: {error}", given.display())).path(&given).hint("name a folder that exists")),
+        Err(error) => {
+            return Err(Failure::unmet(
+                "not-found",
+                format!("`{}` can't be trusted: {error}", given.display()),
+            )
+            .path(&given)
+            .hint("name a folder that exists"));
+        }
     };
-    let store = Store::open(database).map_err(store_failure)?;
+    let store = Store::open(database)?;
     let action = if args.revoke {
-        if store.revoke(&folder).map_err(store_failure)? { "revoked" } else { "unchanged" }
+        if store.revoke(&folder)? {
+            "revoked"
+        } else {
+            "unchanged"
+        }
     } else {
-        store.trust(&folder, &machine::timestamp(session.machine.now)).map_err(store_failure)?;
+        store.trust(&folder, &machine::timestamp(session.machine.now))?;
         "trusted"
     };
-    answer(session, Some(&store), action, Some(folder.to_string_lossy().into_owned()))
+    answer(
+        session,
+        Some(&store),
+        action,
+        Some(folder.to_string_lossy().into_owned()),
+    )
 }
 
-fn answer(session: &Session<'_>, store: Option<&Store>, action: &'static str, folder: Option<String>) -> Result<ExitCode, Failure> {
-    let trusted = store.map_or(Ok(Vec::new()), Store::trusted).map_err(store_failure)?;
+fn answer(
+    session: &Session<'_>,
+    store: Option<&Store>,
+    action: &'static str,
+    folder: Option<String>,
+) -> Result<ExitCode, Failure> {
+    let trusted = store.map_or(Ok(Vec::new()), Store::trusted)?;
     if session.output.is_json() {
-        let rows = trusted.into_iter().map(|trusted| TrustRow { folder: trusted.folder.to_string_lossy().into_owned(), at: trusted.at }).collect();
-        session.output.document(&TrustDocument { action, folder, trusted: rows })?;
+        let rows = trusted
+            .into_iter()
+            .map(|trusted| TrustRow {
+                folder: trusted.folder.to_string_lossy().into_owned(),
+                at: trusted.at,
+            })
+            .collect();
+        session.output.document(&TrustDocument {
+            action,
+            folder,
+            trusted: rows,
+        })?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = String::new();
     match (action, folder) {
         ("trusted", Some(folder)) => {
-            out.push_str(&format!("{} {folder} and the skills in it are trusted now\n", session.output.paint("✓", Tone::Good)));
-            session.output.note("take it back with `metier trust --revoke`");
+            out.push_str(&format!(
+                "{} {folder} and the skills in it are trusted now\n",
+                session.output.paint("✓", Tone::Good)
+            ));
+            session
+                .output
+                .note("take it back with `metier trust --revoke`");
         }
-        ("revoked", Some(folder)) => out.push_str(&format!("{} {folder} is not trusted any more\n", session.output.paint("✓", Tone::Good))),
+        ("revoked", Some(folder)) => out.push_str(&format!(
+            "{} {folder} is not trusted any more\n",
+            session.output.paint("✓", Tone::Good)
+        )),
         ("unchanged", Some(folder)) => out.push_str(&format!("{folder} was not on the list\n")),
-        _ => trusted.iter().for_each(|trusted| out.push_str(&format!("{}  since {}\n", trusted.folder.display(), trusted.at))),
+        _ => trusted.iter().for_each(|trusted| {
+            out.push_str(&format!(
+                "{}  since {}\n",
+                trusted.folder.display(),
+                trusted.at
+            ));
+        }),
     }
     session.output.text(&out)?;
     Ok(ExitCode::SUCCESS)

@@ -28,18 +28,47 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
-    let mode = if args.strict { Mode::Strict } else { session.mode() };
-    let roots = args.path.iter().map(|path| Root::explicit(Source::Inline, session.machine.work.join(path))).collect();
-    let inventory = session.take_stock(roots, false, mode, &[])?;
-    let broken: Vec<&Diagnostic> = inventory.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).collect();
+    let mode = if args.strict {
+        Mode::Strict
+    } else {
+        session.mode()
+    };
+    let roots = args
+        .path
+        .iter()
+        .map(|path| Root::explicit(Source::Inline, session.machine.work.join(path)))
+        .collect();
+    let inventory = session.examine(roots, mode);
+    let broken: Vec<&Diagnostic> = inventory
+        .diagnostics
+        .iter()
+        .filter(|diagnostic| diagnostic.severity == Severity::Error)
+        .collect();
     if let (true, Some(problem)) = (inventory.skills.is_empty(), broken.first()) {
-        return Err(Failure::unmet("not-found", problem.message.to_string()).path(&*problem.file).hint("name a skill's folder, its SKILL.md, or a folder of skills"));
+        return Err(Failure::unmet("not-found", problem.message.to_string())
+            .path(&*problem.file)
+            .hint("name a skill's folder, its SKILL.md, or a folder of skills"));
     }
     if inventory.skills.is_empty() {
-        let shown: Vec<String> = args.path.iter().map(|path| path.display().to_string()).collect();
-        return Err(Failure::unmet("skill-file-missing", format!("there is no SKILL.md or SKILL.yaml in `{}`", shown.join("`, `"))).hint("name a skill's folder, or a folder of skills"));
+        let shown: Vec<String> = args
+            .path
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        return Err(Failure::unmet(
+            "skill-file-missing",
+            format!(
+                "there is no SKILL.md or SKILL.yaml in `{}`",
+                shown.join("`, `")
+            ),
+        )
+        .hint("name a skill's folder, or a folder of skills"));
     }
-    let valid = inventory.skills.iter().all(|skill| skill.status != Status::Invalid) && broken.is_empty();
+    let valid = inventory
+        .skills
+        .iter()
+        .all(|skill| skill.status != Status::Invalid)
+        && broken.is_empty();
     if session.output.is_json() {
         session.output.document(&document(&inventory))?;
     } else {
@@ -55,15 +84,25 @@ fn document(inventory: &Inventory) -> ValidateDocument<'_> {
             path: entry.place.path().to_string_lossy().into_owned(),
             name: entry.name().into_owned(),
             valid: skill.status != Status::Invalid,
-            diagnostics: entry.diagnostics.iter().map(|diagnostic| DiagnosticRow::of(entry, diagnostic)).collect(),
+            diagnostics: entry
+                .diagnostics
+                .iter()
+                .map(|diagnostic| DiagnosticRow::of(entry, diagnostic))
+                .collect(),
         }
     });
-    ValidateDocument { skills: skills.collect(), diagnostics: folder_problems(inventory).map(DiagnosticRow::new).collect() }
+    ValidateDocument {
+        skills: skills.collect(),
+        diagnostics: folder_problems(inventory).map(DiagnosticRow::new).collect(),
+    }
 }
 
 /// What is wrong with folders; that skills of one name hide each other is not a mistake here.
 fn folder_problems(inventory: &Inventory) -> impl Iterator<Item = &Diagnostic> {
-    inventory.diagnostics.iter().filter(|diagnostic| diagnostic.code != metier_model::Code::Shadowed)
+    inventory
+        .diagnostics
+        .iter()
+        .filter(|diagnostic| diagnostic.code != metier_model::Code::Shadowed)
 }
 
 fn report(inventory: &Inventory, output: &Output) -> String {
@@ -73,18 +112,40 @@ fn report(inventory: &Inventory, output: &Output) -> String {
     for skill in &inventory.skills {
         let entry = inventory.entry(skill);
         invalid += usize::from(skill.status == Status::Invalid);
-        for diagnostic in entry.diagnostics.iter().filter(|diagnostic| diagnostic.severity > Severity::Info || output.is_verbose()) {
+        for diagnostic in entry
+            .diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.severity > Severity::Info || output.is_verbose())
+        {
             warnings += usize::from(diagnostic.severity == Severity::Warning);
             out.push_str(&lines(entry, diagnostic, output));
         }
     }
     for diagnostic in folder_problems(inventory) {
-        out.push_str(&format!("{}: {}: {} [{}]\n", one_line(&diagnostic.file), severity(diagnostic, output), one_line(&diagnostic.message), diagnostic.code));
+        out.push_str(&format!(
+            "{}: {}: {} [{}]\n",
+            one_line(&diagnostic.file),
+            severity(diagnostic, output),
+            one_line(&diagnostic.message),
+            diagnostic.code
+        ));
     }
     let total = inventory.skills.len();
-    let verdict = if invalid == 0 { output.paint("✓", Tone::Good) } else { output.paint("✗", Tone::Bad) };
-    let wrong = if invalid == 0 { "all valid".to_owned() } else { format!("{invalid} not valid") };
-    out.push_str(&format!("{verdict} {}: {wrong}, {}\n", count(total, "skill"), count(warnings, "warning")));
+    let verdict = if invalid == 0 {
+        output.paint("✓", Tone::Good)
+    } else {
+        output.paint("✗", Tone::Bad)
+    };
+    let wrong = if invalid == 0 {
+        "all valid".to_owned()
+    } else {
+        format!("{invalid} not valid")
+    };
+    out.push_str(&format!(
+        "{verdict} {}: {wrong}, {}\n",
+        count(total, "skill"),
+        count(warnings, "warning")
+    ));
     out
 }
 
@@ -98,8 +159,22 @@ fn severity(diagnostic: &Diagnostic, output: &Output) -> String {
 }
 
 fn lines(entry: &Entry, diagnostic: &Diagnostic, output: &Output) -> String {
-    let place = diagnostic.position.map_or_else(String::new, |position| format!(":{}:{}", position.line, position.column));
+    let place = diagnostic.position.map_or_else(String::new, |position| {
+        format!(":{}:{}", position.line, position.column)
+    });
     let file = entry.place.path().join(&*diagnostic.file);
-    let hint = diagnostic.hint.as_deref().map_or_else(String::new, |hint| format!("  {} {}\n", output.paint("hint:", Tone::Note), one_line(hint)));
-    format!("{}{place}: {}: {} [{}]\n{hint}", file.display(), severity(diagnostic, output), one_line(&diagnostic.message), diagnostic.code)
+    let hint = diagnostic.hint.as_deref().map_or_else(String::new, |hint| {
+        format!(
+            "  {} {}\n",
+            output.paint("hint:", Tone::Note),
+            one_line(hint)
+        )
+    });
+    format!(
+        "{}{place}: {}: {} [{}]\n{hint}",
+        file.display(),
+        severity(diagnostic, output),
+        one_line(&diagnostic.message),
+        diagnostic.code
+    )
 }

@@ -15,13 +15,22 @@ impl Draft {
         let (key, node) = (pair.key.as_ref(), &pair.node);
         match key {
             "types" | "type" => self.read_types(node, report),
-            "triggers" => shape::map(key, node, report).iter().for_each(|pair| self.read_trigger(pair, report)),
+            "triggers" => shape::map(key, node, report)
+                .iter()
+                .for_each(|pair| self.read_trigger(pair, report)),
             "permissions" => self.read_permissions(node, report),
-            "implementation" => shape::map(key, node, report).iter().for_each(|pair| self.read_implementation(pair, report)),
-            "prompt" => shape::map(key, node, report).iter().for_each(|pair| self.read_prompt(pair, report)),
+            "implementation" => shape::map(key, node, report)
+                .iter()
+                .for_each(|pair| self.read_implementation(pair, report)),
+            "prompt" => shape::map(key, node, report)
+                .iter()
+                .for_each(|pair| self.read_prompt(pair, report)),
             "tools" => {
                 let items = shape::maps(key, node, report);
-                self.code.tools = items.into_iter().filter_map(|item| tool(item, report)).collect();
+                self.code.tools = items
+                    .into_iter()
+                    .filter_map(|item| tool(item, report))
+                    .collect();
             }
             "security_rules" => self.code.security_rules = Some(node.to_json()),
             "wiki" => self.code.wiki = Some(node.to_json()),
@@ -34,7 +43,9 @@ impl Draft {
         for (word, at) in shape::located("types", node, report) {
             match word.parse::<SkillType>() {
                 Ok(kind) => self.card.types.insert(kind),
-                Err(error) => report.add(Code::UnknownWord, at, || Say::new(format!("`types`: {error}"))),
+                Err(error) => report.add(Code::UnknownWord, at, || {
+                    Say::new(format!("`types`: {error}"))
+                }),
             }
             self.seen_types = true;
         }
@@ -47,7 +58,12 @@ impl Draft {
             "keywords" => self.triggers.keywords = words,
             "languages" => self.triggers.languages = words,
             "modes" => self.triggers.modes = words,
-            _ => unknown("triggers", pair, "files, keywords, languages and modes", report),
+            _ => unknown(
+                "triggers",
+                pair,
+                "files, keywords, languages and modes",
+                report,
+            ),
         }
     }
 
@@ -59,7 +75,8 @@ impl Draft {
                     self.permission_error = true;
                     report.add(Code::PermissionUnknown, at, || {
                         let known = metier_sdk::Permission::ALL.map(metier_sdk::Permission::as_str);
-                        Say::new(format!("{error}")).hint(format!("use one of {}", known.join(", ")))
+                        Say::new(format!("{error}"))
+                            .hint(format!("use one of {}", known.join(", ")))
                     });
                 }
             }
@@ -72,33 +89,55 @@ impl Draft {
                 let word = shape::text("backend", &pair.node, report).unwrap_or_default();
                 match word.parse::<Backend>() {
                     Ok(backend) => self.card.backend = Some(backend),
-                    Err(error) => report.add(Code::UnknownWord, pair.node.at, || Say::new(format!("`implementation.backend`: {error}"))),
+                    Err(error) => report.add(Code::UnknownWord, pair.node.at, || {
+                        Say::new(format!("`implementation.backend`: {error}"))
+                    }),
                 }
             }
             "entrypoint" => self.code.entrypoint = shape::text("entrypoint", &pair.node, report),
             "limits" => self.code.limits = Some(pair.node.to_json()),
-            _ => unknown("implementation", pair, "backend, entrypoint and limits", report),
+            _ => unknown(
+                "implementation",
+                pair,
+                "backend, entrypoint and limits",
+                report,
+            ),
         }
     }
 
     fn read_prompt(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) {
         match pair.key.as_ref() {
-            "system_prompt_file" => self.code.system_prompt_file = shape::text("system_prompt_file", &pair.node, report),
-            "context_files" => self.code.context_files = shape::texts("context_files", &pair.node, report),
+            "system_prompt_file" => {
+                self.code.system_prompt_file =
+                    shape::text("system_prompt_file", &pair.node, report);
+            }
+            "context_files" => {
+                self.code.context_files = shape::texts("context_files", &pair.node, report);
+            }
             "max_context_tokens" => {
-                self.code.max_context_tokens = pair.node.as_text().and_then(|text| text.parse().ok());
+                self.code.max_context_tokens =
+                    pair.node.as_text().and_then(|text| text.parse().ok());
                 if self.code.max_context_tokens.is_none() {
                     shape::wrong("max_context_tokens", &pair.node, "a number", report);
                 }
             }
-            _ => unknown("prompt", pair, "system_prompt_file, context_files and max_context_tokens", report),
+            _ => unknown(
+                "prompt",
+                pair,
+                "system_prompt_file, context_files and max_context_tokens",
+                report,
+            ),
         }
     }
 }
 
 fn unknown(field: &str, pair: &Pair<'_>, known: &str, report: &mut Report<'_>) {
     report.add(Code::UnknownWord, pair.key_at, || {
-        Say::new(format!("`{field}.{}` is not known", pair.key.escape_debug())).hint(format!("`{field}` knows {known}"))
+        Say::new(format!(
+            "`{field}.{}` is not known",
+            pair.key.escape_debug()
+        ))
+        .hint(format!("`{field}` knows {known}"))
     });
 }
 

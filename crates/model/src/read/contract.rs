@@ -18,11 +18,17 @@ impl Draft {
             "conflicts_with" => self.contract.conflicts_with = shape::texts(key, node, report),
             "compatibility_rules" => {
                 let items = shape::maps(key, node, report);
-                self.contract.compatibility_rules = items.into_iter().filter_map(|item| compatibility(item, report)).collect();
+                self.contract.compatibility_rules = items
+                    .into_iter()
+                    .filter_map(|item| compatibility(item, report))
+                    .collect();
             }
             "composability_rules" => {
                 let items = shape::maps(key, node, report);
-                self.contract.composability_rules = items.into_iter().filter_map(|item| composability(item, report)).collect();
+                self.contract.composability_rules = items
+                    .into_iter()
+                    .filter_map(|item| composability(item, report))
+                    .collect();
             }
             _ => return false,
         }
@@ -54,7 +60,10 @@ fn compatibility(node: &Node<'_>, report: &mut Report<'_>) -> Option<Compatibili
     Some(CompatibilityRule {
         with,
         version: shape::entry(node, "version", report),
-        compatible: node.get("compatible").and_then(Node::as_bool).unwrap_or(true),
+        compatible: node
+            .get("compatible")
+            .and_then(Node::as_bool)
+            .unwrap_or(true),
         reason: shape::entry(node, "reason", report),
     })
 }
@@ -66,7 +75,10 @@ fn composability(node: &Node<'_>, report: &mut Report<'_>) -> Option<Composabili
     };
     Some(ComposabilityRule {
         with,
-        required: node.get("required").and_then(Node::as_bool).unwrap_or(false),
+        required: node
+            .get("required")
+            .and_then(Node::as_bool)
+            .unwrap_or(false),
         order: shape::entry(node, "order", report),
     })
 }

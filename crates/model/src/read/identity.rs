@@ -25,7 +25,9 @@ impl Draft {
             "version" => self.card.version = read_version(node, report),
             "license" => {
                 if !matches!(node.value, Value::Text(..)) {
-                    report.add(Code::LicenseForm, node.at, || Say::new(format!("`license` is {}, but should be text", node.kind())));
+                    report.add(Code::LicenseForm, node.at, || {
+                        Say::new(format!("`license` is {}, but should be text", node.kind()))
+                    });
                 }
                 self.about.license = node.as_text().map(Into::into);
             }
@@ -47,7 +49,8 @@ impl Draft {
             Value::Text(text, _) => self.name = Some(text.trim().into()),
             Value::Null => self.seen_name = false,
             _ => report.add(Code::NameType, pair.node.at, || {
-                Say::new(format!("`name` is {}, but must be text", pair.node.kind())).hint("write `name: my-skill`")
+                Say::new(format!("`name` is {}, but must be text", pair.node.kind()))
+                    .hint("write `name: my-skill`")
             }),
         }
     }
@@ -59,7 +62,11 @@ impl Draft {
             Value::Text(text, style) => {
                 let trimmed = text.trim();
                 self.seen_description = !trimmed.is_empty();
-                let length = if text.len() > MAX_DESCRIPTION { text.chars().count() } else { 0 };
+                let length = if text.len() > MAX_DESCRIPTION {
+                    text.chars().count()
+                } else {
+                    0
+                };
                 if length > MAX_DESCRIPTION {
                     report.add(Code::DescriptionTooLong, node.at, || {
                         Say::new(format!("the description has {length} characters; the specification allows {MAX_DESCRIPTION}"))
@@ -74,7 +81,11 @@ impl Draft {
             }
             Value::Null => self.seen_description = false,
             _ => report.add(Code::DescriptionType, node.at, || {
-                Say::new(format!("`description` is {}, but must be text", node.kind())).hint("put the whole description in quotes")
+                Say::new(format!(
+                    "`description` is {}, but must be text",
+                    node.kind()
+                ))
+                .hint("put the whole description in quotes")
             }),
         }
     }
@@ -84,14 +95,18 @@ impl Draft {
             Value::Text(text, _) if (1..=MAX_COMPATIBILITY).contains(&text.chars().count()) => {
                 self.about.compatibility = Some(text.trim().into());
             }
-            Value::Map(_) if self.format == Format::SkillYaml => self.about.platforms = Some(node.to_json()),
+            Value::Map(_) if self.format == Format::SkillYaml => {
+                self.about.platforms = Some(node.to_json());
+            }
             value => {
                 if let Value::Map(_) = value {
                     self.about.platforms = Some(node.to_json());
                 }
                 self.about.compatibility = node.as_text().map(Into::into);
                 report.add(Code::CompatibilityForm, node.at, || {
-                    Say::new(format!("`compatibility` should be text of 1 to {MAX_COMPATIBILITY} characters"))
+                    Say::new(format!(
+                        "`compatibility` should be text of 1 to {MAX_COMPATIBILITY} characters"
+                    ))
                 });
             }
         }
@@ -108,17 +123,29 @@ impl Draft {
         };
         self.metadata = node.to_json();
         let Value::Map(pairs) = &node.value else {
-            if node.value != Value::Null {
-                report.add(Code::MetadataForm, node.at, || {
-                    Say::new(format!("`metadata` is {}, but should be a map", node.kind())).hint("write `key: value` lines below it, indented")
-                });
-            }
+            // A field without a value is only odd; the specification wants a map all the same.
+            let code = if node.value == Value::Null {
+                Code::MetadataValue
+            } else {
+                Code::MetadataForm
+            };
+            report.add(code, node.at, || {
+                Say::new(format!(
+                    "`metadata` is {}, but should be a map",
+                    node.kind()
+                ))
+                .hint("write `key: value` lines below it, indented")
+            });
             return;
         };
         for pair in pairs {
             if !matches!(pair.node.value, Value::Text(..)) {
                 report.add(Code::MetadataValue, pair.key_at, || {
-                    Say::new(format!("`metadata.{}` is {}; the specification allows only text", pair.key.escape_debug(), pair.node.kind()))
+                    Say::new(format!(
+                        "`metadata.{}` is {}; the specification allows only text",
+                        pair.key.escape_debug(),
+                        pair.node.kind()
+                    ))
                 });
             }
         }
@@ -128,7 +155,12 @@ impl Draft {
 
     /// What the specification's own metadata map may tell, as plain text.
     fn read_metadata_words(&mut self, pairs: &[Pair<'_>], report: &mut Report<'_>) {
-        let word = |key: &str| get(pairs, key).and_then(Node::as_text).map(str::trim).filter(|text| !text.is_empty());
+        let word = |key: &str| {
+            get(pairs, key)
+                .and_then(Node::as_text)
+                .map(str::trim)
+                .filter(|text| !text.is_empty())
+        };
         if let (None, Some(node)) = (&self.card.version, get(pairs, "version")) {
             self.card.version = read_version(node, report);
         }
@@ -159,7 +191,10 @@ impl Draft {
         let Some(name) = self.name.as_deref() else {
             if !self.seen_name {
                 report.add(Code::NameMissing, 0, || {
-                    Say::new("there is no name").hint(format!("add `name: {}`", folder.map_or_else(|| "my-skill".into(), name::conforming)))
+                    Say::new("there is no name").hint(format!(
+                        "add `name: {}`",
+                        folder.map_or_else(|| "my-skill".into(), name::conforming)
+                    ))
                 });
             }
             return;
@@ -167,13 +202,20 @@ impl Draft {
         match SkillName::new(name) {
             Ok(_) => {}
             Err(NameError::Empty) => {
-                report.add(Code::NameMissing, self.name_at, || Say::new("the name is empty").hint("add `name: my-skill`"));
+                report.add(Code::NameMissing, self.name_at, || {
+                    Say::new("the name is empty").hint("add `name: my-skill`")
+                });
                 return;
             }
             Err(error) => {
-                let code = if error == NameError::Reserved { Code::NameReserved } else { Code::NameUnusable };
+                let code = if error == NameError::Reserved {
+                    Code::NameReserved
+                } else {
+                    Code::NameUnusable
+                };
                 report.add(code, self.name_at, || {
-                    Say::new(format!("the name `{}` can't be used: {error}", short(name))).hint("use lower-case letters, digits and hyphens")
+                    Say::new(format!("the name `{}` can't be used: {error}", short(name)))
+                        .hint("use lower-case letters, digits and hyphens")
                 });
                 return;
             }
@@ -181,15 +223,31 @@ impl Draft {
         for departure in name::departures(name) {
             let (code, what) = match departure {
                 Departure::TooLong => (Code::NameTooLong, "is longer than 64 characters"),
-                Departure::Characters => (Code::NameCharacters, "has other characters than a–z, 0–9 and hyphens"),
-                Departure::Hyphens => (Code::NameHyphens, "starts or ends with a hyphen, or has two in a row"),
+                Departure::Characters => (
+                    Code::NameCharacters,
+                    "has other characters than a–z, 0–9 and hyphens",
+                ),
+                Departure::Hyphens => (
+                    Code::NameHyphens,
+                    "starts or ends with a hyphen, or has two in a row",
+                ),
             };
-            report.add(code, self.name_at, || Say::new(format!("the name `{}` {what}", short(name))).hint(format!("write `name: {}`", name::conforming(name))));
+            report.add(code, self.name_at, || {
+                Say::new(format!("the name `{}` {what}", short(name)))
+                    .hint(format!("write `name: {}`", name::conforming(name)))
+            });
         }
         if let Some(folder) = folder.filter(|folder| *folder != name) {
             report.add(Code::NameFolder, self.name_at, || {
-                Say::new(format!("the name `{}` is not that of its folder, `{}`", short(name), short(folder)))
-                    .hint(format!("rename the folder to `{}`, or the skill", name::conforming(name)))
+                Say::new(format!(
+                    "the name `{}` is not that of its folder, `{}`",
+                    short(name),
+                    short(folder)
+                ))
+                .hint(format!(
+                    "rename the folder to `{}`, or the skill",
+                    name::conforming(name)
+                ))
             });
         }
     }
@@ -207,14 +265,22 @@ fn short(text: &str) -> String {
 fn read_version(node: &Node<'_>, report: &mut Report<'_>) -> Option<Version> {
     let version = Version::new(&shape::text("version", node, report)?);
     if version.semver().is_none() {
-        report.add(Code::VersionForm, node.at, || Say::new(format!("`{}` is not a SemVer version", short(version.as_str()))).hint("write it as `1.2.3`"));
+        report.add(Code::VersionForm, node.at, || {
+            Say::new(format!(
+                "`{}` is not a SemVer version",
+                short(version.as_str())
+            ))
+            .hint("write it as `1.2.3`")
+        });
     }
     Some(version)
 }
 
 /// An author is a text, or a map with a name.
 fn read_author(node: &Node<'_>) -> Option<Box<str>> {
-    node.as_text().or_else(|| node.get("name")?.as_text()).map(Into::into)
+    node.as_text()
+        .or_else(|| node.get("name")?.as_text())
+        .map(Into::into)
 }
 
 /// Metadata that is JSON5: in a string, or a flow map whose comments YAML took for keys.
@@ -222,20 +288,29 @@ fn as_json5(node: &Node<'_>, report: &mut Report<'_>) -> Option<Node<'static>> {
     if has_comment_key(node) {
         let json = repair::json5_value(report.brackets_at(node.at)?)?;
         report.add(Code::ReadAsJson5, node.at, || {
-            Say::new("`metadata` holds `//` comments and was read as JSON5").hint("YAML comments start with `#`")
+            Say::new("`metadata` holds `//` comments and was read as JSON5")
+                .hint("YAML comments start with `#`")
         });
         return Some(Node::from_json(json, node.at));
     }
-    let text = node.as_text().map(str::trim).filter(|text| text.starts_with('{'))?;
+    let text = node
+        .as_text()
+        .map(str::trim)
+        .filter(|text| text.starts_with('{'))?;
     let json = repair::json5_value(text)?;
-    report.add(Code::ReadAsJson5, node.at, || Say::new("`metadata` is JSON in a text and was read as such").hint("remove the quotes around it"));
+    report.add(Code::ReadAsJson5, node.at, || {
+        Say::new("`metadata` is JSON in a text and was read as such")
+            .hint("remove the quotes around it")
+    });
     Some(Node::from_json(json, node.at))
 }
 
 /// YAML takes a JSON5 comment for a part of the next key.
 fn has_comment_key(node: &Node<'_>) -> bool {
     match &node.value {
-        Value::Map(pairs) => pairs.iter().any(|pair| pair.key.starts_with("//") || pair.key.starts_with("/*") || has_comment_key(&pair.node)),
+        Value::Map(pairs) => pairs.iter().any(|pair| {
+            pair.key.starts_with("//") || pair.key.starts_with("/*") || has_comment_key(&pair.node)
+        }),
         Value::List(items) => items.iter().any(has_comment_key),
         _ => false,
     }
@@ -243,28 +318,54 @@ fn has_comment_key(node: &Node<'_>) -> bool {
 
 /// Hidden and control characters in a text that enters prompts.
 fn check_text(key: &str, value: &str, at: u32, report: &mut Report<'_>) {
-    if value.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n')) {
+    // Without an early exit the compiler looks at sixteen bytes at a time.
+    if value
+        .bytes()
+        .fold(true, |all, byte| all & matches!(byte, b' '..=b'~' | b'\n'))
+    {
         return;
     }
     if value.contains(text::hides_text) {
         let smuggled = text::smuggled_ascii(value);
         report.add(Code::HiddenText, at, || {
             if smuggled.is_empty() {
-                Say::new(format!("the {key} holds invisible characters; a model will not be shown them")).hint("remove them")
+                Say::new(format!(
+                    "the {key} holds invisible characters; a model will not be shown them"
+                ))
+                .hint("remove them")
             } else {
-                Say::new(format!("the {key} hides the text `{}` in invisible characters", short(&smuggled))).hint("remove it: people can't see it")
+                Say::new(format!(
+                    "the {key} hides the text `{}` in invisible characters",
+                    short(&smuggled)
+                ))
+                .hint("remove it: people can't see it")
             }
         });
     }
-    if value.chars().any(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r')) {
-        report.add(Code::ControlCharacters, at, || Say::new(format!("the {key} holds control characters; they are shown escaped")).hint("remove them"));
+    if value
+        .chars()
+        .any(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
+    {
+        report.add(Code::ControlCharacters, at, || {
+            Say::new(format!(
+                "the {key} holds control characters; they are shown escaped"
+            ))
+            .hint("remove them")
+        });
     }
 }
 
 /// ` #` in unquoted text starts a comment: the rest is lost without a word.
 fn check_comment(pair: &Pair<'_>, value: &str, report: &mut Report<'_>) {
-    let Some(cut) = report.comment_after(pair.key_at, value) else { return };
+    let Some(cut) = report.comment_after(pair.key_at, value) else {
+        return;
+    };
     report.add(Code::CommentCutsText, pair.node.at, || {
-        Say::new(format!("the {} ends before ` #`: `{}` is a comment to YAML", pair.key, short(&cut))).hint("put the whole text in quotes")
+        Say::new(format!(
+            "the {} ends before ` #`: `{}` is a comment to YAML",
+            pair.key,
+            short(&cut)
+        ))
+        .hint("put the whole text in quotes")
     });
 }

@@ -12,9 +12,12 @@ impl Draft {
     pub(super) fn invocation(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) -> bool {
         let (key, node) = (pair.key.as_ref(), &pair.node);
         match key {
-            "user-invocable" | "user_invocable" => self.card.user_invocable = shape::flag(key, node, report),
+            "user-invocable" | "user_invocable" => {
+                self.card.user_invocable = shape::flag(key, node, report);
+            }
             "disable-model-invocation" | "disable_model_invocation" => {
-                self.card.model_invocable = shape::flag(key, node, report).map(|disabled| !disabled);
+                self.card.model_invocable =
+                    shape::flag(key, node, report).map(|disabled| !disabled);
             }
             "when_to_use" => self.card.when_to_use = shape::text(key, node, report),
             "context" => self.invocation.context = read_context(node, report),
@@ -29,15 +32,25 @@ impl Draft {
             "hooks" => self.invocation.hooks = Some(node.to_json()),
             "command-dispatch" | "command_dispatch" => {
                 if shape::text(key, node, report).is_some_and(|word| &*word != "tool") {
-                    report.add(Code::UnknownWord, node.at, || Say::new("`command-dispatch` knows only `tool`"));
+                    report.add(Code::UnknownWord, node.at, || {
+                        Say::new("`command-dispatch` knows only `tool`")
+                    });
                 }
             }
-            "command-tool" | "command_tool" => self.invocation.dispatch_tool = shape::text(key, node, report),
-            "command-arg-mode" | "command_arg_mode" => self.invocation.dispatch_arguments = shape::text(key, node, report),
+            "command-tool" | "command_tool" => {
+                self.invocation.dispatch_tool = shape::text(key, node, report);
+            }
+            "command-arg-mode" | "command_arg_mode" => {
+                self.invocation.dispatch_arguments = shape::text(key, node, report);
+            }
             "allowed-tools" => self.read_allowed_tools(node, report),
-            "disallowed-tools" | "disallowed_tools" => self.tools.disallow = shape::tools(key, node, report),
+            "disallowed-tools" | "disallowed_tools" => {
+                self.tools.disallow = shape::tools(key, node, report);
+            }
             "allowed_tools" => self.tools.only = Some(shape::tools(key, node, report)),
-            "forbidden_tools" | "forbidden-tools" => self.tools.forbid = shape::tools(key, node, report),
+            "forbidden_tools" | "forbidden-tools" => {
+                self.tools.forbid = shape::tools(key, node, report);
+            }
             _ => return false,
         }
         true
@@ -45,11 +58,12 @@ impl Draft {
 
     fn read_allowed_tools(&mut self, node: &Node<'_>, report: &mut Report<'_>) {
         self.tools.preapprove = shape::tools("allowed-tools", node, report);
-        let conforms = node.as_text().is_some_and(|text| separated_by_blanks(text));
+        let conforms = node.as_text().is_some_and(separated_by_blanks);
         if !conforms {
             report.add(Code::AllowedToolsForm, node.at, || {
-                Say::new("`allowed-tools` should be one text with blanks between the tools")
-                    .hint(format!("write `allowed-tools: {}`", self.tools.preapprove.join(" ")))
+                Say::new("`allowed-tools` should be one text with blanks between the tools").hint(
+                    format!("write `allowed-tools: {}`", self.tools.preapprove.join(" ")),
+                )
             });
         }
     }
@@ -73,7 +87,12 @@ fn read_context(node: &Node<'_>, report: &mut Report<'_>) -> Context {
         Some("fork") => Context::Fork,
         None | Some("inline") => Context::Inline,
         Some(word) => {
-            report.add(Code::UnknownWord, node.at, || Say::new(format!("`context` is `inline` or `fork`, not `{}`", word.escape_debug())));
+            report.add(Code::UnknownWord, node.at, || {
+                Say::new(format!(
+                    "`context` is `inline` or `fork`, not `{}`",
+                    word.escape_debug()
+                ))
+            });
             Context::Inline
         }
     }
@@ -83,7 +102,9 @@ fn read_effort(node: &Node<'_>, report: &mut Report<'_>) -> Option<Box<str>> {
     let word = shape::text("effort", node, report)?;
     let known = ["low", "medium", "high", "xhigh", "max"];
     if !known.contains(&&*word) {
-        report.add(Code::UnknownWord, node.at, || Say::new(format!("`effort` is one of {}", known.join(", "))));
+        report.add(Code::UnknownWord, node.at, || {
+            Say::new(format!("`effort` is one of {}", known.join(", ")))
+        });
     }
     Some(word)
 }
@@ -102,7 +123,11 @@ fn read_hint(node: &Node<'_>) -> Option<Box<str>> {
 
 fn read_arguments(node: &Node<'_>, report: &mut Report<'_>) -> Vec<Box<str>> {
     match &node.value {
-        Value::Text(text, _) => text.split([' ', ',']).filter(|word| !word.is_empty()).map(Into::into).collect(),
+        Value::Text(text, _) => text
+            .split([' ', ','])
+            .filter(|word| !word.is_empty())
+            .map(Into::into)
+            .collect(),
         _ => shape::texts("arguments", node, report),
     }
 }

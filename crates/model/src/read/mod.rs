@@ -25,7 +25,14 @@ use crate::{
 };
 
 /// The fields of the specification.
-pub const STANDARD_FIELDS: &[&str] = &["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
+pub const STANDARD_FIELDS: &[&str] = &[
+    "name",
+    "description",
+    "license",
+    "compatibility",
+    "metadata",
+    "allowed-tools",
+];
 
 /// A file of a skill: its name in the folder and its text (at least up to the end of the frontmatter).
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +89,12 @@ fn parse_with(files: &Files<'_>, mode: Mode, reader: Reader) -> Parsed {
     let (format, file) = match (files.skill_yaml, files.skill_md) {
         (Some(file), _) => (Format::SkillYaml, file),
         (None, Some(file)) => (Format::SkillMd, file),
-        (None, None) => return Parsed { manifest: None, diagnostics: Vec::new() },
+        (None, None) => {
+            return Parsed {
+                manifest: None,
+                diagnostics: Vec::new(),
+            };
+        }
     };
     let mut report = Report::new(mode, file.name, file.text);
     let mut draft = Draft::new(format);
@@ -91,14 +103,38 @@ fn parse_with(files: &Files<'_>, mode: Mode, reader: Reader) -> Parsed {
         draft.check(files.folder, &mut report);
     }
     let mut diagnostics = std::mem::take(&mut report.list);
-    if let (Format::SkillYaml, Some(body)) = (format, files.skill_md) {
-        compare_names(draft.name.as_deref(), body, mode, reader, &mut diagnostics);
+    match (format, files.skill_md, mode) {
+        (Format::SkillMd, ..) => {}
+        (Format::SkillYaml, None, Mode::Lenient) => {}
+        (Format::SkillYaml, None, Mode::Strict) => {
+            report.add(DiagnosticCode::SkillFileMissing, 0, || {
+                Say::new("there is no SKILL.md, which the specification asks for")
+                    .hint("add a SKILL.md with the same name and a description")
+            });
+            diagnostics.append(&mut report.list);
+        }
+        (Format::SkillYaml, Some(body), _) => {
+            compare_names(draft.name.as_deref(), body, mode, reader, &mut diagnostics);
+            if mode == Mode::Strict {
+                let beside = Files {
+                    skill_yaml: None,
+                    sidecar: None,
+                    ..*files
+                };
+                diagnostics.extend(parse_with(&beside, mode, reader).diagnostics);
+            }
+        }
     }
     if let Some(file) = files.sidecar {
         sidecar::read(file, mode, &mut draft, &mut diagnostics);
     }
-    let invalid = diagnostics.iter().any(|diagnostic| diagnostic.severity == crate::Severity::Error);
-    Parsed { manifest: if invalid { None } else { draft.finish() }, diagnostics }
+    let invalid = diagnostics
+        .iter()
+        .any(|diagnostic| diagnostic.severity == crate::Severity::Error);
+    Parsed {
+        manifest: if invalid { None } else { draft.finish() },
+        diagnostics,
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,7 +143,12 @@ enum Format {
     SkillYaml,
 }
 
-fn read_pairs<'a>(text: &'a str, format: Format, reader: Reader, report: &mut Report<'_>) -> Option<Vec<Pair<'a>>> {
+fn read_pairs<'a>(
+    text: &'a str,
+    format: Format,
+    reader: Reader,
+    report: &mut Report<'_>,
+) -> Option<Vec<Pair<'a>>> {
     let range = match format {
         Format::SkillMd => frontmatter::split(text, report)?.yaml,
         Format::SkillYaml => {
@@ -118,7 +159,10 @@ fn read_pairs<'a>(text: &'a str, format: Format, reader: Reader, report: &mut Re
     let base = u32::try_from(range.start).unwrap_or(u32::MAX);
     if range.len() > frontmatter::MAX_FRONTMATTER {
         report.add(DiagnosticCode::FrontmatterTooLarge, base, || {
-            Say::new(format!("the manifest is larger than {} KiB", frontmatter::MAX_FRONTMATTER / 1024))
+            Say::new(format!(
+                "the manifest is larger than {} KiB",
+                frontmatter::MAX_FRONTMATTER / 1024
+            ))
         });
         return None;
     }
@@ -129,7 +173,13 @@ fn read_pairs<'a>(text: &'a str, format: Format, reader: Reader, report: &mut Re
 }
 
 /// SKILL.md beside a SKILL.yaml is the body; if it names itself, it must be the same name.
-fn compare_names(name: Option<&str>, body: FileText<'_>, mode: Mode, reader: Reader, diagnostics: &mut Vec<Diagnostic>) {
+fn compare_names(
+    name: Option<&str>,
+    body: FileText<'_>,
+    mode: Mode,
+    reader: Reader,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     if !body.text.trim_start_matches('\u{feff}').starts_with("---") {
         return;
     }
@@ -137,10 +187,14 @@ fn compare_names(name: Option<&str>, body: FileText<'_>, mode: Mode, reader: Rea
     let pairs = read_pairs(body.text, Format::SkillMd, reader, &mut report).unwrap_or_default();
     report.list.clear();
     if let (Some(name), Some(other)) = (name, pairs.iter().find(|pair| pair.key == "name"))
-        && other.node.as_text().is_some_and(|other| other.trim() != name)
+        && other
+            .node
+            .as_text()
+            .is_some_and(|other| other.trim() != name)
     {
         report.add(DiagnosticCode::NamesDisagree, other.key_at, || {
-            Say::new(format!("SKILL.yaml is named `{name}`, this file is not")).hint(format!("write `name: {name}` here, or leave the name out"))
+            Say::new(format!("SKILL.yaml is named `{name}`, this file is not"))
+                .hint(format!("write `name: {name}` here, or leave the name out"))
         });
     }
     diagnostics.append(&mut report.list);
@@ -210,6 +264,7 @@ impl Draft {
     }
 
     fn read(&mut self, pairs: &[Pair<'_>], report: &mut Report<'_>) {
+        let mut unknown: Vec<&Pair<'_>> = Vec::new();
         for pair in pairs {
             let known = self.identity(pair, report)
                 || self.invocation(pair, report)
@@ -217,22 +272,35 @@ impl Draft {
                 || self.contract(pair, report)
                 || self.code(pair, report);
             if !known {
-                self.unknown.push((pair.key.as_ref().into(), pair.node.to_json()));
-                report_unknown(pair, report);
-            } else if self.format == Format::SkillMd && !STANDARD_FIELDS.contains(&pair.key.as_ref()) {
+                self.unknown
+                    .push((pair.key.as_ref().into(), pair.node.to_json()));
+                unknown.push(pair);
+            } else if self.format == Format::SkillMd
+                && !STANDARD_FIELDS.contains(&pair.key.as_ref())
+            {
                 report.add(DiagnosticCode::NonStandardField, pair.key_at, || {
-                    Say::new(format!("`{}` is not a field of the specification", pair.key)).hint("move it below `metadata:`")
+                    Say::new(format!(
+                        "`{}` is not a field of the specification",
+                        pair.key
+                    ))
+                    .hint("move it below `metadata:`")
                 });
             }
         }
+        report_unknown(&unknown, report);
     }
 
     fn check(&mut self, folder: Option<&str>, report: &mut Report<'_>) {
         self.check_identity(folder, report);
         if self.format == Format::SkillYaml {
-            for (field, missing) in [("version", self.card.version.is_none()), ("types", !self.seen_types)] {
+            for (field, missing) in [
+                ("version", self.card.version.is_none()),
+                ("types", !self.seen_types),
+            ] {
                 if missing {
-                    report.add(DiagnosticCode::FieldMissing, 0, || Say::new(format!("a SKILL.yaml must have `{field}`")).hint(example(field)));
+                    report.add(DiagnosticCode::FieldMissing, 0, || {
+                        Say::new(format!("a SKILL.yaml must have `{field}`")).hint(example(field))
+                    });
                 }
             }
         }
@@ -247,7 +315,11 @@ impl Draft {
                 when_to_use: card.when_to_use,
                 version: card.version,
                 emoji: card.emoji,
-                types: if card.types.is_empty() { Types::PROMPT } else { card.types },
+                types: if card.types.is_empty() {
+                    Types::PROMPT
+                } else {
+                    card.types
+                },
                 backend: card.backend,
                 user_invocable: card.user_invocable.unwrap_or(true),
                 model_invocable: card.model_invocable.unwrap_or(true),
@@ -271,27 +343,91 @@ impl Draft {
 }
 
 fn example(field: &str) -> &'static str {
-    if field == "version" { "add `version: 0.1.0`" } else { "add `types: [prompt]`, or tool, workflow, security-rule, transform" }
+    if field == "version" {
+        "add `version: 0.1.0`"
+    } else {
+        "add `types: [prompt]`, or tool, workflow, security-rule, transform"
+    }
 }
 
 /// Every key that some room takes, for "did you mean".
 const KNOWN_FIELDS: &[&str] = &[
-    "name", "description", "license", "compatibility", "metadata", "allowed-tools", "version", "homepage", "author",
-    "emoji", "category", "requires", "os", "always", "primaryEnv", "skillKey", "install", "tools", "user-invocable",
-    "disable-model-invocation", "context", "agent", "background", "model", "effort", "argument-hint", "arguments",
-    "when_to_use", "paths", "shell", "hooks", "disallowed-tools", "allowed_tools", "forbidden_tools",
-    "execution_protocol", "preconditions", "postconditions", "output_contract", "compatibility_rules",
-    "composability_rules", "conflicts_with", "types", "triggers", "permissions", "dependencies", "implementation",
-    "prompt", "security_rules", "wiki", "command-dispatch", "command-tool", "command-arg-mode",
+    "name",
+    "description",
+    "license",
+    "compatibility",
+    "metadata",
+    "allowed-tools",
+    "version",
+    "homepage",
+    "author",
+    "emoji",
+    "category",
+    "requires",
+    "os",
+    "always",
+    "primaryEnv",
+    "skillKey",
+    "install",
+    "tools",
+    "user-invocable",
+    "disable-model-invocation",
+    "context",
+    "agent",
+    "background",
+    "model",
+    "effort",
+    "argument-hint",
+    "arguments",
+    "when_to_use",
+    "paths",
+    "shell",
+    "hooks",
+    "disallowed-tools",
+    "allowed_tools",
+    "forbidden_tools",
+    "execution_protocol",
+    "preconditions",
+    "postconditions",
+    "output_contract",
+    "compatibility_rules",
+    "composability_rules",
+    "conflicts_with",
+    "types",
+    "triggers",
+    "permissions",
+    "dependencies",
+    "implementation",
+    "prompt",
+    "security_rules",
+    "wiki",
+    "command-dispatch",
+    "command-tool",
+    "command-arg-mode",
 ];
 
-fn report_unknown(pair: &Pair<'_>, report: &mut Report<'_>) {
-    report.add(DiagnosticCode::UnknownField, pair.key_at, || {
-        let key = pair.key.as_ref();
-        let say = Say::new(format!("nobody knows the field `{}`", key.escape_debug()));
-        match nearest(key) {
-            Some(known) => say.hint(format!("did you mean `{known}`?")),
-            None => say.hint("move it below `metadata:`, where every key is allowed"),
+/// One diagnostic for all unknown fields of a file: most of them are somebody's own, and say little.
+fn report_unknown(unknown: &[&Pair<'_>], report: &mut Report<'_>) {
+    let Some(first) = unknown.first() else { return };
+    report.add(DiagnosticCode::UnknownField, first.key_at, || {
+        let names: Vec<String> = unknown
+            .iter()
+            .map(|pair| format!("`{}`", pair.key.escape_debug()))
+            .collect();
+        let say = Say::new(format!(
+            "nobody knows the field{} {}",
+            if names.len() == 1 { "" } else { "s" },
+            names.join(", ")
+        ));
+        match unknown
+            .iter()
+            .find_map(|pair| Some((&pair.key, nearest(&pair.key)?)))
+        {
+            Some((key, known)) => say.hint(format!(
+                "did you mean `{known}` by `{}`?",
+                key.escape_debug()
+            )),
+            None => say.hint("move what is yours below `metadata:`, where every key is allowed"),
         }
     });
 }
@@ -300,18 +436,26 @@ fn report_unknown(pair: &Pair<'_>, report: &mut Report<'_>) {
 /// unknown fields are nobody's misspelling, and ten thousand skills have thousands of them.
 fn nearest(key: &str) -> Option<&'static str> {
     let most = 1 + key.len() / 5;
-    let close = KNOWN_FIELDS.iter().filter(|known| known.len().abs_diff(key.len()) <= most && shares_letters(key, known));
-    close.map(|known| (strsim::osa_distance(key, known), *known)).min().filter(|(distance, _)| *distance <= most).map(|(_, known)| known)
+    let close = KNOWN_FIELDS
+        .iter()
+        .filter(|known| known.len().abs_diff(key.len()) <= most && shares_letters(key, known));
+    close
+        .map(|known| (strsim::osa_distance(key, known), *known))
+        .min()
+        .filter(|(distance, _)| *distance <= most)
+        .map(|(_, known)| known)
 }
 
-/// A misspelling keeps the first or the last letter.
+/// A misspelling keeps the first letter, nearly always.
 fn shares_letters(a: &str, b: &str) -> bool {
-    a.bytes().next() == b.bytes().next() || a.bytes().last() == b.bytes().last()
+    a.bytes().next() == b.bytes().next()
 }
 
 /// The `skills:` list of an agent's own file. Such a file needs no frontmatter at all.
 pub(crate) fn agent_skills(text: &str) -> Vec<Box<str>> {
     let mut report = Report::new(Mode::Lenient, "AGENT.md", text);
     let pairs = read_pairs(text, Format::SkillMd, Reader::Fast, &mut report).unwrap_or_default();
-    yaml::node::get(&pairs, "skills").map(|node| shape::texts("skills", node, &mut report)).unwrap_or_default()
+    yaml::node::get(&pairs, "skills")
+        .map(|node| shape::texts("skills", node, &mut report))
+        .unwrap_or_default()
 }

@@ -12,7 +12,9 @@ use crate::{
 /// Blocks below `metadata`, ours first: the first one that is there is read.
 const VENDORS: [&str; 5] = ["metier", "wundr", "clawdis", "clawdbot", "openclaw"];
 
-const INSTALLERS: &[&str] = &["brew", "apt", "npm", "node", "go", "uv", "pip", "cargo", "download"];
+const INSTALLERS: &[&str] = &[
+    "brew", "apt", "npm", "node", "go", "uv", "pip", "cargo", "download",
+];
 
 impl Draft {
     pub(super) fn requirement(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) -> bool {
@@ -33,7 +35,9 @@ impl Draft {
 
     /// Reads the first vendor block below `metadata`.
     pub(super) fn vendor_blocks(&mut self, metadata: &[Pair<'_>], report: &mut Report<'_>) {
-        let Some(node) = VENDORS.iter().find_map(|vendor| get(metadata, vendor)) else { return };
+        let Some(node) = VENDORS.iter().find_map(|vendor| get(metadata, vendor)) else {
+            return;
+        };
         for pair in shape::map("metadata", node, report) {
             self.vendor_field(pair, report);
         }
@@ -42,22 +46,31 @@ impl Draft {
     fn vendor_field(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) -> bool {
         let node = &pair.node;
         match pair.key.as_ref() {
-            "requires" => shape::map("requires", node, report).iter().for_each(|pair| self.read_requires(pair, report)),
+            "requires" => shape::map("requires", node, report)
+                .iter()
+                .for_each(|pair| self.read_requires(pair, report)),
             "os" => self.read_os(node, report),
             "always" => self.card.always = shape::flag("always", node, report).unwrap_or(false),
             "emoji" => self.card.emoji = shape::text("emoji", node, report),
             "category" => self.about.category = shape::text("category", node, report),
             "homepage" => self.about.homepage = shape::text("homepage", node, report),
-            "primaryEnv" | "primary_env" => self.card.primary_env = shape::text("primaryEnv", node, report),
+            "primaryEnv" | "primary_env" => {
+                self.card.primary_env = shape::text("primaryEnv", node, report);
+            }
             "skillKey" | "skill_key" => self.card.skill_key = shape::text("skillKey", node, report),
-            "install" => shape::maps("install", node, report).into_iter().for_each(|item| self.read_installer(item, report)),
+            "install" => shape::maps("install", node, report)
+                .into_iter()
+                .for_each(|item| self.read_installer(item, report)),
             _ => return false,
         }
         true
     }
 
     fn need(&mut self, need: Need, at: u32, report: &Report<'_>) {
-        self.card.requirements.push(Requirement { need, line: report.line(at) });
+        self.card.requirements.push(Requirement {
+            need,
+            line: report.line(at),
+        });
     }
 
     fn read_requires(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) {
@@ -75,7 +88,8 @@ impl Draft {
             }
             _ => {
                 report.add(Code::UnknownWord, pair.key_at, || {
-                    Say::new(format!("`requires.{}` is not known", key.escape_debug())).hint("use bins, anyBins, env or config")
+                    Say::new(format!("`requires.{}` is not known", key.escape_debug()))
+                        .hint("use bins, anyBins, env or config")
                 });
                 return;
             }
@@ -91,7 +105,9 @@ impl Draft {
         for (word, at) in &words {
             match word.to_ascii_lowercase().parse::<Os>() {
                 Ok(os) => systems.push(os),
-                Err(error) => report.add(Code::UnknownWord, *at, || Say::new(format!("`os`: {error}"))),
+                Err(error) => report.add(Code::UnknownWord, *at, || {
+                    Say::new(format!("`os`: {error}"))
+                }),
             }
         }
         if !words.is_empty() {
@@ -101,15 +117,30 @@ impl Draft {
 
     fn read_installer(&mut self, node: &Node<'_>, report: &mut Report<'_>) {
         let field = |key: &str, report: &mut Report<'_>| shape::entry(node, key, report);
-        let kind = field("kind", report).or_else(|| field("type", report)).unwrap_or_default();
+        let kind = field("kind", report)
+            .or_else(|| field("type", report))
+            .unwrap_or_default();
         if !INSTALLERS.contains(&&*kind) {
             report.add(Code::UnknownWord, node.at, || {
-                Say::new(format!("`{}` is not a kind of installer", kind.escape_debug())).hint(format!("use one of {}", INSTALLERS.join(", ")))
+                Say::new(format!(
+                    "`{}` is not a kind of installer",
+                    kind.escape_debug()
+                ))
+                .hint(format!("use one of {}", INSTALLERS.join(", ")))
             });
         }
-        let package = ["formula", "cask", "package", "module", "url"].iter().find_map(|key| field(key, report)).unwrap_or_default();
-        let bins = node.get("bins").map(|bins| shape::texts("bins", bins, report)).unwrap_or_default();
-        let os = node.get("os").map(|os| shape::texts("os", os, report)).unwrap_or_default();
+        let package = ["formula", "cask", "package", "module", "url"]
+            .iter()
+            .find_map(|key| field(key, report))
+            .unwrap_or_default();
+        let bins = node
+            .get("bins")
+            .map(|bins| shape::texts("bins", bins, report))
+            .unwrap_or_default();
+        let os = node
+            .get("os")
+            .map(|os| shape::texts("os", os, report))
+            .unwrap_or_default();
         self.card.installers.push(Installer {
             id: field("id", report).unwrap_or_else(|| kind.clone()),
             label: field("label", report),
@@ -123,7 +154,12 @@ impl Draft {
     fn read_dependencies(&mut self, node: &Node<'_>, report: &mut Report<'_>) {
         let Value::List(items) = &node.value else {
             if node.value != Value::Null {
-                shape::wrong("dependencies", node, "a list of `{name, version, optional}`", report);
+                shape::wrong(
+                    "dependencies",
+                    node,
+                    "a list of `{name, version, optional}`",
+                    report,
+                );
             }
             return;
         };
@@ -131,8 +167,20 @@ impl Draft {
             match (&item.value, self.format) {
                 (Value::Map(_), _) => self.read_dependency(item, report),
                 (Value::Text(name, _), Format::SkillYaml) => {
-                    let (name, version) = name.split_once('@').map_or((name.as_ref(), None), |(name, version)| (name, Some(version.into())));
-                    self.need(Need::Skill(Dependency { name: name.into(), version, optional: false }), item.at, report);
+                    let (name, version) = name
+                        .split_once('@')
+                        .map_or((name.as_ref(), None), |(name, version)| {
+                            (name, Some(version.into()))
+                        });
+                    self.need(
+                        Need::Skill(Dependency {
+                            name: name.into(),
+                            version,
+                            optional: false,
+                        }),
+                        item.at,
+                        report,
+                    );
                 }
                 _ => {
                     report.add(Code::FieldForm, item.at, || {
@@ -150,11 +198,31 @@ impl Draft {
             return shape::wrong("dependencies", node, "a map with a `name`", report);
         };
         let version = shape::entry(node, "version", report);
-        if let Some(range) = version.as_deref().filter(|range| semver::VersionReq::parse(range).is_err()) {
-            report.add(Code::VersionForm, node.at, || Say::new(format!("`{}` is not a range of versions", range.escape_debug())).hint("write it as `^1.2`"));
+        if let Some(range) = version
+            .as_deref()
+            .filter(|range| semver::VersionReq::parse(range).is_err())
+        {
+            report.add(Code::VersionForm, node.at, || {
+                Say::new(format!(
+                    "`{}` is not a range of versions",
+                    range.escape_debug()
+                ))
+                .hint("write it as `^1.2`")
+            });
         }
-        let optional = node.get("optional").and_then(Node::as_bool).unwrap_or(false);
-        self.need(Need::Skill(Dependency { name, version, optional }), node.at, report);
+        let optional = node
+            .get("optional")
+            .and_then(Node::as_bool)
+            .unwrap_or(false);
+        self.need(
+            Need::Skill(Dependency {
+                name,
+                version,
+                optional,
+            }),
+            node.at,
+            report,
+        );
     }
 }
 

@@ -9,14 +9,20 @@ use crate::{
 /// Says that a field has another shape than it should.
 pub(super) fn wrong(key: &str, node: &Node<'_>, wanted: &str, report: &mut Report<'_>) {
     report.add(Code::FieldForm, node.at, || {
-        Say::new(format!("`{}` is {}, but should be {wanted}; it was not read", key.escape_debug(), node.kind()))
+        Say::new(format!(
+            "`{}` is {}, but should be {wanted}; it was not read",
+            key.escape_debug(),
+            node.kind()
+        ))
     });
 }
 
 /// A text; nothing at all is `None` without complaint.
 pub(super) fn text(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Option<Box<str>> {
     match &node.value {
-        Value::Text(text, _) => Some(text.trim().into()).filter(|text: &Box<str>| !text.is_empty()),
+        Value::Text(text, _) => Some(text.trim())
+            .filter(|text| !text.is_empty())
+            .map(Into::into),
         Value::Null => None,
         _ => {
             wrong(key, node, "text", report);
@@ -36,7 +42,10 @@ pub(super) fn flag(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Optio
 
 /// A list of texts; one text with commas is a list too.
 pub(super) fn texts(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<Box<str>> {
-    located(key, node, report).into_iter().map(|(text, _)| text).collect()
+    located(key, node, report)
+        .into_iter()
+        .map(|(text, _)| text)
+        .collect()
 }
 
 /// A list of texts with the place of each.
@@ -52,7 +61,11 @@ pub(super) fn located(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Ve
                 }
                 found
             };
-            items.iter().filter_map(item).filter(|(text, _): &(Box<str>, u32)| !text.is_empty()).collect()
+            items
+                .iter()
+                .filter_map(item)
+                .filter(|(text, _): &(Box<str>, u32)| !text.is_empty())
+                .collect()
         }
         Value::Map(_) => {
             wrong(key, node, "a list of texts", report);
@@ -62,7 +75,11 @@ pub(super) fn located(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Ve
 }
 
 fn split_at(text: &str, separator: char, at: u32) -> Vec<(Box<str>, u32)> {
-    text.split(separator).map(str::trim).filter(|part| !part.is_empty()).map(|part| (part.into(), at)).collect()
+    text.split(separator)
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .map(|part| (part.into(), at))
+        .collect()
 }
 
 /// Tool names: a list, or one text with commas or blanks between them. Brackets keep together
@@ -98,7 +115,11 @@ pub(super) fn split_tools(text: &str) -> Vec<Box<str>> {
 }
 
 /// The pairs of a map.
-pub(super) fn map<'n, 'a>(key: &str, node: &'n Node<'a>, report: &mut Report<'_>) -> &'n [Pair<'a>] {
+pub(super) fn map<'n, 'a>(
+    key: &str,
+    node: &'n Node<'a>,
+    report: &mut Report<'_>,
+) -> &'n [Pair<'a>] {
     match &node.value {
         Value::Map(pairs) => pairs,
         Value::Null => &[],
@@ -110,11 +131,21 @@ pub(super) fn map<'n, 'a>(key: &str, node: &'n Node<'a>, report: &mut Report<'_>
 }
 
 /// The items of a list that are maps.
-pub(super) fn maps<'n, 'a>(key: &str, node: &'n Node<'a>, report: &mut Report<'_>) -> Vec<&'n Node<'a>> {
+pub(super) fn maps<'n, 'a>(
+    key: &str,
+    node: &'n Node<'a>,
+    report: &mut Report<'_>,
+) -> Vec<&'n Node<'a>> {
     match &node.value {
         Value::List(items) => {
-            items.iter().filter(|item| item.as_map().is_none()).for_each(|item| wrong(key, item, "a map", report));
-            items.iter().filter(|item| item.as_map().is_some()).collect()
+            items
+                .iter()
+                .filter(|item| item.as_map().is_none())
+                .for_each(|item| wrong(key, item, "a map", report));
+            items
+                .iter()
+                .filter(|item| item.as_map().is_some())
+                .collect()
         }
         Value::Null => Vec::new(),
         _ => {

@@ -4,23 +4,38 @@ use super::{Draft, FileText};
 use crate::{
     diagnostic::{Code, Diagnostic, Mode},
     report::{Report, Say},
-    yaml::{self, node::{Node, get}},
+    yaml::{
+        self,
+        node::{Node, get},
+    },
 };
 
 /// Reads the interface, the policy and the tool dependencies. Whatever is wrong with the sidecar
 /// is a warning: the skill itself is not to blame.
-pub(super) fn read(file: FileText<'_>, mode: Mode, draft: &mut Draft, diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn read(
+    file: FileText<'_>,
+    mode: Mode,
+    draft: &mut Draft,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let mut report = Report::new(mode, file.name, file.text);
     let pairs = yaml::read_mapping(file.text, 0, &mut report);
     let broken = pairs.is_none() || report.has_errors();
     report.list.clear();
     if broken {
-        report.add(Code::SidecarUnread, 0, || Say::new("the file is not a YAML map and was not read").hint("check it with a YAML linter"));
+        report.add(Code::SidecarUnread, 0, || {
+            Say::new("the file is not a YAML map and was not read")
+                .hint("check it with a YAML linter")
+        });
     }
     let pairs = pairs.unwrap_or_default();
     draft.about.interface = get(&pairs, "interface").map(Node::to_json);
-    draft.about.sidecar_tools = get(&pairs, "dependencies").and_then(|node| node.get("tools")).map(Node::to_json);
-    let implicit = get(&pairs, "policy").and_then(|node| node.get("allow_implicit_invocation")).and_then(Node::as_bool);
+    draft.about.sidecar_tools = get(&pairs, "dependencies")
+        .and_then(|node| node.get("tools"))
+        .map(Node::to_json);
+    let implicit = get(&pairs, "policy")
+        .and_then(|node| node.get("allow_implicit_invocation"))
+        .and_then(Node::as_bool);
     if implicit == Some(false) {
         draft.card.model_invocable = Some(false);
     }

@@ -9,7 +9,10 @@ use std::borrow::Cow;
 use granit_parser::{Event, Parser, ScalarStyle, Span};
 
 use super::node::{Node, Pair, Style, Value};
-use crate::{diagnostic::Code, report::{Report, Say}};
+use crate::{
+    diagnostic::Code,
+    report::{Report, Say},
+};
 
 const MAX_DEPTH: usize = 64;
 const MAX_NODES: usize = 5_000;
@@ -23,32 +26,57 @@ pub(crate) enum Failure {
 }
 
 /// Reads one YAML document. `base` is the offset of `text` in its file.
-pub(crate) fn read<'a>(text: &'a str, base: u32, report: &mut Report<'_>) -> Result<Node<'a>, Failure> {
-    let options = granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH };
-    let mut builder = Builder { text, base, stack: Vec::new(), root: None, anchors: Vec::new(), nodes: 0, aliases: 0, alias_nodes: 0 };
+pub(crate) fn read<'a>(
+    text: &'a str,
+    base: u32,
+    report: &mut Report<'_>,
+) -> Result<Node<'a>, Failure> {
+    let options =
+        granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH };
+    let mut builder = Builder {
+        text,
+        base,
+        stack: Vec::new(),
+        root: None,
+        anchors: Vec::new(),
+        nodes: 0,
+        aliases: 0,
+        alias_nodes: 0,
+    };
     for next in Parser::new_from_str_with_options(text, options) {
         let (event, span) = next.map_err(|error| scan_failure(&error, base, report))?;
         if builder.root.is_some() && matches!(event, Event::DocumentStart(..)) {
             let at = builder.at(&span);
             report.add(Code::SecondDocument, at, || {
-                Say::new("a second YAML document starts here and is not read").hint("keep one document between the `---` lines")
+                Say::new("a second YAML document starts here and is not read")
+                    .hint("keep one document between the `---` lines")
             });
             break;
         }
         builder.event(event, &span, report)?;
     }
-    Ok(builder.root.unwrap_or(Node { value: Value::Null, at: base }))
+    Ok(builder.root.unwrap_or(Node {
+        value: Value::Null,
+        at: base,
+    }))
 }
 
 fn scan_failure(error: &granit_parser::ScanError, base: u32, report: &mut Report<'_>) -> Failure {
     let at = base + offset(error.marker());
-    if matches!(error.kind(), granit_parser::ErrorKind::RecursionLimitExceeded) {
+    if matches!(
+        error.kind(),
+        granit_parser::ErrorKind::RecursionLimitExceeded
+    ) {
         report.add(Code::TooDeep, at, || {
-            Say::new(format!("values are nested deeper than {MAX_DEPTH} levels")).hint("flatten the frontmatter")
+            Say::new(format!("values are nested deeper than {MAX_DEPTH} levels"))
+                .hint("flatten the frontmatter")
         });
         return Failure::Refused;
     }
-    Failure::Syntax { at, message: error.info() }
+    Failure::Syntax {
+        at,
+        message: error.info(),
+    }
 }
 
 fn offset(marker: &granit_parser::Marker) -> u32 {
@@ -57,8 +85,17 @@ fn offset(marker: &granit_parser::Marker) -> u32 {
 
 /// A collection that is still open.
 enum Open<'a> {
-    List { at: u32, items: Vec<Node<'a>>, anchor: usize },
-    Map { at: u32, pairs: Vec<Pair<'a>>, key: Option<(Cow<'a, str>, u32)>, anchor: usize },
+    List {
+        at: u32,
+        items: Vec<Node<'a>>,
+        anchor: usize,
+    },
+    Map {
+        at: u32,
+        pairs: Vec<Pair<'a>>,
+        key: Option<(Cow<'a, str>, u32)>,
+        anchor: usize,
+    },
 }
 
 struct Builder<'a> {
@@ -77,7 +114,12 @@ impl<'a> Builder<'a> {
         self.base + offset(&span.start)
     }
 
-    fn event(&mut self, event: Event<'a>, span: &Span, report: &mut Report<'_>) -> Result<(), Failure> {
+    fn event(
+        &mut self,
+        event: Event<'a>,
+        span: &Span,
+        report: &mut Report<'_>,
+    ) -> Result<(), Failure> {
         let at = self.at(span);
         match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -87,15 +129,46 @@ impl<'a> Builder<'a> {
             }
             Event::SequenceStart(_, anchor, tag) => {
                 self.tag(tag.is_some(), at, report)?;
-                self.open(Open::List { at, items: Vec::new(), anchor }, report)
+                self.open(
+                    Open::List {
+                        at,
+                        items: Vec::new(),
+                        anchor,
+                    },
+                    report,
+                )
             }
             Event::MappingStart(_, anchor, tag) => {
                 self.tag(tag.is_some(), at, report)?;
-                self.open(Open::Map { at, pairs: Vec::new(), key: None, anchor }, report)
+                self.open(
+                    Open::Map {
+                        at,
+                        pairs: Vec::new(),
+                        key: None,
+                        anchor,
+                    },
+                    report,
+                )
             }
             Event::SequenceEnd | Event::MappingEnd => match self.stack.pop() {
-                Some(Open::List { at, items, anchor }) => self.close(Node { value: Value::List(items), at }, anchor, report),
-                Some(Open::Map { at, pairs, anchor, .. }) => self.close(Node { value: Value::Map(pairs), at }, anchor, report),
+                Some(Open::List { at, items, anchor }) => self.close(
+                    Node {
+                        value: Value::List(items),
+                        at,
+                    },
+                    anchor,
+                    report,
+                ),
+                Some(Open::Map {
+                    at, pairs, anchor, ..
+                }) => self.close(
+                    Node {
+                        value: Value::Map(pairs),
+                        at,
+                    },
+                    anchor,
+                    report,
+                ),
                 None => Ok(()),
             },
             Event::Alias(id) => self.alias(id, at, report),
@@ -108,7 +181,8 @@ impl<'a> Builder<'a> {
             return Ok(());
         }
         report.add(Code::TagUsed, at, || {
-            Say::new("YAML tags (`!…`) are not allowed in a manifest").hint("write the value as plain text, in quotes if it starts with `!`")
+            Say::new("YAML tags (`!…`) are not allowed in a manifest")
+                .hint("write the value as plain text, in quotes if it starts with `!`")
         });
         Err(Failure::Refused)
     }
@@ -116,22 +190,34 @@ impl<'a> Builder<'a> {
     fn open(&mut self, open: Open<'a>, report: &mut Report<'_>) -> Result<(), Failure> {
         if self.stack.len() >= MAX_DEPTH {
             let (Open::List { at, .. } | Open::Map { at, .. }) = &open;
-            report.add(Code::TooDeep, *at, || Say::new(format!("values are nested deeper than {MAX_DEPTH} levels")));
+            report.add(Code::TooDeep, *at, || {
+                Say::new(format!("values are nested deeper than {MAX_DEPTH} levels"))
+            });
             return Err(Failure::Refused);
         }
         if let Some(Open::Map { key: None, .. }) = self.stack.last() {
             let (Open::List { at, .. } | Open::Map { at, .. }) = open;
-            return Err(Failure::Syntax { at, message: "a key must be text, not a list or a map".into() });
+            return Err(Failure::Syntax {
+                at,
+                message: "a key must be text, not a list or a map".into(),
+            });
         }
         self.stack.push(open);
         Ok(())
     }
 
     /// A finished node goes to its parent, as an item, a key or a value.
-    fn close(&mut self, node: Node<'a>, anchor: usize, report: &mut Report<'_>) -> Result<(), Failure> {
+    fn close(
+        &mut self,
+        node: Node<'a>,
+        anchor: usize,
+        report: &mut Report<'_>,
+    ) -> Result<(), Failure> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            report.add(Code::TooManyValues, node.at, || Say::new(format!("there are more than {MAX_NODES} values")));
+            report.add(Code::TooManyValues, node.at, || {
+                Say::new(format!("there are more than {MAX_NODES} values"))
+            });
             return Err(Failure::Refused);
         }
         if anchor > 0 && self.anchors.len() < MAX_ALIASES {
@@ -141,7 +227,9 @@ impl<'a> Builder<'a> {
         match self.stack.last_mut() {
             None => self.root = Some(node),
             Some(Open::List { items, .. }) => items.push(node),
-            Some(Open::Map { key: slot @ None, .. }) => *slot = Some((key_text(node.value), node.at)),
+            Some(Open::Map {
+                key: slot @ None, ..
+            }) => *slot = Some((key_text(node.value), node.at)),
             Some(Open::Map { pairs, key, .. }) => {
                 if let Some((key, key_at)) = key.take() {
                     push_pair(pairs, Pair { key, key_at, node }, top, report);
@@ -152,16 +240,24 @@ impl<'a> Builder<'a> {
     }
 
     fn alias(&mut self, id: usize, at: u32, report: &mut Report<'_>) -> Result<(), Failure> {
-        let target = self.anchors.iter().find(|(anchor, _)| *anchor == id).map(|(_, node)| node.clone());
+        let target = self
+            .anchors
+            .iter()
+            .find(|(anchor, _)| *anchor == id)
+            .map(|(_, node)| node.clone());
         let size = target.as_ref().map_or(0, count);
         self.aliases += 1;
         self.alias_nodes += size;
         if self.aliases > MAX_ALIASES || self.alias_nodes > MAX_ALIAS_NODES || target.is_none() {
-            report.add(Code::AliasBudget, at, || Say::new("aliases (`*x`) expand to more than a manifest may hold").hint("write the values out"));
+            report.add(Code::AliasBudget, at, || {
+                Say::new("aliases (`*x`) expand to more than a manifest may hold")
+                    .hint("write the values out")
+            });
             return Err(Failure::Refused);
         }
         report.add(Code::AliasUsed, at, || {
-            Say::new(format!("`{}` is a YAML alias", self.alias_source(at))).hint("write the value out, or put it in quotes if it is text")
+            Say::new(format!("`{}` is a YAML alias", self.alias_source(at)))
+                .hint("write the value out, or put it in quotes if it is text")
         });
         match target {
             Some(node) => self.close(Node { at, ..node }, 0, report),
@@ -171,29 +267,50 @@ impl<'a> Builder<'a> {
 
     fn alias_source(&self, at: u32) -> &'a str {
         let rest = &self.text[((at - self.base) as usize).min(self.text.len())..];
-        rest.split(|c: char| c.is_whitespace() || ",]}".contains(c)).next().unwrap_or("*")
+        rest.split(|c: char| c.is_whitespace() || ",]}".contains(c))
+            .next()
+            .unwrap_or("*")
     }
 }
 
-pub(crate) fn push_pair<'a>(pairs: &mut Vec<Pair<'a>>, pair: Pair<'a>, top: bool, report: &mut Report<'_>) {
+pub(crate) fn push_pair<'a>(
+    pairs: &mut Vec<Pair<'a>>,
+    pair: Pair<'a>,
+    top: bool,
+    report: &mut Report<'_>,
+) {
     if pair.key == "<<" {
         report.add(Code::MergeKey, pair.key_at, || {
             Say::new("the merge key `<<` is not applied").hint("write the fields out")
         });
         return;
     }
-    let Some(first) = pairs.iter().find(|other| other.key.eq_ignore_ascii_case(&pair.key)) else {
+    let Some(first) = pairs
+        .iter()
+        .find(|other| other.key.eq_ignore_ascii_case(&pair.key))
+    else {
         pairs.push(pair);
         return;
     };
-    let identity = top && ["name", "description"].iter().any(|key| pair.key.eq_ignore_ascii_case(key));
+    let identity = top
+        && ["name", "description"]
+            .iter()
+            .any(|key| pair.key.eq_ignore_ascii_case(key));
     if identity && first.node.value != pair.node.value {
         report.add(Code::DuplicateIdentity, pair.key_at, || {
-            Say::new(format!("`{}` is given twice, with different values", pair.key)).hint("keep one of them")
+            Say::new(format!(
+                "`{}` is given twice, with different values",
+                pair.key
+            ))
+            .hint("keep one of them")
         });
     } else if first.key == pair.key {
         report.add(Code::DuplicateKey, pair.key_at, || {
-            Say::new(format!("`{}` stands twice; the first one counts", pair.key.escape_debug())).hint("remove one of them")
+            Say::new(format!(
+                "`{}` stands twice; the first one counts",
+                pair.key.escape_debug()
+            ))
+            .hint("remove one of them")
         });
     } else {
         pairs.push(pair);

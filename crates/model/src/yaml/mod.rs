@@ -17,7 +17,11 @@ use full::Failure;
 use node::{Node, Pair, Value};
 
 /// Reads a mapping, tolerantly. `None` when nothing usable is there; the report says why.
-pub(crate) fn read_mapping<'a>(text: &'a str, base: u32, report: &mut Report<'_>) -> Option<Vec<Pair<'a>>> {
+pub(crate) fn read_mapping<'a>(
+    text: &'a str,
+    base: u32,
+    report: &mut Report<'_>,
+) -> Option<Vec<Pair<'a>>> {
     if let Some(pairs) = plain::read(text, base) {
         return Some(pairs);
     }
@@ -25,23 +29,47 @@ pub(crate) fn read_mapping<'a>(text: &'a str, base: u32, report: &mut Report<'_>
 }
 
 /// The same without the fast path.
-pub(crate) fn read_thoroughly<'a>(text: &'a str, base: u32, report: &mut Report<'_>) -> Option<Vec<Pair<'a>>> {
+pub(crate) fn read_thoroughly<'a>(
+    text: &'a str,
+    base: u32,
+    report: &mut Report<'_>,
+) -> Option<Vec<Pair<'a>>> {
     let before = report.list.len();
     let (at, message) = match full::read(text, base, report) {
-        Ok(Node { value: Value::Map(pairs), .. }) => return Some(pairs),
-        Ok(Node { value: Value::Null, .. }) => return Some(Vec::new()),
-        Ok(node) => (node.at, format!("the frontmatter is {}, not a list of `key: value` pairs", node.kind())),
+        Ok(Node {
+            value: Value::Map(pairs),
+            ..
+        }) => return Some(pairs),
+        Ok(Node {
+            value: Value::Null, ..
+        }) => return Some(Vec::new()),
+        Ok(node) => (
+            node.at,
+            format!(
+                "the frontmatter is {}, not a list of `key: value` pairs",
+                node.kind()
+            ),
+        ),
         Err(Failure::Refused) => return None,
         Err(Failure::Syntax { at, message }) => (at, message),
     };
     report.list.truncate(before);
     match repair::read(text, base, report) {
-        Ok(Some(Node { value: Value::Map(pairs), .. })) => return Some(pairs),
+        Ok(Some(Node {
+            value: Value::Map(pairs),
+            ..
+        })) => return Some(pairs),
         Err(Failure::Refused) => return None,
         _ => {}
     }
     report.list.truncate(before);
-    let code = if message.starts_with("the frontmatter is") { Code::FrontmatterNotMapping } else { Code::YamlSyntax };
-    report.add(code, at, || Say::new(message).hint("write one `key: value` on each line between the `---` lines"));
+    let code = if message.starts_with("the frontmatter is") {
+        Code::FrontmatterNotMapping
+    } else {
+        Code::YamlSyntax
+    };
+    report.add(code, at, || {
+        Say::new(message).hint("write one `key: value` on each line between the `---` lines")
+    });
     None
 }

@@ -97,9 +97,11 @@ impl<'a> Node<'a> {
             Value::Text(text, Style::Plain) => plain_to_json(text),
             Value::Text(text, Style::Quoted) => Json::String(text.to_string()),
             Value::List(items) => items.iter().map(Node::to_json).collect(),
-            Value::Map(pairs) => {
-                pairs.iter().map(|pair| (pair.key.to_string(), pair.node.to_json())).collect::<serde_json::Map<_, _>>().into()
-            }
+            Value::Map(pairs) => pairs
+                .iter()
+                .map(|pair| (pair.key.to_string(), pair.node.to_json()))
+                .collect::<serde_json::Map<_, _>>()
+                .into(),
         }
     }
 
@@ -111,10 +113,19 @@ impl<'a> Node<'a> {
             Json::Bool(flag) => Value::Text(flag.to_string().into(), Style::Plain),
             Json::Number(number) => Value::Text(number.to_string().into(), Style::Plain),
             Json::String(text) => Value::Text(text.into(), Style::Quoted),
-            Json::Array(items) => Value::List(items.into_iter().map(|item| Node::from_json(item, at)).collect()),
+            Json::Array(items) => Value::List(
+                items
+                    .into_iter()
+                    .map(|item| Node::from_json(item, at))
+                    .collect(),
+            ),
             Json::Object(map) => Value::Map(
                 map.into_iter()
-                    .map(|(key, json)| Pair { key: key.into(), key_at: at, node: Node::from_json(json, at) })
+                    .map(|(key, json)| Pair {
+                        key: key.into(),
+                        key_at: at,
+                        node: Node::from_json(json, at),
+                    })
                     .collect(),
             ),
         };
@@ -124,7 +135,10 @@ impl<'a> Node<'a> {
 
 /// The value of a key among pairs.
 pub(crate) fn get<'n, 'a>(pairs: &'n [Pair<'a>], key: &str) -> Option<&'n Node<'a>> {
-    pairs.iter().find(|pair| pair.key == key).map(|pair| &pair.node)
+    pairs
+        .iter()
+        .find(|pair| pair.key == key)
+        .map(|pair| &pair.node)
 }
 
 fn plain_to_json(text: &str) -> serde_json::Value {

@@ -11,32 +11,49 @@ use super::node::{Node, Pair, Style, Value};
 
 const MAX_DEPTH: usize = 16;
 
+/// A longer text could hold more values than the full reader allows.
+const MAX_TEXT: usize = 16 * 1024;
+
+/// The longest key that YAML allows without a question mark.
+const MAX_KEY: usize = 1024;
+
 /// The top-level pairs, or `None` for "ask the full reader".
 pub(crate) fn read(text: &str, base: u32) -> Option<Vec<Pair<'_>>> {
-    if !text.ends_with('\n') || has_unusual_bytes(text.as_bytes()) {
+    if text.len() > MAX_TEXT || !text.ends_with('\n') || has_unusual_bytes(text.as_bytes()) {
         return None;
     }
-    let mut reader = Reader { text, bytes: text.as_bytes(), position: 0, base };
+    let mut reader = Reader {
+        text,
+        bytes: text.as_bytes(),
+        position: 0,
+        base,
+    };
     let pairs = reader.map(0, 0)?;
     (reader.position == text.len() && !pairs.is_empty()).then_some(pairs)
 }
 
 /// Tabs, control characters, exotic line breaks, byte order marks.
 fn has_unusual_bytes(bytes: &[u8]) -> bool {
-    let mut previous = [0u8; 2];
-    for &byte in bytes {
-        let unusual = match byte {
-            b'\n' | b'\r' | b' '..=b'~' => previous[1] == b'\r' && byte != b'\n',
-            0x80..=0x9f => previous[1] == 0xc2 || (previous == [0xe2, 0x80]) || (previous[0] == 0xef),
-            0xa8 | 0xa9 => previous == [0xe2, 0x80],
-            0xbb..=0xbf => previous == [0xef, 0xbb] || previous == [0xef, 0xbf],
-            0xa0.. => false,
-            _ => true,
+    let usual = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n');
+    // Without an early exit the compiler looks at sixteen bytes at a time.
+    if bytes.iter().fold(true, |all, byte| all & usual(byte)) {
+        return false;
+    }
+    let mut index = 0;
+    while let Some(offset) = bytes[index..].iter().position(|byte| !usual(byte)) {
+        index += offset;
+        let unusual = match &bytes[index..] {
+            [b'\r', rest @ ..] => rest.first() != Some(&b'\n'),
+            [0xc2, second, ..] => *second < 0xa0,
+            [0xe2, 0x80, third, ..] => matches!(third, 0xa8 | 0xa9),
+            [0xef, 0xbb, 0xbf, ..] | [0xef, 0xbf, 0xbe | 0xbf, ..] => true,
+            [first, ..] => *first < 0x80,
+            [] => false,
         };
         if unusual {
             return true;
         }
-        previous = [previous[1], byte];
+        index += 1;
     }
     false
 }
@@ -64,10 +81,14 @@ impl<'a> Reader<'a> {
             return None;
         }
         let rest = &self.bytes[from..];
-        let next = from + rest.iter().position(|byte| *byte == b'\n')? + 1;
+        let next = from + memchr::memchr(b'\n', rest)? + 1;
         let indent = rest.iter().take_while(|byte| **byte == b' ').count();
-        Some(self.trim(from + indent, next))
-            .map(|(start, end)| Line { indent, start, end, next })
+        Some(self.trim(from + indent, next)).map(|(start, end)| Line {
+            indent,
+            start,
+            end,
+            next,
+        })
     }
 
     /// `start..next` without the line break and the blanks before it.
@@ -91,14 +112,15 @@ impl<'a> Reader<'a> {
     }
 
     fn at(&self, index: usize) -> u32 {
-        self.base.saturating_add(u32::try_from(index).unwrap_or(u32::MAX))
+        self.base
+            .saturating_add(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
     fn map(&mut self, indent: usize, depth: usize) -> Option<Vec<Pair<'a>>> {
         if depth > MAX_DEPTH {
             return None;
         }
-        let mut pairs: Vec<Pair<'a>> = Vec::new();
+        let mut pairs: Vec<Pair<'a>> = Vec::with_capacity(if depth == 0 { 8 } else { 2 });
         while let Some(line) = self.content_line() {
             if line.indent < indent {
                 break;
@@ -112,7 +134,11 @@ impl<'a> Reader<'a> {
                 return None;
             }
             let node = self.value(key_end + 1, line, depth)?;
-            pairs.push(Pair { key: Cow::Borrowed(key), key_at: self.at(line.start), node });
+            pairs.push(Pair {
+                key: Cow::Borrowed(key),
+                key_at: self.at(line.start),
+                node,
+            });
         }
         Some(pairs)
     }
@@ -120,14 +146,22 @@ impl<'a> Reader<'a> {
     /// The end of a bare key that is followed by `: ` or by `:` and the end of the line.
     fn key_end(&self, start: usize, end: usize) -> Option<usize> {
         let line = &self.bytes[start..end];
-        let length = line.iter().position(|byte| *byte == b':')?;
+        let length = memchr::memchr(b':', line)?;
         let key = &line[..length];
-        let fits = key.first()?.is_ascii_alphabetic() && key.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-        (fits && matches!(line.get(length + 1), None | Some(b' '))).then_some(start + length)
+        let fits = key.first()?.is_ascii_alphabetic()
+            && key
+                .iter()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        (fits && length <= MAX_KEY && matches!(line.get(length + 1), None | Some(b' ')))
+            .then_some(start + length)
     }
 
     fn value(&mut self, from: usize, line: Line, depth: usize) -> Option<Node<'a>> {
-        let start = from + self.bytes[from..line.end].iter().take_while(|byte| **byte == b' ').count();
+        let start = from
+            + self.bytes[from..line.end]
+                .iter()
+                .take_while(|byte| **byte == b' ')
+                .count();
         if start >= line.end {
             self.position = line.next;
             return self.nested(from, line.indent, depth);
@@ -141,20 +175,38 @@ impl<'a> Reader<'a> {
 
     /// The value of a key with nothing behind its colon.
     fn nested(&mut self, from: usize, indent: usize, depth: usize) -> Option<Node<'a>> {
-        let nothing = Node { value: Value::Null, at: self.at(from - 1) };
-        let Some(next) = self.content_line() else { return Some(nothing) };
+        let nothing = Node {
+            value: Value::Null,
+            at: self.at(from - 1),
+        };
+        let Some(next) = self.content_line() else {
+            return Some(nothing);
+        };
         let at = self.at(next.start);
         let is_item = self.bytes[next.start] == b'-';
         if is_item && next.indent >= indent {
             let items = self.list(next.indent)?;
             let first = items.first().map_or(at, |item| item.at);
             let at = if next.indent == indent { first } else { at };
-            return Some(Node { value: Value::List(items), at });
+            return Some(Node {
+                value: Value::List(items),
+                at,
+            });
         }
         if next.indent <= indent {
             return Some(nothing);
         }
-        Some(Node { value: Value::Map(self.map(next.indent, depth + 1)?), at })
+        match self.bytes[next.start] {
+            b'{' | b'[' => return self.flow_value(next.start),
+            _ if self.key_end(next.start, next.end).is_none() => {
+                return self.scalar(next.start, Line { indent, ..next }, true);
+            }
+            _ => {}
+        }
+        Some(Node {
+            value: Value::Map(self.map(next.indent, depth + 1)?),
+            at,
+        })
     }
 
     /// A list of scalars, `- ` each at the same indentation.
@@ -164,10 +216,16 @@ impl<'a> Reader<'a> {
             if line.indent < indent || (line.indent == indent && self.bytes[line.start] != b'-') {
                 break;
             }
-            if line.indent > indent || line.start + 2 >= line.end || self.bytes[line.start + 1] != b' ' {
+            if line.indent > indent
+                || line.start + 2 >= line.end
+                || self.bytes[line.start + 1] != b' '
+            {
                 return None;
             }
-            let blanks = self.bytes[line.start + 2..line.end].iter().take_while(|byte| **byte == b' ').count();
+            let blanks = self.bytes[line.start + 2..line.end]
+                .iter()
+                .take_while(|byte| **byte == b' ')
+                .count();
             let start = line.start + 2 + blanks;
             let item = match self.bytes.get(start)? {
                 b'[' | b'{' => self.flow_value(start)?,
@@ -182,14 +240,14 @@ impl<'a> Reader<'a> {
     fn scalar(&mut self, start: usize, line: Line, may_fold: bool) -> Option<Node<'a>> {
         let at = self.at(start);
         let value = match self.bytes[start] {
-            b'"' | b'\'' => {
-                let (text, end) = self.quoted(start, line.end)?;
-                if end != line.end {
-                    return None;
+            b'"' | b'\'' => match self.quoted(start, line.end) {
+                Some((text, end)) if end == line.end => {
+                    self.position = line.next;
+                    Value::Text(text, Style::Quoted)
                 }
-                self.position = line.next;
-                Value::Text(text, Style::Quoted)
-            }
+                None if may_fold => self.folded_quote(start, line)?,
+                _ => return None,
+            },
             byte if starts_plain(byte) => self.plain(start, line, may_fold)?,
             _ => return None,
         };
@@ -205,7 +263,9 @@ impl<'a> Reader<'a> {
         self.position = line.next;
         while let Some(next) = self.line(self.position) {
             if next.start >= next.end {
-                return self.ends_here(next.next, line.indent).then(|| plain_value(text));
+                return self
+                    .ends_here(next.next, line.indent)
+                    .then(|| plain_value(text));
             }
             if next.indent <= line.indent {
                 break;
@@ -232,12 +292,52 @@ impl<'a> Reader<'a> {
     fn quoted(&self, start: usize, end: usize) -> Option<(Cow<'a, str>, usize)> {
         let quote = self.bytes[start];
         let inner = &self.bytes[start + 1..end];
-        let length = inner.iter().position(|byte| *byte == quote || *byte == b'\\')?;
+        let length = memchr::memchr2(quote, b'\\', inner)?;
         let close = start + 1 + length;
         if self.bytes[close] == quote && self.bytes.get(close + 1) != Some(&quote) {
             return Some((Cow::Borrowed(&self.text[start + 1..close]), close + 1));
         }
-        if quote == b'"' { self.escaped(start + 1, end) } else { None }
+        if quote == b'"' {
+            self.escaped(start + 1, end)
+        } else {
+            None
+        }
+    }
+
+    /// Quoted text over several lines: a line break is a blank, a blank line a line break.
+    fn folded_quote(&mut self, start: usize, line: Line) -> Option<Value<'a>> {
+        let quote = self.bytes[start];
+        let plain = |bytes: &[u8]| !bytes.contains(&quote) && !bytes.contains(&b'\\');
+        if !plain(&self.bytes[start + 1..line.end]) {
+            return None;
+        }
+        let mut text = self.text[start + 1..line.end].to_owned();
+        let mut breaks = 1;
+        self.position = line.next;
+        while let Some(next) = self.line(self.position) {
+            self.position = next.next;
+            if next.start >= next.end {
+                breaks += 1;
+                continue;
+            }
+            if next.indent <= line.indent {
+                return None;
+            }
+            let (content, closed) = match self.bytes[next.start..next.end].split_last()? {
+                (last, content) if *last == quote => (content, true),
+                _ => (&self.bytes[next.start..next.end], false),
+            };
+            if !plain(content) {
+                return None;
+            }
+            push_folded(&mut text, breaks);
+            text.push_str(&self.text[next.start..next.start + content.len()]);
+            if closed {
+                return Some(Value::Text(text.into(), Style::Quoted));
+            }
+            breaks = 1;
+        }
+        None
     }
 
     fn escaped(&self, start: usize, end: usize) -> Option<(Cow<'a, str>, usize)> {
@@ -297,27 +397,36 @@ impl<'a> Reader<'a> {
                 return None;
             }
             push_breaks(&mut text, breaks, folded);
-            text.push_str(&self.text[next.start - (next.indent - first.indent)..self.line_text_end(next)]);
+            text.push_str(
+                &self.text[next.start - (next.indent - first.indent)..self.line_text_end(next)],
+            );
             breaks = 1;
             self.position = next.next;
         }
         if !strip {
             text.push('\n');
         }
-        Some(Node { value: Value::Text(text.into(), Style::Quoted), at: self.at(first.start) })
+        Some(Node {
+            value: Value::Text(text.into(), Style::Quoted),
+            at: self.at(first.start),
+        })
     }
 
     /// The end of a line of a block: its trailing blanks are content.
     fn line_text_end(&self, line: Line) -> usize {
         let end = line.next - 1;
-        if self.bytes[end - 1] == b'\r' { end - 1 } else { end }
+        if self.bytes[end - 1] == b'\r' {
+            end - 1
+        } else {
+            end
+        }
     }
 
     /// A flow value that fills the rest of its line or lines.
     fn flow_value(&mut self, start: usize) -> Option<Node<'a>> {
         let (node, end) = self.flow(start, 0)?;
         let rest = &self.bytes[end..];
-        let line_break = rest.iter().position(|byte| *byte == b'\n')?;
+        let line_break = memchr::memchr(b'\n', rest)?;
         rest[..line_break].trim_ascii().is_empty().then_some(())?;
         self.position = end + line_break + 1;
         Some(node)
@@ -339,11 +448,17 @@ impl<'a> Reader<'a> {
                 (plain_value(Cow::Borrowed(&self.text[start..end])), end)
             }
         };
-        Some((Node { value, at: self.at(start) }, end))
+        Some((
+            Node {
+                value,
+                at: self.at(start),
+            },
+            end,
+        ))
     }
 
     fn line_break(&self, from: usize) -> Option<usize> {
-        self.bytes[from..].iter().position(|byte| matches!(byte, b'\n' | b'\r')).map(|index| from + index)
+        memchr::memchr2(b'\n', b'\r', &self.bytes[from..]).map(|index| from + index)
     }
 
     fn flow_list(&self, mut index: usize, depth: usize) -> Option<(Value<'a>, usize)> {
@@ -370,18 +485,29 @@ impl<'a> Reader<'a> {
                 return None;
             }
             let (key, end) = self.quoted(index, self.line_break(index)?)?;
-            if self.bytes.get(end) != Some(&b':') || pairs.iter().any(|pair| pair.key.eq_ignore_ascii_case(&key)) || key == "<<" || key.len() > 64 {
+            if self.bytes.get(end) != Some(&b':')
+                || pairs.iter().any(|pair| pair.key.eq_ignore_ascii_case(&key))
+                || key == "<<"
+                || key.len() > 64
+            {
                 return None;
             }
             let (node, after) = self.flow(self.blanks(end + 1)?, depth + 1)?;
-            pairs.push(Pair { key, key_at: self.at(index), node });
+            pairs.push(Pair {
+                key,
+                key_at: self.at(index),
+                node,
+            });
             index = self.separator(after, b'}')?;
         }
     }
 
     /// Blanks and line breaks; the offset of the first byte behind them.
     fn blanks(&self, from: usize) -> Option<usize> {
-        let skipped = self.bytes[from..].iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r')).count();
+        let skipped = self.bytes[from..]
+            .iter()
+            .take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r'))
+            .count();
         (from + skipped < self.bytes.len()).then_some(from + skipped)
     }
 
@@ -395,36 +521,61 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An unquoted word inside a flow value.
+    /// Unquoted words inside a flow value.
     fn flow_word(&self, start: usize) -> Option<usize> {
-        let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-' | b'+');
-        let length = self.bytes[start..].iter().take_while(|byte| word(byte)).count();
-        let end = start + length;
-        let fits = length > 0 && self.bytes[start].is_ascii_alphanumeric() && matches!(self.bytes.get(end), Some(b',' | b']' | b'}'));
+        let word = |byte: &u8| {
+            byte.is_ascii_alphanumeric()
+                || matches!(
+                    byte,
+                    b'_' | b'.' | b'/' | b'-' | b'+' | b' ' | b'(' | b')' | b'*'
+                )
+        };
+        let length = self.bytes[start..]
+            .iter()
+            .take_while(|byte| word(byte))
+            .count();
+        let close = start + length;
+        let end = start + self.bytes[start..close].trim_ascii_end().len();
+        let fits = length > 0
+            && self.bytes[start].is_ascii_alphanumeric()
+            && matches!(self.bytes.get(close), Some(b',' | b']' | b'}'));
         fits.then_some(end)
     }
+}
+
+fn push_folded(text: &mut String, breaks: usize) {
+    if breaks == 1 {
+        text.push(' ');
+    }
+    (1..breaks).for_each(|_| text.push('\n'));
 }
 
 fn push_breaks(text: &mut String, breaks: usize, folded: bool) {
     match (text.is_empty(), folded, breaks) {
         (true, ..) => {}
-        (false, true, 1) => text.push(' '),
-        (false, folded, _) => (0..breaks - usize::from(folded)).for_each(|_| text.push('\n')),
+        (false, true, _) => push_folded(text, breaks),
+        (false, false, _) => (0..breaks).for_each(|_| text.push('\n')),
     }
 }
 
 fn starts_plain(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'(' | b'/' | b'.' | b'_' | b'$' | b'<' | b'+' | b'~')
+    byte.is_ascii_alphanumeric()
+        || byte >= 0x80
+        || matches!(byte, b'(' | b'/' | b'.' | b'_' | b'$' | b'<' | b'+' | b'~')
 }
 
 /// No `: `, no ` #`, no colon at the end.
 fn is_plain(bytes: &[u8]) -> bool {
-    if bytes.last() == Some(&b':') {
-        return false;
-    }
-    bytes.windows(2).all(|pair| !matches!(pair, b": " | b" #"))
+    memchr::memchr2_iter(b':', b'#', bytes).all(|index| match bytes[index] {
+        b':' => !matches!(bytes.get(index + 1), None | Some(b' ')),
+        _ => index == 0 || bytes[index - 1] != b' ',
+    })
 }
 
 fn plain_value(text: Cow<'_, str>) -> Value<'_> {
-    if matches!(text.as_ref(), "~" | "null" | "Null" | "NULL") { Value::Null } else { Value::Text(text, Style::Plain) }
+    if matches!(text.as_ref(), "~" | "null" | "Null" | "NULL") {
+        Value::Null
+    } else {
+        Value::Text(text, Style::Plain)
+    }
 }

@@ -15,7 +15,11 @@ use crate::{
 };
 
 /// Reads what can be read. `None` when there is not a single entry.
-pub(crate) fn read<'a>(text: &'a str, base: u32, report: &mut Report<'_>) -> Result<Option<Node<'a>>, Failure> {
+pub(crate) fn read<'a>(
+    text: &'a str,
+    base: u32,
+    report: &mut Report<'_>,
+) -> Result<Option<Node<'a>>, Failure> {
     let mut pairs: Vec<Pair<'a>> = Vec::new();
     for chunk in chunks(text) {
         let at = base + offset(chunk.start);
@@ -24,14 +28,28 @@ pub(crate) fn read<'a>(text: &'a str, base: u32, report: &mut Report<'_>) -> Res
             continue;
         };
         match read_entry(chunk.text, at, report)? {
-            Some(found) => found.into_iter().for_each(|pair| full::push_pair(&mut pairs, pair, true, report)),
+            Some(found) => found
+                .into_iter()
+                .for_each(|pair| full::push_pair(&mut pairs, pair, true, report)),
             None => {
                 let node = repair_entry(key, chunk.text, at, report);
-                full::push_pair(&mut pairs, Pair { key: key.into(), key_at: at, node }, true, report);
+                full::push_pair(
+                    &mut pairs,
+                    Pair {
+                        key: key.into(),
+                        key_at: at,
+                        node,
+                    },
+                    true,
+                    report,
+                );
             }
         }
     }
-    Ok((!pairs.is_empty()).then_some(Node { value: Value::Map(pairs), at: base }))
+    Ok((!pairs.is_empty()).then_some(Node {
+        value: Value::Map(pairs),
+        at: base,
+    }))
 }
 
 /// One top-level entry with its continuation lines, or one line that belongs nowhere.
@@ -49,9 +67,15 @@ fn chunks(text: &str) -> Vec<Chunk<'_>> {
         let blank = line.trim().is_empty() || line.starts_with('#');
         let key = entry_key(line);
         match found.last_mut() {
-            Some(last) if last.key.is_some() && key.is_none() && (blank || continues(line)) => last.text = &text[last.start..end],
+            Some(last) if last.key.is_some() && key.is_none() && (blank || continues(line)) => {
+                last.text = &text[last.start..end];
+            }
             _ if blank => {}
-            _ => found.push(Chunk { key, start, text: line }),
+            _ => found.push(Chunk {
+                key,
+                start,
+                text: line,
+            }),
         }
         start = end;
     }
@@ -65,6 +89,11 @@ fn continues(line: &str) -> bool {
 /// The key of a line `key: …` or `key:` that starts in the first column.
 fn entry_key(line: &str) -> Option<&str> {
     let (key, rest) = line.split_once(':')?;
+    let bare = |quote: char| {
+        key.strip_prefix(quote)
+            .and_then(|key| key.strip_suffix(quote))
+    };
+    let key = bare('"').or_else(|| bare('\'')).unwrap_or(key);
     let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.');
     let fits = key.starts_with(|c: char| c.is_alphabetic() || c == '_') && key.chars().all(word);
     (fits && (rest.is_empty() || rest.starts_with([' ', '\t', '\n', '\r']))).then_some(key)
@@ -73,44 +102,74 @@ fn entry_key(line: &str) -> Option<&str> {
 fn stray(line: &str, at: u32, report: &mut Report<'_>) {
     let shown: String = line.trim_end().chars().take(40).collect();
     report.add(Code::StrayLine, at, || {
-        let conflict = ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|mark| line.starts_with(mark));
-        let say = Say::new(format!("the line `{}` belongs to no field and was passed over", shown.escape_debug()));
-        say.hint(if conflict { "finish the git merge: this is a conflict marker" } else { "indent it, or remove it" })
+        let conflict = ["<<<<<<<", "=======", ">>>>>>>"]
+            .iter()
+            .any(|mark| line.starts_with(mark));
+        let say = Say::new(format!(
+            "the line `{}` belongs to no field and was passed over",
+            shown.escape_debug()
+        ));
+        say.hint(if conflict {
+            "finish the git merge: this is a conflict marker"
+        } else {
+            "indent it, or remove it"
+        })
     });
 }
 
 /// The pairs of an entry that is YAML by itself.
-fn read_entry<'a>(text: &'a str, at: u32, report: &mut Report<'_>) -> Result<Option<Vec<Pair<'a>>>, Failure> {
+fn read_entry<'a>(
+    text: &'a str,
+    at: u32,
+    report: &mut Report<'_>,
+) -> Result<Option<Vec<Pair<'a>>>, Failure> {
     match full::read(text, at, report) {
-        Ok(Node { value: Value::Map(pairs), .. }) => Ok(Some(pairs)),
+        Ok(Node {
+            value: Value::Map(pairs),
+            ..
+        }) => Ok(Some(pairs)),
         Err(Failure::Refused) => Err(Failure::Refused),
         Ok(_) | Err(Failure::Syntax { .. }) => Ok(None),
     }
 }
 
 fn repair_entry<'a>(key: &str, text: &str, at: u32, report: &mut Report<'_>) -> Node<'a> {
-    let value = text[key.len() + 1..].trim();
-    let at_value = at + offset(text.len() - text[key.len() + 1..].trim_start().len());
+    let behind = text.find(':').map_or("", |colon| &text[colon + 1..]);
+    let value = behind.trim();
+    let at_value = at + offset(text.len() - behind.trim_start().len());
     if value.starts_with(['{', '[']) {
         if let Some(json) = json5_value(value) {
             report.add(Code::ReadAsJson5, at_value, || {
-                Say::new(format!("`{key}` is not valid YAML and was read as JSON5")).hint("write it as plain YAML")
+                Say::new(format!("`{key}` is not valid YAML and was read as JSON5"))
+                    .hint("write it as plain YAML")
             });
             return Node::from_json(json, at_value);
         }
         if key == "metadata" {
             report.add(Code::MetadataForm, at_value, || {
-                Say::new("`metadata` is neither YAML nor JSON and was not read").hint("check its brackets and quotes")
+                Say::new("`metadata` is neither YAML nor JSON and was not read")
+                    .hint("check its brackets and quotes")
             });
-            return Node { value: Value::Null, at: at_value };
+            return Node {
+                value: Value::Null,
+                at: at_value,
+            };
         }
     }
     let plain = unwrap(value);
     report.add(Code::YamlRepaired, at_value, || {
-        Say::new(format!("`{key}` is not valid YAML and was read as plain text"))
-            .hint(format!("put the value in quotes: `{key}: {}`", quoted(&plain)))
+        Say::new(format!(
+            "`{key}` is not valid YAML and was read as plain text"
+        ))
+        .hint(format!(
+            "put the value in quotes: `{key}: {}`",
+            quoted(&plain)
+        ))
     });
-    Node { value: Value::Text(plain.into(), Style::Quoted), at: at_value }
+    Node {
+        value: Value::Text(plain.into(), Style::Quoted),
+        at: at_value,
+    }
 }
 
 /// JSON5, also when only closing brackets are missing at the end.
@@ -118,7 +177,9 @@ pub(crate) fn json5_value(text: &str) -> Option<serde_json::Value> {
     if nesting(text) > 64 {
         return None;
     }
-    json5::from_str(text).ok().or_else(|| json5::from_str(&format!("{text}{}", missing_brackets(text)?)).ok())
+    json5::from_str(text)
+        .ok()
+        .or_else(|| json5::from_str(&format!("{text}{}", missing_brackets(text)?)).ok())
 }
 
 fn nesting(text: &str) -> usize {
@@ -158,16 +219,26 @@ fn missing_brackets(text: &str) -> Option<String> {
 fn unwrap(value: &str) -> String {
     let value = value.trim_start_matches(['|', '>']).trim();
     let value = match value.chars().next() {
-        Some(quote @ ('"' | '\'')) if value.len() > 1 && value.ends_with(quote) => &value[1..value.len() - 1],
+        Some(quote @ ('"' | '\'')) if value.len() > 1 && value.ends_with(quote) => {
+            &value[1..value.len() - 1]
+        }
         _ => value,
     };
-    value.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+    value
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn quoted(text: &str) -> String {
     let short: String = text.chars().take(24).collect();
     let more = if short.len() < text.len() { "…" } else { "" };
-    format!("'{}{more}'", short.replace('\'', "''").escape_debug())
+    format!(
+        "'{}{more}'",
+        crate::text::visible(&short.replace('\'', "''"))
+    )
 }
 
 fn offset(index: usize) -> u32 {

@@ -1,0 +1,530 @@
+//! The index is only a cache: with it, without it and with a damaged one, the answer is the same.
+
+use std::{
+    fs,
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
+
+use metier_catalog::{Catalog, Entry, IndexHome, Limits, Options, Root, discover};
+use metier_model::{Mode, Source};
+use proptest::prelude::*;
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
+
+use crate::{LIMITS, World, look, only, options, skill_md, with_index};
+
+fn home(world: &World) -> IndexHome {
+    IndexHome {
+        folder: world.at("cache"),
+        stamp: 7,
+    }
+}
+
+/// The entries in an order that does not depend on the disk.
+fn sorted(catalog: Catalog) -> Vec<Entry> {
+    let mut entries = catalog.entries;
+    entries.sort_by(|a, b| a.place.path().cmp(&b.place.path()));
+    entries
+}
+
+#[track_caller]
+fn same(warm: Catalog, cold: Catalog) {
+    let mut warm_said: Vec<_> = warm
+        .diagnostics
+        .iter()
+        .map(|d| (d.code, d.file.clone()))
+        .collect();
+    let mut cold_said: Vec<_> = cold
+        .diagnostics
+        .iter()
+        .map(|d| (d.code, d.file.clone()))
+        .collect();
+    warm_said.sort();
+    cold_said.sort();
+    assert_eq!(warm_said, cold_said);
+    let (warm, cold) = (sorted(warm), sorted(cold));
+    for (warm, cold) in warm.iter().zip(&cold) {
+        assert_eq!(warm, cold);
+    }
+    assert_eq!(warm.len(), cold.len());
+}
+
+/// The index says what the disk says, at once and again.
+#[track_caller]
+fn check(world: &World) {
+    for mode in [Mode::Lenient, Mode::Strict] {
+        for _ in 0..2 {
+            let warm = look(&world.root(), &with_index(&home(world), mode));
+            same(warm, look(&world.root(), &options(mode)));
+        }
+    }
+}
+
+/// Waits until a change now would have another time than every change before.
+fn tick(world: &World) {
+    let now = |path: &Path| {
+        fs::write(path, "x").unwrap();
+        let metadata = fs::metadata(path).unwrap();
+        (metadata.ctime(), metadata.ctime_nsec())
+    };
+    let probe = world.at("probe");
+    let before = now(&probe);
+    while now(&probe) == before {
+        std::thread::yield_now();
+    }
+}
+
+fn index_file(world: &World) -> PathBuf {
+    let files: Vec<PathBuf> = fs::read_dir(world.at("cache"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    match files.as_slice() {
+        [file] => file.clone(),
+        files => panic!("{files:?}"),
+    }
+}
+
+/// A small root with a bit of everything, and its index.
+fn indexed() -> World {
+    let world = World::new();
+    world.write("root/a/SKILL.md", "---\nname: a\ndescription: first text\nmetadata: {\"openclaw\": {\"requires\": {\"bins\": [\"gh\"], \"anyBins\": [\"x\", \"y\"]}, \"os\": [\"linux\"], \"install\": [{\"id\": \"b\", \"kind\": \"brew\", \"formula\": \"gh\", \"bins\": [\"gh\"]}]}}\n---\n");
+    world.write("root/cat/b/SKILL.yaml", "name: b\nversion: 1.2.3\ndescription: second text\ntypes: [tool]\ndependencies: [{name: a, version: ^1, optional: true}]\nimplementation: {backend: starlark}\n");
+    world.write(
+        "root/c/SKILL.md",
+        "---\nname: C\ndescription: odd: one\n---\n",
+    );
+    look(&world.root(), &with_index(&home(&world), Mode::Lenient));
+    world
+}
+
+/// Replaces `from` by `to` in the index and makes its checksum right again.
+fn forge(world: &World, from: &str, to: &str) {
+    let file = index_file(world);
+    let mut bytes = fs::read(&file).unwrap();
+    let at = bytes
+        .windows(from.len())
+        .position(|window| window == from.as_bytes())
+        .expect("the text is in the index");
+    bytes[at..at + from.len()].copy_from_slice(to.as_bytes());
+    seal(&mut bytes);
+    fs::write(file, bytes).unwrap();
+}
+
+fn seal(bytes: &mut [u8]) {
+    let (head, body) = bytes.split_at_mut(12);
+    head[8..].copy_from_slice(&crc32fast::hash(body).to_le_bytes());
+}
+
+fn describes(catalog: &Catalog, text: &str) -> bool {
+    catalog.entries.iter().any(|entry| {
+        entry
+            .card
+            .as_ref()
+            .is_some_and(|card| &*card.description == text)
+    })
+}
+
+#[test]
+fn a_warm_look_is_a_cold_look() {
+    let world = indexed();
+    check(&world);
+}
+
+/// A forged index shows that it is really used; and that another program's is not.
+#[test]
+fn an_index_is_believed_only_with_its_stamp() {
+    let world = indexed();
+    forge(&world, "first text", "forged one");
+    let with = |stamp| {
+        look(
+            &world.root(),
+            &with_index(
+                &IndexHome {
+                    stamp,
+                    ..home(&world)
+                },
+                Mode::Lenient,
+            ),
+        )
+    };
+    assert!(
+        describes(&with(7), "forged one"),
+        "the index is not used at all"
+    );
+    let other = with(8);
+    assert!(describes(&other, "first text") && !describes(&other, "forged one"));
+}
+
+#[test]
+fn an_index_is_believed_only_for_its_root() {
+    let world = indexed();
+    forge(&world, "first text", "forged one");
+    fs::rename(world.root(), world.at("moved")).unwrap();
+    let moved = look(
+        &world.at("moved"),
+        &with_index(&home(&world), Mode::Lenient),
+    );
+    assert!(!describes(&moved, "forged one"));
+}
+
+#[test]
+fn an_index_is_believed_only_in_its_mode() {
+    let world = indexed();
+    let strict = look(&world.root(), &with_index(&home(&world), Mode::Strict));
+    same(strict, look(&world.root(), &options(Mode::Strict)));
+}
+
+#[test]
+fn the_source_is_not_remembered() {
+    let world = indexed();
+    let roots = vec![Root {
+        trusted: false,
+        ..Root::explicit(Source::Project, world.root())
+    }];
+    let catalog = discover(roots, &with_index(&home(&world), Mode::Lenient));
+    assert!(
+        catalog
+            .entries
+            .iter()
+            .all(|entry| entry.source == Source::Project && entry.root == Some(0))
+    );
+}
+
+#[test]
+fn a_limit_that_was_lowered_holds_for_what_is_remembered() {
+    let world = indexed();
+    let limits = Limits {
+        max_skill_bytes: 50,
+        ..LIMITS
+    };
+    let cold = look(
+        &world.root(),
+        &Options {
+            limits,
+            ..options(Mode::Lenient)
+        },
+    );
+    assert!(cold.entries.iter().any(|entry| entry.card.is_none()));
+    let warm = look(
+        &world.root(),
+        &Options {
+            limits,
+            ..with_index(&home(&world), Mode::Lenient)
+        },
+    );
+    same(warm, cold);
+}
+
+#[test]
+fn no_damaged_byte_is_believed_or_panics() {
+    let world = indexed();
+    let file = index_file(&world);
+    let whole = fs::read(&file).unwrap();
+    let cold = sorted(look(&world.root(), &options(Mode::Lenient)));
+    for at in 0..whole.len() {
+        for flip in [0x01, 0x80, 0xff] {
+            let mut damaged = whole.clone();
+            damaged[at] ^= flip;
+            fs::write(&file, damaged).unwrap();
+            let warm = sorted(look(
+                &world.root(),
+                &with_index(&home(&world), Mode::Lenient),
+            ));
+            assert!(warm == cold, "byte {at} flipped by {flip:#x}");
+        }
+    }
+}
+
+#[test]
+fn no_cut_or_longer_index_is_believed_or_panics() {
+    let world = indexed();
+    let file = index_file(&world);
+    let whole = fs::read(&file).unwrap();
+    let cold = sorted(look(&world.root(), &options(Mode::Lenient)));
+    let mut check = |bytes: &[u8]| {
+        fs::write(&file, bytes).unwrap();
+        assert!(
+            sorted(look(
+                &world.root(),
+                &with_index(&home(&world), Mode::Lenient)
+            )) == cold,
+            "{} bytes",
+            bytes.len()
+        );
+    };
+    (0..whole.len()).for_each(|end| check(&whole[..end]));
+    check(&[whole.as_slice(), b"more"].concat());
+    check(&whole.repeat(2));
+}
+
+/// A checksum proves nothing about who wrote it: even a well-formed lie must not end the process.
+#[test]
+fn a_damaged_index_with_a_right_checksum_never_panics() {
+    let world = indexed();
+    let file = index_file(&world);
+    let whole = fs::read(&file).unwrap();
+    for at in 12..whole.len() {
+        for value in [0, 1, 0x7f, 0xff] {
+            let mut damaged = whole.clone();
+            damaged[at] = value;
+            seal(&mut damaged);
+            fs::write(&file, damaged).unwrap();
+            let warm = look(&world.root(), &with_index(&home(&world), Mode::Lenient));
+            assert_eq!(warm.entries.len(), 3, "byte {at} set to {value:#x}");
+        }
+    }
+}
+
+#[test]
+fn a_cache_folder_that_can_not_be_written_costs_only_time() {
+    let world = indexed();
+    world.write("file", "x");
+    let home = IndexHome {
+        folder: world.at("file/below"),
+        stamp: 7,
+    };
+    same(
+        look(&world.root(), &with_index(&home, Mode::Lenient)),
+        look(&world.root(), &options(Mode::Lenient)),
+    );
+    let file = index_file(&world);
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    check(&world);
+}
+
+#[test]
+fn the_cache_is_for_its_owner_only() {
+    let world = indexed();
+    assert_eq!(
+        fs::metadata(world.at("cache")).unwrap().mode() & 0o777,
+        0o700
+    );
+}
+
+/// What was changed a moment ago may change again without another time, so it is not remembered.
+#[test]
+fn what_was_changed_just_now_is_not_remembered() {
+    let world = World::new();
+    world.write("root/s/SKILL.md", "---\nname: s\ndescription: aaaa\n---\n");
+    let now = std::time::SystemTime::now();
+    let look_now = || {
+        look(
+            &world.root(),
+            &Options {
+                now,
+                ..with_index(&home(&world), Mode::Lenient)
+            },
+        )
+    };
+    assert!(describes(&look_now(), "aaaa"));
+    world.write("root/s/SKILL.md", "---\nname: s\ndescription: bbbb\n---\n");
+    assert!(describes(&look_now(), "bbbb"));
+}
+
+/// Sets the time of the last change of content back to what it was.
+fn with_old_time(path: &Path, change: impl FnOnce()) {
+    let before = fs::metadata(path).unwrap();
+    change();
+    let time = Timespec {
+        tv_sec: before.mtime(),
+        tv_nsec: before.mtime_nsec(),
+    };
+    let times = Timestamps {
+        last_access: time,
+        last_modification: time,
+    };
+    utimensat(CWD, path, &times, AtFlags::empty()).unwrap();
+}
+
+#[test]
+fn a_change_that_hides_its_time_and_size_is_seen() {
+    let world = indexed();
+    tick(&world);
+    let file = world.at("root/a/SKILL.md");
+    let text = fs::read_to_string(&file)
+        .unwrap()
+        .replace("first text", "other text");
+    with_old_time(&file, || fs::write(&file, text).unwrap());
+    assert!(describes(
+        &look(&world.root(), &with_index(&home(&world), Mode::Lenient)),
+        "other text"
+    ));
+    check(&world);
+}
+
+#[test]
+fn a_changed_skill_is_read_again_and_the_others_are_kept() {
+    let world = indexed();
+    tick(&world);
+    world.write("root/a/SKILL.md", skill_md("a"));
+    check(&world);
+    fs::remove_dir_all(world.at("root/c")).unwrap();
+    check(&world);
+    assert_eq!(
+        look(&world.root(), &with_index(&home(&world), Mode::Lenient))
+            .entries
+            .len(),
+        2
+    );
+}
+
+#[test]
+fn a_sidecar_that_appears_changes_or_goes_is_seen() {
+    let world = World::new();
+    world.skill("root/s");
+    world.folder("root/s/agents");
+    world.folder("root/s/references");
+    check(&world);
+    let invocable = || {
+        only(&look(
+            &world.root(),
+            &with_index(&home(&world), Mode::Lenient),
+        ))
+        .card
+        .as_ref()
+        .unwrap()
+        .model_invocable
+    };
+    assert!(invocable());
+    for (text, expected) in [
+        ("policy: {allow_implicit_invocation: false}\n", false),
+        ("policy: {allow_implicit_invocation: true }\n", true),
+    ] {
+        tick(&world);
+        world.write("root/s/agents/openai.yaml", text);
+        assert_eq!(invocable(), expected);
+        check(&world);
+    }
+    tick(&world);
+    fs::remove_dir_all(world.at("root/s/agents")).unwrap();
+    check(&world);
+}
+
+/// One thing that happens to a root between two looks.
+#[derive(Clone, Debug)]
+enum Edit {
+    Markdown(usize, &'static str),
+    Manifest(usize, &'static str),
+    Sidecar(usize, bool),
+    Quietly(usize),
+    Remove(usize, &'static str),
+    RemoveFolder(usize),
+    Rename(usize, usize),
+    Swap(usize, usize),
+    IntoCategory(usize),
+    LinkFile(usize, bool),
+    LinkFolder(usize),
+    Lower(usize),
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    let skill = 0..4usize;
+    let text = prop_oneof![Just("aaaa"), Just("bbbb"), Just("a: b"), Just("")];
+    let file = prop_oneof![
+        Just("SKILL.md"),
+        Just("SKILL.yaml"),
+        Just("agents/openai.yaml"),
+        Just("skill.md")
+    ];
+    prop_oneof![
+        4 => (skill.clone(), text.clone()).prop_map(|(skill, text)| Edit::Markdown(skill, text)),
+        2 => (skill.clone(), text).prop_map(|(skill, text)| Edit::Manifest(skill, text)),
+        2 => (skill.clone(), any::<bool>()).prop_map(|(skill, allow)| Edit::Sidecar(skill, allow)),
+        2 => skill.clone().prop_map(Edit::Quietly),
+        2 => (skill.clone(), file).prop_map(|(skill, file)| Edit::Remove(skill, file)),
+        1 => skill.clone().prop_map(Edit::RemoveFolder),
+        1 => (skill.clone(), skill.clone()).prop_map(|(a, b)| Edit::Rename(a, b)),
+        1 => (skill.clone(), skill.clone()).prop_map(|(a, b)| Edit::Swap(a, b)),
+        1 => skill.clone().prop_map(Edit::IntoCategory),
+        1 => (skill.clone(), any::<bool>()).prop_map(|(skill, inside)| Edit::LinkFile(skill, inside)),
+        1 => skill.clone().prop_map(Edit::LinkFolder),
+        1 => skill.prop_map(Edit::Lower),
+    ]
+}
+
+/// Does it, as far as it can be done: what is not there can't be removed.
+fn apply(world: &World, edit: &Edit) {
+    let at = |skill: usize| world.at(&format!("root/s{skill}"));
+    let write = |skill: usize, name: &str, text: String| {
+        let path = at(skill).join(name);
+        fs::create_dir_all(path.parent().unwrap()).ok();
+        fs::remove_file(&path).ok();
+        fs::write(path, text).ok();
+    };
+    let markdown =
+        |skill: usize, text: &str| format!("---\nname: s{skill}\ndescription: {text}\n---\nbody\n");
+    match *edit {
+        Edit::Markdown(skill, text) => write(skill, "SKILL.md", markdown(skill, text)),
+        Edit::Manifest(skill, text) => write(
+            skill,
+            "SKILL.yaml",
+            format!("name: s{skill}\nversion: 1.0.0\ntypes: [tool]\ndescription: {text}\n"),
+        ),
+        Edit::Sidecar(skill, allow) => write(
+            skill,
+            "agents/openai.yaml",
+            format!("policy: {{allow_implicit_invocation: {allow}}}\n"),
+        ),
+        Edit::Quietly(skill) => {
+            let file = at(skill).join("SKILL.md");
+            if let Ok(text) = fs::read_to_string(&file) {
+                let text = text.replace("aaaa", "cccc").replace("bbbb", "aaaa");
+                with_old_time(&file, || fs::write(&file, text).unwrap());
+            }
+        }
+        Edit::Remove(skill, name) => drop(fs::remove_file(at(skill).join(name))),
+        Edit::RemoveFolder(skill) => {
+            drop(fs::remove_file(at(skill)).or_else(|_| fs::remove_dir_all(at(skill))))
+        }
+        Edit::Rename(from, to) => drop(fs::rename(at(from), at(to))),
+        Edit::Swap(a, b) => drop(rustix::fs::renameat_with(
+            CWD,
+            at(a),
+            CWD,
+            at(b),
+            rustix::fs::RenameFlags::EXCHANGE,
+        )),
+        Edit::IntoCategory(skill) => {
+            fs::create_dir_all(world.at("root/cat")).unwrap();
+            fs::rename(at(skill), world.at(&format!("root/cat/s{skill}"))).ok();
+        }
+        Edit::LinkFile(skill, inside) => {
+            let target = if inside {
+                "real.md".into()
+            } else {
+                world.at("outside/real.md")
+            };
+            fs::create_dir_all(at(skill)).ok();
+            fs::write(at(skill).join("real.md"), markdown(skill, "inside")).ok();
+            fs::remove_file(at(skill).join("SKILL.md")).ok();
+            std::os::unix::fs::symlink(target, at(skill).join("SKILL.md")).ok();
+        }
+        Edit::LinkFolder(skill) => drop(std::os::unix::fs::symlink(
+            world.at("outside/linked"),
+            at(skill),
+        )),
+        Edit::Lower(skill) => write(skill, "skill.md", markdown(skill, "lower")),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(32) })]
+
+    #[test]
+    fn after_any_edits_a_warm_look_is_a_cold_look(batches in prop::collection::vec(prop::collection::vec(edit(), 1..4), 1..7)) {
+        let world = World::new();
+        world.write("outside/real.md", skill_md("s0"));
+        world.skill("outside/linked");
+        for skill in 0..4 {
+            apply(&world, &Edit::Markdown(skill, "aaaa"));
+        }
+        check(&world);
+        for batch in &batches {
+            tick(&world);
+            batch.iter().for_each(|edit| apply(&world, edit));
+            check(&world);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! What is found on a disk and what is read from it, with files that lie, change and lead astray.
+//!
+//! Every test has a folder of its own: `root/` is searched, `outside/` is what nobody may reach
+//! through it, `cache/` is for the index.
+
+mod digest;
+mod discovery;
+mod index;
+mod paths;
+mod zoo;
+
+use std::{
+    fs,
+    os::unix::fs::symlink,
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use metier_catalog::{Catalog, Entry, IndexHome, Limits, Options, Place, Root, discover};
+use metier_model::{Diagnostic, Mode, Severity, Source};
+use tempfile::TempDir;
+
+/// A temporary folder with `root/` and `outside/` in it.
+pub(crate) struct World {
+    folder: TempDir,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let world = Self {
+            folder: TempDir::with_prefix("metier-catalog-").unwrap(),
+        };
+        fs::create_dir(world.at("root")).unwrap();
+        fs::create_dir(world.at("outside")).unwrap();
+        world
+    }
+
+    /// The real path of a name below the temporary folder.
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(name)
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        self.at("root")
+    }
+
+    pub(crate) fn folder(&self, name: &str) -> PathBuf {
+        let path = self.at(name);
+        fs::create_dir_all(&path).unwrap();
+        path
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.at(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub(crate) fn link(&self, target: impl AsRef<Path>, name: &str) -> PathBuf {
+        let path = self.at(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(target, &path).unwrap();
+        path
+    }
+
+    pub(crate) fn fifo(&self, name: &str) -> PathBuf {
+        let path = self.at(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mode = rustix::fs::Mode::from_raw_mode(0o644);
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        path
+    }
+
+    /// A valid skill in the folder `name`, named like it.
+    pub(crate) fn skill(&self, name: &str) -> PathBuf {
+        let last = name.rsplit('/').next().unwrap();
+        self.write(&format!("{name}/SKILL.md"), skill_md(last));
+        self.at(name)
+    }
+
+    pub(crate) fn look(&self) -> Catalog {
+        look(&self.root(), &options(Mode::Lenient))
+    }
+
+    pub(crate) fn look_in(&self, mode: Mode) -> Catalog {
+        look(&self.root(), &options(mode))
+    }
+}
+
+pub(crate) fn skill_md(name: &str) -> String {
+    format!("---\nname: {name}\ndescription: Does {name}.\n---\n\nThe body of {name}.\n")
+}
+
+pub(crate) const LIMITS: Limits = Limits {
+    max_skills: 200_000,
+    max_entries: 2_000_000,
+    max_skill_bytes: 1_000_000,
+    max_depth: 6,
+    max_root_time: Duration::from_secs(10),
+};
+
+pub(crate) fn options(mode: Mode) -> Options<'static> {
+    Options {
+        mode,
+        limits: LIMITS,
+        threads: 2,
+        index: None,
+        now: later(),
+        builtins: false,
+        progress: None,
+    }
+}
+
+/// So much later than now that no file counts as being changed just now.
+pub(crate) fn later() -> SystemTime {
+    SystemTime::now() + Duration::from_secs(10)
+}
+
+pub(crate) fn with_index(home: &IndexHome, mode: Mode) -> Options<'_> {
+    Options {
+        index: Some(home),
+        ..options(mode)
+    }
+}
+
+/// Looks into one root that somebody named.
+pub(crate) fn look(root: &Path, options: &Options<'_>) -> Catalog {
+    discover(vec![Root::explicit(Source::User, root.to_owned())], options)
+}
+
+/// The paths of all entries below `base`, sorted.
+pub(crate) fn found(catalog: &Catalog, base: &Path) -> Vec<String> {
+    let below = |entry: &Entry| {
+        let path = entry.place.path().into_owned();
+        let relative = path.strip_prefix(base).map(Path::to_owned);
+        relative.unwrap_or(path).to_string_lossy().into_owned()
+    };
+    let mut paths: Vec<String> = catalog.entries.iter().map(below).collect();
+    paths.sort();
+    paths
+}
+
+/// The only entry.
+#[track_caller]
+pub(crate) fn only(catalog: &Catalog) -> &Entry {
+    match catalog.entries.as_slice() {
+        [entry] => entry,
+        entries => panic!("{} entries; {:?}", entries.len(), catalog.diagnostics),
+    }
+}
+
+#[track_caller]
+pub(crate) fn named<'c>(catalog: &'c Catalog, folder: &str) -> &'c Entry {
+    let is = |entry: &&Entry| entry.place.path().file_name().is_some_and(|n| n == folder);
+    catalog
+        .entries
+        .iter()
+        .find(is)
+        .unwrap_or_else(|| panic!("no {folder}: {catalog:?}"))
+}
+
+pub(crate) fn codes(diagnostics: &[Diagnostic]) -> Vec<&'static str> {
+    diagnostics
+        .iter()
+        .map(|diagnostic| diagnostic.code.as_str())
+        .collect()
+}
+
+pub(crate) fn errors(entry: &Entry) -> Vec<&'static str> {
+    let errors = entry
+        .diagnostics
+        .iter()
+        .filter(|d| d.severity == Severity::Error);
+    errors.map(|diagnostic| diagnostic.code.as_str()).collect()
+}
+
+/// The folder as a place of files.
+pub(crate) fn place(path: impl Into<PathBuf>) -> Place {
+    Place::Folder(path.into())
+}
+
+/// Runs `work` in another thread and fails when it does not end in time.
+#[track_caller]
+pub(crate) fn ends_within<T: Send + 'static>(
+    limit: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    let (send, receive) = std::sync::mpsc::channel();
+    std::thread::spawn(move || send.send(work()).ok());
+    match receive.recv_timeout(limit) {
+        Ok(result) => result,
+        Err(error) => panic!("not done after {limit:?}: {error}"),
+    }
+}

@@ -1,0 +1,157 @@
+//! The fixtures: what each odd skill is good for, as their tables say.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use metier_catalog::Entry;
+use metier_model::{Mode, Severity};
+
+use crate::{discovery::loads_as_listed, look, options};
+
+fn fixtures(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../fixtures")
+        .join(name)
+}
+
+/// A row of a table: whether it loads in each mode, and under which name.
+#[derive(Debug, PartialEq, Eq)]
+struct Row {
+    lenient: String,
+    strict: String,
+    name: String,
+}
+
+fn table(folder: &Path) -> BTreeMap<String, Row> {
+    let text = fs::read_to_string(folder.join("expected.tsv")).unwrap();
+    let rows = text.lines().skip(1).map(|line| {
+        let cells: Vec<&str> = line.split('\t').collect();
+        let [folder, lenient, strict, name, _why] = cells[..] else {
+            panic!("{line:?} has {} cells", cells.len())
+        };
+        (
+            folder.to_owned(),
+            Row {
+                lenient: lenient.into(),
+                strict: strict.into(),
+                name: name.into(),
+            },
+        )
+    });
+    rows.collect()
+}
+
+fn folder_of(entry: &Entry) -> String {
+    entry
+        .place
+        .path()
+        .file_name()
+        .unwrap()
+        .to_string_lossy()
+        .into_owned()
+}
+
+fn what_is_found(folder: &Path) -> BTreeMap<String, Row> {
+    let strict = look(folder, &options(Mode::Strict));
+    let conforms: BTreeMap<String, bool> = strict
+        .entries
+        .iter()
+        .map(|entry| (folder_of(entry), entry.card.is_some()))
+        .collect();
+    let lenient = look(folder, &options(Mode::Lenient));
+    let word = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
+    let row = |entry: &Entry| Row {
+        lenient: word(entry.card.is_some()),
+        strict: word(conforms[&folder_of(entry)]),
+        name: entry
+            .card
+            .as_ref()
+            .map_or_else(|| "-".into(), |card| card.name.to_string()),
+    };
+    lenient
+        .entries
+        .iter()
+        .map(|entry| (folder_of(entry), row(entry)))
+        .collect()
+}
+
+fn check(name: &str) {
+    let folder = fixtures(name);
+    let (expected, found) = (table(&folder), what_is_found(&folder));
+    let names: Vec<&String> = expected.keys().chain(found.keys()).collect();
+    let wrong: Vec<String> = names
+        .into_iter()
+        .filter(|name| expected.get(*name) != found.get(*name))
+        .map(|name| {
+            format!(
+                "{name}: expected {:?}, found {:?}",
+                expected.get(name),
+                found.get(name)
+            )
+        })
+        .collect();
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+    assert!(expected.len() > 10);
+}
+
+#[test]
+fn every_animal_of_the_zoo_is_what_its_table_says() {
+    check("zoo");
+}
+
+#[test]
+fn every_good_skill_is_what_its_table_says() {
+    check("good");
+}
+
+#[test]
+fn what_does_not_load_says_why_and_what_loads_has_no_error() {
+    for name in ["zoo", "good"] {
+        for mode in [Mode::Lenient, Mode::Strict] {
+            let catalog = look(&fixtures(name), &options(mode));
+            assert!(catalog.diagnostics.is_empty());
+            for entry in &catalog.entries {
+                let failed = entry
+                    .diagnostics
+                    .iter()
+                    .any(|diagnostic| diagnostic.severity == Severity::Error);
+                assert_eq!(entry.card.is_none(), failed, "{}", folder_of(entry));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_conforms_also_loads_leniently() {
+    let strict = look(&fixtures("zoo"), &options(Mode::Strict));
+    let lenient = look(&fixtures("zoo"), &options(Mode::Lenient));
+    for entry in &strict.entries {
+        if entry.card.is_some() {
+            let same = lenient
+                .entries
+                .iter()
+                .find(|other| other.place == entry.place)
+                .unwrap();
+            assert!(
+                same.card.is_some(),
+                "{} conforms, but does not load",
+                folder_of(entry)
+            );
+        }
+    }
+}
+
+#[test]
+fn every_fixture_loads_as_it_is_listed() {
+    for name in ["zoo", "good"] {
+        for mode in [Mode::Lenient, Mode::Strict] {
+            look(&fixtures(name), &options(mode))
+                .entries
+                .iter()
+                .for_each(|entry| loads_as_listed(entry, mode));
+        }
+    }
+}
