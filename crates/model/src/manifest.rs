@@ -45,6 +45,8 @@ pub struct About {
     pub author: Option<Box<str>>,
     /// Category.
     pub category: Option<Box<str>>,
+    /// Words to find it by.
+    pub tags: Vec<Box<str>>,
     /// The Codex sidecar's interface block (`agents/openai.yaml`), verbatim.
     pub interface: Option<Json>,
     /// The Codex sidecar's tool dependencies, verbatim.

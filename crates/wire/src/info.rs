@@ -102,7 +102,7 @@ impl<'a> Info<'a> {
         if let Ok(Value::Object(fields)) = serde_json::to_value(&self.rest) {
             fields
                 .iter()
-                .for_each(|(key, field)| json::value(object.key(key), field));
+                .for_each(|(key, field)| json::value(object.any_key(key), field));
         }
         object.end();
         out.push(b'\n');

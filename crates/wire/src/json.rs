@@ -23,6 +23,14 @@ pub(crate) fn string(out: &mut Vec<u8>, text: &str) {
     }
 }
 
+/// A key as it stands in the document.
+macro_rules! key {
+    ($key:literal) => {
+        concat!("\"", $key, "\":")
+    };
+}
+pub(crate) use key;
+
 /// An object that is being written.
 pub(crate) struct Object<'w> {
     out: &'w mut Vec<u8>,
@@ -37,13 +45,20 @@ impl<'w> Object<'w> {
         }
     }
 
-    /// The place of a field's value. Keys are ours and need no escape.
+    /// The place of a field's value. `key` is quoted and has its colon: see [`key!`].
     pub(crate) fn key(&mut self, key: &str) -> &mut Vec<u8> {
         self.out.push(self.separator);
         self.separator = b',';
-        self.out.push(b'"');
         self.out.extend_from_slice(key.as_bytes());
-        self.out.extend_from_slice(b"\":");
+        self.out
+    }
+
+    /// The place of a field's value, for a key that is only known at run time.
+    pub(crate) fn any_key(&mut self, key: &str) -> &mut Vec<u8> {
+        self.out.push(self.separator);
+        self.separator = b',';
+        string(self.out, key);
+        self.out.push(b':');
         self.out
     }
 
@@ -138,11 +153,11 @@ mod tests {
     fn objects_and_lists() {
         let mut out = Vec::new();
         let mut object = Object::begin(&mut out);
-        object.text("a", "x");
-        object.optional("b", None);
-        object.flag("c", true);
-        object.number("d", 0);
-        object.list("e", [1, 2], |out, number| value(out, &number));
+        object.text(key!("a"), "x");
+        object.optional(key!("b"), None);
+        object.flag(key!("c"), true);
+        object.number(key!("d"), 0);
+        object.list(key!("e"), [1, 2], |out, number| value(out, &number));
         object.end();
         assert_eq!(out, br#"{"a":"x","b":null,"c":true,"d":0,"e":[1,2]}"#);
         let mut out = Vec::new();

@@ -12,7 +12,7 @@ use metier_policy::Reason;
 use metier_runtime::{Inventory, Skill};
 use serde::Serialize;
 
-use crate::json::{self, Object};
+use crate::json::{self, Object, key};
 
 /// How much is collected before it is written.
 const CHUNK: usize = 256 * 1024;
@@ -101,49 +101,52 @@ impl<'a> SkillRow<'a> {
     pub(crate) fn fields(&self, object: &mut Object<'_>) {
         let (skill, entry) = (self.skill, self.inventory.entry(self.skill));
         let card = entry.card.as_ref();
-        object.text("name", &entry.name());
-        object.text("description", card.map_or("", |card| &card.description));
-        object.text("source", entry.source.as_str());
-        object.text("path", &shown(&entry.place.path()));
+        object.text(key!("name"), &entry.name());
+        object.text(
+            key!("description"),
+            card.map_or("", |card| &card.description),
+        );
+        object.text(key!("source"), entry.source.as_str());
+        object.text(key!("path"), &shown(&entry.place.path()));
         object.optional(
-            "digest",
+            key!("digest"),
             entry.digest.map(|digest| digest.to_string()).as_deref(),
         );
-        object.text("status", skill.status.as_str());
-        object.list("reasons", &skill.reasons, |out, reason| {
+        object.text(key!("status"), skill.status.as_str());
+        object.list(key!("reasons"), &skill.reasons, |out, reason| {
             json::value(out, &ReasonRow::new(entry, reason));
         });
         object.optional(
-            "version",
+            key!("version"),
             card.and_then(|card| card.version.as_ref())
                 .map(|version| version.as_str()),
         );
-        object.optional("emoji", card.and_then(|card| card.emoji.as_deref()));
+        object.optional(key!("emoji"), card.and_then(|card| card.emoji.as_deref()));
         object.list(
-            "types",
+            key!("types"),
             card.into_iter().flat_map(|card| card.types.iter()),
             |out, kind| json::string(out, kind.as_str()),
         );
         object.optional(
-            "backend",
+            key!("backend"),
             card.and_then(|card| card.backend)
                 .map(|backend| backend.as_str()),
         );
         object.flag(
-            "user_invocable",
+            key!("user_invocable"),
             card.is_some_and(|card| card.user_invocable),
         );
         object.flag(
-            "model_invocable",
+            key!("model_invocable"),
             card.is_some_and(|card| card.model_invocable),
         );
         let winner = skill
             .shadowed_by
             .map(|winner| self.inventory.catalog.entries[winner].place.path());
-        object.optional("shadowed_by", winner.as_deref().map(shown).as_deref());
-        object.text("scan", "unknown");
-        object.number("warnings", entry.warnings());
-        object.flag("selected", skill.selected);
+        object.optional(key!("shadowed_by"), winner.as_deref().map(shown).as_deref());
+        object.text(key!("scan"), "unknown");
+        object.number(key!("warnings"), entry.warnings());
+        object.flag(key!("selected"), skill.selected);
     }
 }
 

@@ -54,6 +54,7 @@ fn identity(manifest: &Manifest, out: &mut Map<String, Value>) {
     put(out, "author", &about.author);
     put(out, "emoji", &card.emoji);
     put(out, "category", &about.category);
+    put(out, "tags", &about.tags);
     put(out, "interface", &about.interface);
     put(out, "sidecar_tools", &about.sidecar_tools);
 }

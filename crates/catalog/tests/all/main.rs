@@ -2,6 +2,11 @@
 //!
 //! Every test has a folder of its own: `root/` is searched, `outside/` is what nobody may reach
 //! through it, `cache/` is for the index.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a broken fixture is a broken test"
+)]
 
 mod digest;
 mod discovery;
@@ -27,12 +32,24 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        let world = Self {
-            folder: TempDir::with_prefix("metier-catalog-").unwrap(),
-        };
-        fs::create_dir(world.at("root")).unwrap();
-        fs::create_dir(world.at("outside")).unwrap();
-        world
+        Self::below(&std::env::temp_dir())
+    }
+
+    /// The same in memory, where there is such a place: for tests that make very many files.
+    pub(crate) fn in_memory() -> Self {
+        let memory = Path::new("/dev/shm");
+        if memory.is_dir() {
+            Self::below(memory)
+        } else {
+            Self::new()
+        }
+    }
+
+    fn below(path: &Path) -> Self {
+        let folder = TempDir::with_prefix_in("metier-catalog-", path).unwrap();
+        fs::create_dir(folder.path().join("root")).unwrap();
+        fs::create_dir(folder.path().join("outside")).unwrap();
+        Self { folder }
     }
 
     /// The real path of a name below the temporary folder.

@@ -204,6 +204,7 @@ fn about(page: &mut Page<'_>, manifest: &Manifest) {
     page.optional("license", about.license.as_deref());
     page.optional("homepage", about.homepage.as_deref());
     page.optional("category", about.category.as_deref());
+    page.words("tags", &about.tags);
     page.optional("compatible", about.compatibility.as_deref());
     page.field(
         "types",

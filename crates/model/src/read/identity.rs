@@ -35,6 +35,7 @@ impl Draft {
             "homepage" => self.about.homepage = shape::text("homepage", node, report),
             "author" => self.about.author = read_author(node),
             "emoji" => self.card.emoji = shape::text("emoji", node, report),
+            "tags" => self.about.tags = shape::texts("tags", node, report),
             "category" => self.about.category = shape::text("category", node, report),
             "metadata" => self.read_metadata(node, report),
             _ => return false,

@@ -363,6 +363,7 @@ const KNOWN_FIELDS: &[&str] = &[
     "author",
     "emoji",
     "category",
+    "tags",
     "requires",
     "os",
     "always",

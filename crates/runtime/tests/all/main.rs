@@ -1,6 +1,11 @@
 //! Which skills can be used, and what a model is told about them.
 //!
 //! Catalogs are made by hand, so that every test says exactly what is there.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a broken fixture is a broken test"
+)]
 
 mod inventory;
 mod prompt;

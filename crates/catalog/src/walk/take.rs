@@ -1,0 +1,423 @@
+//! Taking a skill from its folder: out of the index when nothing changed, else from its files.
+
+use std::{borrow::Cow, os::unix::ffi::OsStrExt, sync::atomic::Ordering};
+
+use metier_model::{Code, Diagnostic, Severity};
+use rustix::{
+    fd::AsFd,
+    fs::{AtFlags, Stat, statat},
+    io::Errno,
+};
+
+use super::{Lane, Opening, Record, Walk, join, joined};
+use crate::{
+    codec::Remembered,
+    entry::{Entry, ManifestFiles, Place},
+    index::{self, Index, Key, Keys},
+    manifest_file::{self, FileProblem, Heads, Opened},
+};
+
+const MAX_SIDECAR: u64 = 64 * 1024;
+
+impl Walk<'_> {
+    /// Believes the index, if every key still fits.
+    pub(super) fn remembered(
+        &self,
+        lane: &mut Lane,
+        place: &Opening<'_>,
+        path: &[u8],
+        stat: &Stat,
+    ) -> bool {
+        let Some(index) = place.index else {
+            return false;
+        };
+        let Some(record) = index.find(path, lane.guess) else {
+            return false;
+        };
+        lane.guess = record + 1;
+        let keys = index.keys(record);
+        let mut same = |name: &[u8], key: Option<&Key>| {
+            lane.path.clear();
+            lane.path.extend_from_slice(path);
+            lane.path.extend_from_slice(name);
+            let found = statat(place.handle, &lane.path[..], AtFlags::SYMLINK_NOFOLLOW).ok();
+            found.map(|stat| Key::of(&stat)).as_ref() == key
+        };
+        let unchanged = keys.folder == Key::of(stat)
+            && (keys.skill_md.is_none() || same(b"/SKILL.md", keys.skill_md.as_ref()))
+            && (keys.skill_yaml.is_none() || same(b"/SKILL.yaml", keys.skill_yaml.as_ref()))
+            && (!keys.has_agents || same(b"/agents/openai.yaml", keys.sidecar.as_ref()));
+        let Some(remembered) = unchanged
+            .then(|| Remembered::decode(index.payload(record)))
+            .flatten()
+        else {
+            return false;
+        };
+        let Remembered {
+            files,
+            card,
+            diagnostics,
+            digest,
+        } = remembered;
+        lane.entries.push(Entry {
+            card,
+            diagnostics,
+            digest,
+            ..self.entry(path, files)
+        });
+        lane.records.push(Record::Old(record));
+        true
+    }
+
+    fn entry(&self, path: &[u8], files: ManifestFiles) -> Entry {
+        Entry {
+            source: self.source,
+            root: Some(self.number),
+            place: Place::Folder(join(self.shown.as_ref().unwrap_or(&self.base), path)),
+            files,
+            card: None,
+            diagnostics: Vec::new(),
+            real: self.shown.as_ref().map(|_| join(&self.base, path)),
+            digest: None,
+        }
+    }
+
+    /// Reads the skill in a folder. False when no manifest has its usual name there.
+    pub(super) fn read_skill(
+        &self,
+        lane: &mut Lane,
+        place: &Opening<'_>,
+        path: &[u8],
+        stat: &Stat,
+    ) -> bool {
+        let md = self.open(lane, place, path, b"/SKILL.md");
+        // A look is cheaper than a failed open, and nearly no skill has this file.
+        let has_yaml = statat(
+            place.handle,
+            joined(&mut lane.path, path, b"/SKILL.yaml"),
+            AtFlags::SYMLINK_NOFOLLOW,
+        )
+        .is_ok();
+        let yaml = if has_yaml {
+            self.open(lane, place, path, b"/SKILL.yaml")
+        } else {
+            Ok(None)
+        };
+        let files = ManifestFiles {
+            skill_md: (!matches!(md, Ok(None))).then_some("SKILL.md".into()),
+            skill_yaml: (!matches!(yaml, Ok(None))).then_some("SKILL.yaml".into()),
+            sidecar: false,
+        };
+        if files.skill_md.is_none() && files.skill_yaml.is_none() {
+            return false;
+        }
+        match (md, yaml) {
+            (Ok(md), Ok(yaml)) => {
+                self.read_files(lane, place, path, stat, Manifests { files, md, yaml });
+            }
+            (Err(problem), _) | (_, Err(problem)) => {
+                lane.entries.push(self.broken(path, files, problem));
+            }
+        }
+        true
+    }
+
+    fn open(
+        &self,
+        lane: &mut Lane,
+        place: &Opening<'_>,
+        path: &[u8],
+        name: &[u8],
+    ) -> Result<Option<Opened>, FileProblem> {
+        let opened =
+            match manifest_file::open(place.handle.as_fd(), joined(&mut lane.path, path, name)) {
+                Ok(opened) => opened,
+                Err(Errno::LOOP) => Some(self.open_linked(path, name)?),
+                Err(Errno::NXIO) => {
+                    return Err(FileProblem::new(
+                        Code::FileNotRegular,
+                        "this is a socket, not a file",
+                    ));
+                }
+                Err(error) => return Err(FileProblem::unreadable(error)),
+            };
+        if let Some(opened) = &opened {
+            manifest_file::check(&opened.stat, self.options.limits.max_skill_bytes)?;
+        }
+        Ok(opened)
+    }
+
+    /// A manifest that is a link: fine as long as it stays in its folder.
+    fn open_linked(&self, path: &[u8], name: &[u8]) -> Result<Opened, FileProblem> {
+        let folder = join(&self.base, path);
+        let target = join(&folder, &name[1..]).canonicalize().map_err(|error| {
+            FileProblem::new(
+                Code::FileUnreadable,
+                format!("the link leads nowhere: {error}"),
+            )
+            .hint("replace it by the file itself")
+        })?;
+        if !target.starts_with(folder.canonicalize().unwrap_or(folder)) {
+            let problem = FileProblem::new(
+                Code::SymlinkEscape,
+                "the link leads out of the skill's folder",
+            );
+            return Err(problem.hint("copy the file into the folder"));
+        }
+        let file = rustix::fs::open(&target, manifest_file::OPEN, rustix::fs::Mode::empty())
+            .map_err(FileProblem::unreadable)?;
+        let stat = rustix::fs::fstat(&file).map_err(FileProblem::unreadable)?;
+        Ok(Opened { file, stat })
+    }
+
+    fn broken(&self, path: &[u8], files: ManifestFiles, problem: FileProblem) -> Entry {
+        let diagnostic = Diagnostic {
+            severity: problem
+                .code
+                .severity(self.options.mode)
+                .unwrap_or(Severity::Error),
+            code: problem.code,
+            message: problem.message.into(),
+            hint: problem.hint.map(Into::into),
+            file: files.main().into(),
+            position: None,
+        };
+        Entry {
+            diagnostics: vec![diagnostic],
+            ..self.entry(path, files)
+        }
+    }
+
+    fn read_files(
+        &self,
+        lane: &mut Lane,
+        place: &Opening<'_>,
+        path: &[u8],
+        stat: &Stat,
+        manifests: Manifests,
+    ) {
+        let Manifests {
+            mut files,
+            md,
+            yaml,
+        } = manifests;
+        let mut head = std::mem::take(&mut lane.md);
+        let read_md = md
+            .as_ref()
+            .map_or(Ok(()), |md| manifest_file::read_head(&md.file, &mut head));
+        let yaml_text = yaml
+            .as_ref()
+            .map(|yaml| manifest_file::read_all(&yaml.file, self.options.limits.max_skill_bytes))
+            .transpose();
+        let (yaml_text, ()) = match (yaml_text, read_md) {
+            (Ok(text), Ok(())) => (text, ()),
+            (Err(error), _) | (_, Err(error)) => {
+                lane.md = head;
+                return lane
+                    .entries
+                    .push(self.broken(path, files, FileProblem::unreadable(error)));
+            }
+        };
+        let sidecar = self.read_sidecar(lane, place, path, stat);
+        files.sidecar = sidecar.is_some();
+        let folder = self.folder_name(path);
+        let names = (
+            files.skill_md.clone().unwrap_or_default(),
+            files.skill_yaml.clone().unwrap_or_default(),
+        );
+        let heads = Heads {
+            skill_md: md.as_ref().map(|_| (&*names.0, &head[..])),
+            skill_yaml: yaml_text.as_ref().map(|text| (&*names.1, &text[..])),
+            sidecar: sidecar
+                .as_ref()
+                .map(|(_, text)| ("agents/openai.yaml", &text[..])),
+        };
+        let parsed = manifest_file::parse(folder.as_deref(), &heads, self.options.mode);
+        let keys = Keys {
+            folder: Key::of(stat),
+            skill_md: md.as_ref().map(|opened| Key::of(&opened.stat)),
+            skill_yaml: yaml.as_ref().map(|opened| Key::of(&opened.stat)),
+            sidecar: sidecar.as_ref().map(|(key, _)| *key),
+            has_agents: self.options.index.is_some() && self.has_agents(lane, place, path, stat),
+        };
+        let entry = Entry {
+            card: parsed.manifest.map(|manifest| manifest.card),
+            diagnostics: parsed.diagnostics,
+            ..self.entry(path, files)
+        };
+        self.remember(lane, path, &keys, &entry);
+        lane.entries.push(entry);
+        lane.md = head;
+    }
+
+    /// The last part of the path, as the skill's folder.
+    fn folder_name<'p>(&'p self, path: &'p [u8]) -> Option<Cow<'p, str>> {
+        let name = if path == b"." {
+            self.shown
+                .as_ref()
+                .unwrap_or(&self.base)
+                .file_name()?
+                .as_bytes()
+        } else {
+            path.rsplit(|byte| *byte == b'/').next()?
+        };
+        Some(String::from_utf8_lossy(name))
+    }
+
+    fn read_sidecar(
+        &self,
+        lane: &mut Lane,
+        place: &Opening<'_>,
+        path: &[u8],
+        stat: &Stat,
+    ) -> Option<(Key, Vec<u8>)> {
+        if !may_have_sidecar(stat) {
+            return None;
+        }
+        let opened = manifest_file::open(
+            place.handle.as_fd(),
+            joined(&mut lane.path, path, b"/agents/openai.yaml"),
+        )
+        .ok()??;
+        manifest_file::check(&opened.stat, MAX_SIDECAR).ok()?;
+        Some((
+            Key::of(&opened.stat),
+            manifest_file::read_all(&opened.file, MAX_SIDECAR).ok()?,
+        ))
+    }
+
+    fn has_agents(&self, lane: &mut Lane, place: &Opening<'_>, path: &[u8], stat: &Stat) -> bool {
+        may_have_sidecar(stat)
+            && statat(
+                place.handle,
+                joined(&mut lane.path, path, b"/agents"),
+                AtFlags::SYMLINK_NOFOLLOW,
+            )
+            .is_ok()
+    }
+
+    /// Only what can be proven unchanged with the usual names is written to the index.
+    fn remember(&self, lane: &mut Lane, path: &[u8], keys: &Keys, entry: &Entry) {
+        let usual = |name: &Option<Cow<'static, str>>| {
+            matches!(name.as_deref(), None | Some("SKILL.md" | "SKILL.yaml"))
+        };
+        if self.options.index.is_none()
+            || self.shown.is_some()
+            || keys.is_fresh(self.options.now)
+            || !usual(&entry.files.skill_md)
+            || !usual(&entry.files.skill_yaml)
+        {
+            return;
+        }
+        let payload = Remembered::encode(
+            &entry.files,
+            entry.card.as_ref(),
+            &entry.diagnostics,
+            entry.digest,
+        );
+        lane.records
+            .push(Record::New(index::record(path, keys, &payload)));
+    }
+
+    pub(super) fn save_index(&self, index: Option<&Index>, lanes: &[Lane]) {
+        let Some(home) = self.options.index.filter(|_| self.shown.is_none()) else {
+            return;
+        };
+        let records = || lanes.iter().flat_map(|lane| &lane.records);
+        let changed = records().any(|record| matches!(record, Record::New(_)))
+            || index.is_some_and(|index| index.len() != records().count());
+        if !changed {
+            return;
+        }
+        let bytes: Vec<Vec<u8>> = records()
+            .filter_map(|record| match record {
+                Record::New(bytes) => Some(bytes.clone()),
+                Record::Old(record) => index.map(|index| index.whole(*record).to_vec()),
+            })
+            .collect();
+        // A cache that can't be written costs time, nothing else.
+        home.save(&self.base, self.options.mode, &bytes).ok();
+    }
+
+    /// `skill.md`, `Skill.md`, `SKILL.yml`: read with a warning, unless there are several.
+    pub(super) fn other_spelling(
+        &self,
+        lane: &mut Lane,
+        place: &Opening<'_>,
+        path: &[u8],
+        names: &[&[u8]],
+    ) {
+        let spelling = String::from_utf8_lossy(names[0]).into_owned();
+        let is_yaml = !spelling.to_ascii_lowercase().ends_with(".md");
+        let name = Some(spelling.clone().into());
+        let files = if is_yaml {
+            ManifestFiles {
+                skill_yaml: name,
+                ..ManifestFiles::default()
+            }
+        } else {
+            ManifestFiles {
+                skill_md: name,
+                ..ManifestFiles::default()
+            }
+        };
+        if names.len() > 1 {
+            let problem = FileProblem::new(
+                Code::FileAmbiguous,
+                "several spellings of SKILL.md are in this folder",
+            )
+            .hint("keep one, named `SKILL.md`");
+            return lane.entries.push(self.broken(path, files, problem));
+        }
+        let opened = match self.open(lane, place, path, &[b"/", names[0]].concat()) {
+            Ok(Some(opened)) => opened,
+            Ok(None) => return,
+            Err(problem) => return lane.entries.push(self.broken(path, files, problem)),
+        };
+        let Ok(stat) = statat(place.handle, path, AtFlags::SYMLINK_NOFOLLOW) else {
+            return;
+        };
+        let (md, yaml) = if is_yaml {
+            (None, Some(opened))
+        } else {
+            (Some(opened), None)
+        };
+        self.read_files(lane, place, path, &stat, Manifests { files, md, yaml });
+        self.skills.fetch_add(1, Ordering::Relaxed);
+        let right = if is_yaml { "SKILL.yaml" } else { "SKILL.md" };
+        let Some((entry, severity)) = lane
+            .entries
+            .last_mut()
+            .zip(Code::FileNameCase.severity(self.options.mode))
+        else {
+            return;
+        };
+        if severity == Severity::Error {
+            entry.card = None;
+        }
+        entry.diagnostics.push(Diagnostic {
+            severity,
+            code: Code::FileNameCase,
+            message: format!(
+                "the file is named `{spelling}`; other programs look only for `{right}`"
+            )
+            .into(),
+            hint: Some(format!("rename it to `{right}`").into()),
+            file: spelling.into(),
+            position: None,
+        });
+    }
+}
+
+/// The opened manifest files of a folder.
+struct Manifests {
+    files: ManifestFiles,
+    md: Option<Opened>,
+    yaml: Option<Opened>,
+}
+
+/// `agents/openai.yaml` needs a folder: a directory with two links has none. (Some file systems
+/// don't count; theirs say one.)
+fn may_have_sidecar(stat: &Stat) -> bool {
+    stat.st_nlink != 2
+}
