@@ -1,6 +1,9 @@
 //! Where a reader writes down what it met: one list, one file, one mode.
 
-use crate::diagnostic::{Code, Diagnostic, Mode, Position};
+use crate::diagnostic::{Code, Diagnostic, Mode, Position, Severity};
+
+/// A file with more wrong than this has been told enough; only errors are still added.
+const MAX_DIAGNOSTICS: usize = 100;
 
 /// A message with what to type next.
 pub(crate) struct Say {
@@ -45,6 +48,9 @@ impl<'a> Report<'a> {
         let Some(severity) = code.severity(self.mode) else {
             return;
         };
+        if self.list.len() >= MAX_DIAGNOSTICS && severity < Severity::Error {
+            return;
+        }
         let say = say();
         self.list.push(Diagnostic {
             severity,
@@ -60,7 +66,7 @@ impl<'a> Report<'a> {
     pub(crate) fn has_errors(&self) -> bool {
         self.list
             .iter()
-            .any(|diagnostic| diagnostic.severity == crate::diagnostic::Severity::Error)
+            .any(|diagnostic| diagnostic.severity == Severity::Error)
     }
 
     /// The line and column of a byte offset.

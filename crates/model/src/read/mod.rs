@@ -180,12 +180,16 @@ fn compare_names(
     reader: Reader,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    if !body.text.trim_start_matches('\u{feff}').starts_with("---") {
+    let head = body.text.trim_start_matches('\u{feff}').trim_start();
+    if !head.starts_with("---") {
         return;
     }
     let mut report = Report::new(mode, body.name, body.text);
     let pairs = read_pairs(body.text, Format::SkillMd, reader, &mut report).unwrap_or_default();
-    report.list.clear();
+    // Whatever else is wrong with its fields: they are not read. Two names are another matter.
+    report
+        .list
+        .retain(|diagnostic| diagnostic.code == DiagnosticCode::DuplicateIdentity);
     if let (Some(name), Some(other)) = (name, pairs.iter().find(|pair| pair.key == "name"))
         && other
             .node
@@ -411,10 +415,20 @@ const KNOWN_FIELDS: &[&str] = &[
 fn report_unknown(unknown: &[&Pair<'_>], report: &mut Report<'_>) {
     let Some(first) = unknown.first() else { return };
     report.add(DiagnosticCode::UnknownField, first.key_at, || {
-        let names: Vec<String> = unknown
+        const SHOWN: usize = 12;
+        let mut names: Vec<String> = unknown
             .iter()
-            .map(|pair| format!("`{}`", pair.key.escape_debug()))
+            .take(SHOWN)
+            .map(|pair| {
+                format!(
+                    "`{}`",
+                    pair.key.chars().take(80).collect::<String>().escape_debug()
+                )
+            })
             .collect();
+        if unknown.len() > SHOWN {
+            names.push(format!("and {} more", unknown.len() - SHOWN));
+        }
         let say = Say::new(format!(
             "nobody knows the field{} {}",
             if names.len() == 1 { "" } else { "s" },
@@ -422,6 +436,7 @@ fn report_unknown(unknown: &[&Pair<'_>], report: &mut Report<'_>) {
         ));
         match unknown
             .iter()
+            .take(SHOWN)
             .find_map(|pair| Some((&pair.key, nearest(&pair.key)?)))
         {
             Some((key, known)) => say.hint(format!(

@@ -20,12 +20,17 @@ pub(super) fn read(
 ) {
     let mut report = Report::new(mode, file.name, file.text);
     let pairs = yaml::read_mapping(file.text, 0, &mut report);
-    let broken = pairs.is_none() || report.has_errors();
+    let unread = pairs.is_none() || report.has_errors();
+    let repaired = !report.list.is_empty();
     report.list.clear();
-    if broken {
+    if unread || repaired {
+        let what = if unread {
+            "is not a YAML map and was not read"
+        } else {
+            "is not quite YAML and was read in part"
+        };
         report.add(Code::SidecarUnread, 0, || {
-            Say::new("the file is not a YAML map and was not read")
-                .hint("check it with a YAML linter")
+            Say::new(format!("the file {what}")).hint("check it with a YAML linter")
         });
     }
     let pairs = pairs.unwrap_or_default();

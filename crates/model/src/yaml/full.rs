@@ -296,7 +296,11 @@ pub(crate) fn push_pair<'a>(
         && ["name", "description"]
             .iter()
             .any(|key| pair.key.eq_ignore_ascii_case(key));
-    if identity && first.node.value != pair.node.value {
+    let same = match (first.node.as_text(), pair.node.as_text()) {
+        (Some(first), Some(second)) => first == second,
+        _ => first.node.value == pair.node.value,
+    };
+    if identity && !same {
         report.add(Code::DuplicateIdentity, pair.key_at, || {
             Say::new(format!(
                 "`{}` is given twice, with different values",

@@ -23,6 +23,16 @@ pub(crate) fn read<'a>(
     let mut pairs: Vec<Pair<'a>> = Vec::new();
     for chunk in chunks(text) {
         let at = base + offset(chunk.start);
+        if chunk.text.trim_end() == "..." {
+            second_document(&text[chunk.start + chunk.text.len()..], at, report);
+            break;
+        }
+        if pairs.len() >= MAX_ENTRIES {
+            report.add(Code::TooManyValues, at, || {
+                Say::new(format!("there are more than {MAX_ENTRIES} fields"))
+            });
+            return Err(Failure::Refused);
+        }
         let Some(key) = chunk.key else {
             stray(chunk.text, at, report);
             continue;
@@ -50,6 +60,19 @@ pub(crate) fn read<'a>(
         value: Value::Map(pairs),
         at: base,
     }))
+}
+
+/// More fields than any manifest has.
+const MAX_ENTRIES: usize = 1_000;
+
+/// Behind the end of a document only another one can follow.
+fn second_document(rest: &str, at: u32, report: &mut Report<'_>) {
+    if !rest.trim().is_empty() {
+        report.add(Code::SecondDocument, at, || {
+            Say::new("a second YAML document starts here and is not read")
+                .hint("keep one document between the `---` lines")
+        });
+    }
 }
 
 /// One top-level entry with its continuation lines, or one line that belongs nowhere.
@@ -172,27 +195,17 @@ fn repair_entry<'a>(key: &str, text: &str, at: u32, report: &mut Report<'_>) -> 
     }
 }
 
+/// More brackets than a manifest needs, and few enough for a reader that calls itself for each.
+const MAX_BRACKETS: usize = 256;
+
 /// JSON5, also when only closing brackets are missing at the end.
 pub(crate) fn json5_value(text: &str) -> Option<serde_json::Value> {
-    if nesting(text) > 64 {
+    if memchr::memchr2_iter(b'[', b'{', text.as_bytes()).count() > MAX_BRACKETS {
         return None;
     }
     json5::from_str(text)
         .ok()
         .or_else(|| json5::from_str(&format!("{text}{}", missing_brackets(text)?)).ok())
-}
-
-fn nesting(text: &str) -> usize {
-    let (mut depth, mut deepest) = (0usize, 0);
-    for byte in text.bytes() {
-        match byte {
-            b'[' | b'{' => depth += 1,
-            b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        deepest = deepest.max(depth);
-    }
-    deepest
 }
 
 fn missing_brackets(text: &str) -> Option<String> {
