@@ -15,7 +15,7 @@ use crate::{
     index::IndexHome,
     manifest_file::{self, Heads},
     root::Root,
-    walk::Walk,
+    walk::walk,
 };
 
 /// How much a root may hold. Each limit that is reached is a diagnostic.
@@ -55,27 +55,40 @@ pub struct Options<'a> {
 #[must_use]
 pub fn discover(roots: Vec<Root>, options: &Options<'_>) -> Catalog {
     let mut catalog = Catalog::default();
-    let mut looked_at: HashSet<PathBuf> = HashSet::new();
     if options.builtins {
-        catalog.entries.extend(
-            BUILTINS
-                .iter()
-                .map(|skill| builtin_entry(skill, options.mode)),
-        );
+        let builtins = BUILTINS
+            .iter()
+            .map(|skill| builtin_entry(skill, options.mode));
+        catalog.entries.extend(builtins);
     }
+    let found: Vec<_> = roots.iter().map(open_root).collect();
+    let path = |number: usize| found[number].as_ref().ok().and_then(Option::as_deref);
     for (number, root) in roots.iter().enumerate() {
-        match open_root(root) {
-            Ok(Some(path)) if looked_at.insert(path.clone()) => {
+        match &found[number] {
+            Ok(Some(real)) if counts(number, real, &roots, &path) => {
                 let number = u16::try_from(number).unwrap_or(u16::MAX);
-                Walk::new(&path, root.source, number, options).run(&mut catalog);
+                walk(real, root.source, number, options, &mut catalog);
             }
             Ok(_) => {}
-            Err(diagnostic) => catalog.diagnostics.push(diagnostic),
+            Err(diagnostic) => catalog.diagnostics.push(diagnostic.clone()),
         }
     }
     catalog.roots = roots;
-    drop_linked_twins(&mut catalog.entries);
+    drop_twins(&mut catalog.entries);
     catalog
+}
+
+/// Of several roots that are one folder the last counts; an untrusted one only if no other is there.
+fn counts<'p>(
+    number: usize,
+    real: &Path,
+    roots: &[Root],
+    path: &impl Fn(usize) -> Option<&'p Path>,
+) -> bool {
+    let best = (0..roots.len())
+        .filter(|other| path(*other) == Some(real))
+        .max_by_key(|other| (roots[*other].trusted, *other));
+    best == Some(number)
 }
 
 /// The real path of a root; `None` when it is one of the usual places and is not there.
@@ -92,9 +105,14 @@ fn open_root(root: &Root) -> Result<Option<PathBuf>, Diagnostic> {
         Ok(real) if real.is_dir() => Ok(Some(real)),
         Ok(_) if !root.explicit => Ok(None),
         Ok(_) => Err(root_problem(path, "it is not a folder")),
-        Err(error) if !root.explicit && error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) if !root.explicit && is_missing(&error) => Ok(None),
         Err(error) => Err(root_problem(path, &error.to_string())),
     }
+}
+
+fn is_missing(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory)
 }
 
 fn root_problem(path: &Path, why: &str) -> Diagnostic {
@@ -130,30 +148,36 @@ fn builtin_entry(skill: &'static Builtin, mode: Mode) -> Entry {
     }
 }
 
-/// A skill that was reached through a link and also lies in a root itself, or was reached through
-/// several links, is one skill: the real one stays, or the last link.
-fn drop_linked_twins(entries: &mut Vec<Entry>) {
-    if entries.iter().all(|entry| entry.real.is_none()) {
+/// A folder that was reached in several ways is one skill: the way without a link counts, or else
+/// the one that came last.
+fn drop_twins(entries: &mut Vec<Entry>) {
+    let roots: HashSet<Option<u16>> = entries.iter().map(|entry| entry.root).collect();
+    if roots.len() <= 1 && entries.iter().all(|entry| entry.real.is_none()) {
         return;
     }
-    let mut last: HashMap<PathBuf, usize> = HashMap::new();
+    let mut best: HashMap<&Path, usize> = HashMap::new();
     for (index, entry) in entries.iter().enumerate() {
-        if let Some(real) = &entry.real {
-            last.insert(real.clone(), index);
+        let Some(path) = real_path(entry) else {
+            continue;
+        };
+        let other = best.entry(path).or_insert(index);
+        if entry.real.is_none() || entries[*other].real.is_some() {
+            *other = index;
         }
     }
-    for entry in entries.iter() {
-        if let (Place::Folder(path), None) = (&entry.place, &entry.real) {
-            last.remove(path);
-        }
-    }
+    let kept: HashSet<usize> = best.into_values().collect();
     let mut index = 0;
     entries.retain(|entry| {
-        let keep = entry
-            .real
-            .as_ref()
-            .is_none_or(|real| last.get(real) == Some(&index));
+        let keep = matches!(entry.place, Place::Builtin(_)) || kept.contains(&index);
         index += 1;
         keep
     });
+}
+
+fn real_path(entry: &Entry) -> Option<&Path> {
+    match (&entry.real, &entry.place) {
+        (Some(real), _) => Some(real),
+        (None, Place::Folder(path)) => Some(path),
+        (None, Place::Builtin(_)) => None,
+    }
 }

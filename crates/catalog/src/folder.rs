@@ -14,7 +14,7 @@ use std::{
 use metier_model::{Code, Diagnostic, Digest, Mode, Parsed, Severity};
 use rustix::{
     fd::OwnedFd,
-    fs::{AtFlags, Dir, FileType, OFlags, fstat, openat, readlinkat, statat},
+    fs::{AtFlags, Dir, FileType, OFlags, Stat, fstat, openat, readlinkat, statat},
     io::Errno,
 };
 use sha2::{Digest as _, Sha256};
@@ -26,6 +26,9 @@ use crate::{
 };
 
 const MAX_FILES: usize = 100_000;
+const MAX_SIDECAR: u64 = 64 * 1024;
+/// The most that is hashed of one skill.
+const MAX_DIGEST: u64 = 1 << 30;
 const MAX_PATH: usize = 4096;
 const MAX_COMPONENT: usize = 255;
 const MAX_DEPTH: usize = 64;
@@ -131,11 +134,20 @@ impl Place {
     /// When a file can't be read: what can't be read can't be vouched for.
     pub fn digest(&self) -> Result<Digest, ReadError> {
         let mut lines: Vec<Vec<u8>> = Vec::new();
+        let mut total = 0_u64;
         match self {
             Self::Builtin(skill) => lines.extend(skill.files.iter().map(|(path, content)| {
                 line(path.as_bytes(), &content.len(), &Sha256::digest(content))
             })),
             Self::Folder(path) => visit(path, |file| {
+                total = total.saturating_add(file.size);
+                if total > MAX_DIGEST {
+                    let path = String::from_utf8_lossy(file.path).into_owned();
+                    return Err(ReadError::TooLarge {
+                        path,
+                        limit: MAX_DIGEST,
+                    });
+                }
                 lines.push(match file.kind {
                     FileType::RegularFile => {
                         let (size, hash) = hash_file(&file)?;
@@ -177,6 +189,47 @@ impl Place {
         Ok(content)
     }
 
+    /// A manifest file: unlike any other it may be a link that stays in the folder, or have a second
+    /// name, as in trees that a store links together.
+    fn read_manifest(&self, name: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let Self::Folder(path) = self else {
+            return self.read(name, limit);
+        };
+        let os = |error| ReadError::Os {
+            path: shown(name),
+            error,
+        };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = rustix::fs::open(path, flags, rustix::fs::Mode::empty()).map_err(os)?;
+        let file = match openat(
+            &folder,
+            name,
+            manifest_file::OPEN,
+            rustix::fs::Mode::empty(),
+        ) {
+            Ok(file) => file,
+            Err(Errno::LOOP) => {
+                let real = path.canonicalize().unwrap_or_else(|_| path.clone());
+                let what = "a link out of the skill";
+                let refused = |_| ReadError::NotAFile {
+                    path: shown(name),
+                    what,
+                };
+                manifest_file::open_linked(&folder, &real, name.as_bytes()).map_err(refused)?
+            }
+            Err(error) => return Err(refused(error, name)),
+        };
+        regular(&file, name)?;
+        let content = manifest_file::read_all(&file, limit).map_err(os)?;
+        if content.len() as u64 > limit {
+            return Err(ReadError::TooLarge {
+                path: shown(name),
+                limit,
+            });
+        }
+        Ok(content)
+    }
+
     /// One file of the skill, as text if it is text.
     ///
     /// # Errors
@@ -197,14 +250,14 @@ impl Entry {
     /// # Errors
     /// When a manifest file can't be read.
     pub fn load(&self, mode: Mode, limit: u64) -> Result<(Parsed, String), ReadError> {
-        let read = |name: Option<&str>| name.map(|name| self.place.read(name, limit)).transpose();
+        let read = |name: Option<&str>| {
+            name.map(|name| self.place.read_manifest(name, limit))
+                .transpose()
+        };
         let md = read(self.files.skill_md.as_deref())?;
         let yaml = read(self.files.skill_yaml.as_deref())?;
-        let sidecar = if self.files.sidecar {
-            self.place.read("agents/openai.yaml", limit).ok()
-        } else {
-            None
-        };
+        let sidecar = self.place.read("agents/openai.yaml", MAX_SIDECAR);
+        let sidecar = sidecar.ok().filter(|_| self.files.sidecar);
         let named = |name: &Option<std::borrow::Cow<'static, str>>| {
             name.as_deref().unwrap_or_default().to_owned()
         };
@@ -280,7 +333,11 @@ impl Entry {
     }
 }
 
-/// How many files of a folder could be taken for SKILL.md.
+fn is_yaml(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"SKILL.yaml") || name.eq_ignore_ascii_case(b"SKILL.yml")
+}
+
+/// How many files of a folder could be taken for SKILL.md, or for SKILL.yaml.
 fn spellings(folder: &Path) -> usize {
     let opened = rustix::fs::open(
         folder,
@@ -292,6 +349,7 @@ fn spellings(folder: &Path) -> usize {
         .iter()
         .filter(|name| name.to_bytes().eq_ignore_ascii_case(b"SKILL.md"))
         .count()
+        .max(names.iter().filter(|name| is_yaml(name.to_bytes())).count())
 }
 
 /// A relative path, taken apart; anything that is not a plain way down is refused before any file
@@ -400,19 +458,7 @@ fn read_beneath(
         rustix::fs::Mode::empty(),
     )
     .map_err(|error| refused(error, asked))?;
-    let stat = fstat(&file).map_err(os)?;
-    let kind = FileType::from_raw_mode(stat.st_mode);
-    if kind != FileType::RegularFile {
-        let what = if kind == FileType::Directory {
-            "a folder"
-        } else {
-            "a FIFO, socket or device"
-        };
-        return Err(ReadError::NotAFile {
-            path: shown(asked),
-            what,
-        });
-    }
+    let stat = regular(&file, asked)?;
     if stat.st_nlink > 1 {
         return Err(ReadError::HardLink(shown(asked)));
     }
@@ -423,6 +469,25 @@ fn read_beneath(
         });
     }
     manifest_file::read_all(&file, limit).map_err(os)
+}
+
+/// What an open file is, if it is a file.
+fn regular(file: &OwnedFd, asked: &str) -> Result<Stat, ReadError> {
+    let stat = fstat(file).map_err(|error| ReadError::Os {
+        path: shown(asked),
+        error,
+    })?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Ok(stat),
+        kind => Err(ReadError::NotAFile {
+            path: shown(asked),
+            what: if kind == FileType::Directory {
+                "a folder"
+            } else {
+                "a FIFO, socket or device"
+            },
+        }),
+    }
 }
 
 fn refused(error: Errno, asked: &str) -> ReadError {
@@ -477,15 +542,14 @@ fn visit(
         path: String::from_utf8_lossy(path).into_owned(),
         error,
     };
-    let handle = rustix::fs::open(
-        root,
-        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        rustix::fs::Mode::empty(),
-    )
-    .map_err(|error| fail(root.as_os_str().as_bytes(), error))?;
-    let mut open: Vec<(OwnedFd, Vec<u8>)> = vec![(handle, Vec::new())];
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let root_handle = rustix::fs::open(root, flags, rustix::fs::Mode::empty())
+        .map_err(|error| fail(root.as_os_str().as_bytes(), error))?;
+    // Paths wait, not handles: a skill with a thousand folders must not need a thousand open files.
+    let mut waiting: Vec<Vec<u8>> = vec![Vec::new()];
     let mut count = 0;
-    while let Some((folder, prefix)) = open.pop() {
+    while let Some(prefix) = waiting.pop() {
+        let folder = open_below(&root_handle, &prefix).map_err(|error| fail(&prefix, error))?;
         for name in names(&folder).map_err(|error| fail(&prefix, error))? {
             count += 1;
             if count > MAX_FILES {
@@ -500,25 +564,30 @@ fn visit(
                 .map_err(|error| fail(&path, error))?;
             match FileType::from_raw_mode(stat.st_mode) {
                 FileType::Directory if name.to_bytes() == b".git" => {}
-                FileType::Directory => {
-                    let below = openat(&folder, &name, FOLDER, rustix::fs::Mode::empty())
-                        .map_err(|error| fail(&path, error))?;
-                    open.push((below, path));
-                }
-                kind => {
-                    let size = u64::try_from(stat.st_size).unwrap_or(0);
-                    each(Visited {
-                        folder: &folder,
-                        name: &name,
-                        path: &path,
-                        kind,
-                        size,
-                    })?;
-                }
+                FileType::Directory => waiting.push(path),
+                kind => each(Visited {
+                    folder: &folder,
+                    name: &name,
+                    path: &path,
+                    kind,
+                    size: u64::try_from(stat.st_size).unwrap_or(0),
+                })?,
             }
         }
     }
     Ok(())
+}
+
+/// A folder below another, opened one component at a time and never through a link.
+fn open_below(root: &OwnedFd, path: &[u8]) -> Result<OwnedFd, Errno> {
+    let mut handle = openat(root, c".", FOLDER, rustix::fs::Mode::empty())?;
+    for component in path
+        .split(|byte| *byte == b'/')
+        .filter(|part| !part.is_empty())
+    {
+        handle = openat(&handle, component, FOLDER, rustix::fs::Mode::empty())?;
+    }
+    Ok(handle)
 }
 
 fn names(folder: &OwnedFd) -> Result<Vec<CString>, Errno> {
@@ -551,6 +620,13 @@ fn hash_file(file: &Visited<'_>) -> Result<(u64, impl AsRef<[u8]> + use<>), Read
             Ok(length) => {
                 hash.update(&buffer[..length]);
                 size += length as u64;
+                if size > MAX_DIGEST {
+                    let path = String::from_utf8_lossy(file.path).into_owned();
+                    return Err(ReadError::TooLarge {
+                        path,
+                        limit: MAX_DIGEST,
+                    });
+                }
             }
             Err(Errno::INTR) => {}
             Err(error) => return Err(fail(error)),

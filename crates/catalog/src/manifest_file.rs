@@ -1,6 +1,11 @@
 //! Opening and reading a manifest: only regular files, only as much as the frontmatter needs.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt,
+    path::{Component, Path},
+};
 
 use metier_model::{
     Code, Extent, FileText, Files, MAX_FRONTMATTER, Mode, Parsed, Severity, extent,
@@ -70,6 +75,63 @@ pub(crate) fn open(folder: BorrowedFd<'_>, path: &[u8]) -> Result<Option<Opened>
         Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Opens a manifest that is a link, if the link stays in its folder: its target is walked down from
+/// the folder's own handle, so that nobody can bend the way while we go.
+pub(crate) fn open_linked(
+    folder: &OwnedFd,
+    path: &Path,
+    name: &[u8],
+) -> Result<OwnedFd, FileProblem> {
+    let nowhere = || {
+        FileProblem::new(Code::FileUnreadable, "the link leads nowhere")
+            .hint("replace it by the file itself")
+    };
+    // Only which words to use depends on this look, never what is opened.
+    let exists = path.join(OsStr::from_bytes(name)).exists();
+    let escape = || {
+        if !exists {
+            return nowhere();
+        }
+        FileProblem::new(
+            Code::SymlinkEscape,
+            "the link leads out of the skill's folder",
+        )
+        .hint("copy the file into the folder")
+    };
+    let target =
+        rustix::fs::readlinkat(folder, name, Vec::new()).map_err(FileProblem::unreadable)?;
+    let target = Path::new(OsStr::from_bytes(target.as_bytes())).to_owned();
+    let target = if target.is_absolute() {
+        target.strip_prefix(path).map_err(|_| escape())?.to_owned()
+    } else {
+        target
+    };
+    let mut names = Vec::new();
+    for component in target.components() {
+        match component {
+            Component::Normal(name) => names.push(name),
+            Component::CurDir => {}
+            _ => return Err(escape()),
+        }
+    }
+    let Some((last, above)) = names.split_last() else {
+        return Err(escape());
+    };
+    let down = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let followed = |error| match error {
+        Errno::LOOP | Errno::NOTDIR => escape(),
+        Errno::NOENT => nowhere(),
+        error => FileProblem::unreadable(error),
+    };
+    let mut handle = None;
+    for name in above {
+        let from = handle.as_ref().unwrap_or(folder);
+        handle = Some(openat(from, *name, down, rustix::fs::Mode::empty()).map_err(followed)?);
+    }
+    let from = handle.as_ref().unwrap_or(folder);
+    openat(from, *last, OPEN, rustix::fs::Mode::empty()).map_err(followed)
 }
 
 /// Checks that it is a regular file of sane size.

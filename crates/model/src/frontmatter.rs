@@ -33,10 +33,12 @@ pub enum Extent {
 /// Looks at the start of a file and says whether it holds the whole frontmatter.
 #[must_use]
 pub fn extent(head: &[u8]) -> Extent {
+    // A line that the read cut off may go on.
+    let whole = |line: &Delimiter| line.end < head.len() || matches!(head.last(), Some(b'\n'));
     match opening(head) {
-        Some(open) => {
-            closing(head, open.end).map_or(Extent::Open, |close| Extent::Until(close.end))
-        }
+        Some(open) => closing(head, open.end)
+            .filter(whole)
+            .map_or(Extent::Open, |close| Extent::Until(close.end)),
         None if may_still_open(head) => Extent::Open,
         None => Extent::None,
     }

@@ -158,16 +158,15 @@ fn is_trusted(catalog: &Catalog, entry: &Entry) -> bool {
 /// later root, then the first path. Untrusted and invalid ones don't compete.
 fn winners<'c>(catalog: &'c Catalog, config: &Config) -> HashMap<&'c str, usize> {
     let mut winners: HashMap<&str, usize> = HashMap::with_capacity(catalog.entries.len());
-    let pinned = |entry: &Entry, card: &Card| {
-        let wanted = config.entry(card.config_key()).version.as_deref();
-        wanted.is_some()
-            && wanted == card.version.as_ref().map(|version| version.as_str())
-            && entry.card.is_some()
+    // By its name and nothing else: a skill chooses its configuration key itself.
+    let pinned = |card: &Card| {
+        let wanted = config.entry(&card.name).version.as_deref();
+        wanted.is_some() && wanted == card.version.as_ref().map(|version| version.as_str())
     };
     let beats = |new: &Entry, old: &Entry| {
         let rank = |entry: &Entry| {
             (
-                entry.card.as_ref().is_some_and(|card| pinned(entry, card)),
+                entry.card.as_ref().is_some_and(&pinned),
                 entry.source,
                 entry.root,
             )
@@ -284,11 +283,13 @@ fn check_dependencies(catalog: &Catalog, skills: &mut [Skill], diagnostics: &mut
         return;
     }
     let usable = |skill: &&Skill| matches!(skill.status, Status::Ready | Status::NotReady);
-    let positions: Vec<usize> = skills
+    let mut positions: Vec<usize> = skills
         .iter()
         .filter(usable)
         .map(|skill| skill.entry)
         .collect();
+    // By name, so that a circle is told alike wherever the catalog starts.
+    positions.sort_by(|a, b| catalog.entries[*a].name().cmp(&catalog.entries[*b].name()));
     let cards: Vec<&Card> = positions
         .iter()
         .filter_map(|position| catalog.entries[*position].card.as_ref())
@@ -364,7 +365,8 @@ fn mark_selected(
     for name in selection {
         let mut found = false;
         for skill in skills.iter_mut().filter(|skill| {
-            skill.status != Status::Shadowed && names(&catalog.entries[skill.entry], name)
+            (name.contains(':') || skill.status != Status::Shadowed)
+                && names(&catalog.entries[skill.entry], name)
         }) {
             skill.selected = true;
             found = true;

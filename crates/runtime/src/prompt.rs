@@ -112,7 +112,7 @@ fn line<'a>(inventory: &'a Inventory, skill: &'a Skill) -> Option<Line<'a>> {
     Some(Line {
         name: card.name.as_str(),
         description: describe(card),
-        location: entry.manifest_path().to_string_lossy().into_owned(),
+        location: text::visible(&entry.manifest_path().to_string_lossy()).into_owned(),
     })
 }
 
@@ -173,8 +173,8 @@ fn fit(listing: &mut Listing<'_>, options: &Options, budget: usize) {
             let drop = (over / per_line).max(1).min(listing.lines.len());
             listing.lines.truncate(listing.lines.len() - drop);
             listing.omitted += drop;
-            listing.shortened = listing.shortened.saturating_sub(drop);
             if listing.lines.is_empty() {
+                listing.shortened = 0;
                 return;
             }
         } else {
@@ -212,31 +212,30 @@ fn estimate(lines: &[Line<'_>], full: &[Cow<'_, str>], length: usize, options: &
 fn apply(listing: &mut Listing<'_>, full: &[Cow<'_, str>], length: usize) {
     listing.shortened = 0;
     for (line, description) in listing.lines.iter_mut().zip(full) {
-        let short = shorten(description, length);
-        listing.shortened += usize::from(short.len() < description.len());
+        let (short, cut) = shorten(description, length);
+        listing.shortened += usize::from(cut);
         line.description = Cow::Owned(short);
     }
 }
 
-/// At most `length` characters, cut at a blank where there is one near, with an ellipsis.
-fn shorten(description: &str, length: usize) -> String {
+/// At most `length` characters, cut at a blank where there is one near, with an ellipsis; and
+/// whether anything was cut.
+fn shorten(description: &str, length: usize) -> (String, bool) {
     let flat: Vec<&str> = description.split_whitespace().collect();
     let flat = flat.join(" ");
     if flat.chars().count() <= length {
-        return flat;
+        return (flat, false);
     }
     if length < 4 {
-        return String::new();
+        return (String::new(), true);
     }
     let cut: String = flat.chars().take(length - 1).collect();
     let end = cut
         .rfind(' ')
         .filter(|end| *end > cut.len() / 2)
         .unwrap_or(cut.len());
-    format!(
-        "{}…",
-        cut[..end].trim_end_matches([',', '.', ';', ':', ' '])
-    )
+    let kept = cut[..end].trim_end_matches([',', '.', ';', ':', ' ']);
+    (format!("{kept}…"), true)
 }
 
 /// Writes the catalog.
@@ -378,16 +377,16 @@ mod tests {
 
     #[test]
     fn short_texts_are_left_alone() {
-        assert_eq!(shorten("a b", 10), "a b");
+        assert_eq!(shorten("a b", 10).0, "a b");
         assert_eq!(
-            shorten("Deploys the app, fast and safe", 20),
+            shorten("Deploys the app, fast and safe", 20).0,
             "Deploys the app…"
         );
         assert_eq!(
-            shorten("Donaudampfschifffahrtsgesellschaft", 10),
+            shorten("Donaudampfschifffahrtsgesellschaft", 10).0,
             "Donaudamp…"
         );
-        assert_eq!(shorten("abc", 2), "");
+        assert_eq!(shorten("abc", 2).0, "");
     }
 
     #[test]

@@ -3,17 +3,18 @@
 //! For each folder `<dir>/SKILL.md` is tried first; only where it is missing is the folder listed.
 //! That keeps a flat tree of ten thousand skills at a few system calls each. Everything is opened
 //! relative to the root's handle, links are never followed by accident, and a FIFO can't hold us.
+//!
+//! Links to folders are collected on the way and followed afterwards, one by one and each target
+//! once: so neither threads nor the order of a directory decide anything, and circles end.
 
 mod take;
 
 use std::{
+    collections::{HashSet, VecDeque},
     ffi::OsStr,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     time::Instant,
 };
 
@@ -33,20 +34,82 @@ use crate::{
 /// Fewer folders than this are not worth a second thread.
 const WORTH_A_THREAD: usize = 512;
 
+/// Walks a root, and whatever links in it lead to, and adds what is there to the catalog.
+pub(crate) fn walk(
+    base: &Path,
+    source: Source,
+    number: u16,
+    options: &Options<'_>,
+    catalog: &mut Catalog,
+) {
+    let tally = Tally::default();
+    let mut followed = HashSet::from([base.to_owned()]);
+    let mut queue = VecDeque::from([(base.to_owned(), None, 0)]);
+    while let Some((base, shown, depth)) = queue.pop_front() {
+        let walk = Walk {
+            base,
+            shown,
+            source,
+            number,
+            depth,
+            options,
+            tally: &tally,
+        };
+        for link in walk.run(catalog) {
+            if let Some(target) = walk.target(&link, catalog)
+                && depth + link.depth <= options.limits.max_depth
+                && followed.insert(target.clone())
+            {
+                queue.push_back((target, Some(walk.shown(&link.path)), depth + link.depth));
+            }
+        }
+    }
+}
+
+/// What a root has cost so far, with all that its links lead to.
+struct Tally {
+    started: Instant,
+    seen: AtomicUsize,
+    skills: AtomicUsize,
+    /// Nothing more is looked at.
+    stopped: AtomicBool,
+    /// Nothing more is listed; what is listed is still looked at.
+    full: AtomicBool,
+    /// Somebody has said that folders lie too deep.
+    too_deep: AtomicBool,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            started: Instant::now(),
+            seen: AtomicUsize::new(0),
+            skills: AtomicUsize::new(0),
+            stopped: AtomicBool::new(false),
+            full: AtomicBool::new(false),
+            too_deep: AtomicBool::new(false),
+        }
+    }
+}
+
 /// One walk: a root, or a folder that a link in it leads to.
-pub(crate) struct Walk<'a> {
+struct Walk<'a> {
     /// The real path of the folder that paths are relative to.
     base: PathBuf,
     /// How that folder is shown, when a link led to it.
     shown: Option<PathBuf>,
     source: Source,
     number: u16,
+    /// How far below the root it is.
+    depth: usize,
     options: &'a Options<'a>,
-    started: Instant,
-    seen: AtomicUsize,
-    skills: AtomicUsize,
-    stopped: AtomicBool,
-    linked: Mutex<Vec<PathBuf>>,
+    tally: &'a Tally,
+}
+
+/// A link to a folder, perhaps.
+struct Link {
+    path: Vec<u8>,
+    depth: usize,
 }
 
 /// What one thread found.
@@ -55,6 +118,7 @@ struct Lane {
     entries: Vec<Entry>,
     diagnostics: Vec<Diagnostic>,
     records: Vec<Record>,
+    links: Vec<Link>,
     /// Where the next record of the index probably is.
     guess: usize,
     path: Vec<u8>,
@@ -74,55 +138,38 @@ struct Opening<'w> {
     index: Option<&'w Index>,
 }
 
-impl<'a> Walk<'a> {
-    pub(crate) fn new(base: &Path, source: Source, number: u16, options: &'a Options<'a>) -> Self {
-        Self {
-            base: base.to_owned(),
-            shown: None,
-            source,
-            number,
-            options,
-            started: Instant::now(),
-            seen: AtomicUsize::new(0),
-            skills: AtomicUsize::new(0),
-            stopped: AtomicBool::new(false),
-            linked: Mutex::new(Vec::new()),
-        }
-    }
+/// A name in a folder.
+type Name = (Vec<u8>, FileType);
 
-    /// Walks the root and adds what is there to the catalog.
-    pub(crate) fn run(&self, catalog: &mut Catalog) {
-        let index = self
-            .options
-            .index
-            .and_then(|home| home.load(&self.base, self.options.mode));
+impl Walk<'_> {
+    /// Walks the folder and adds what is there to the catalog; the links are still to be followed.
+    fn run(&self, catalog: &mut Catalog) -> Vec<Link> {
+        let home = self.options.index.filter(|_| self.shown.is_none());
+        let index = home.and_then(|home| home.load(&self.base, self.options.mode));
         let lanes = match self.lanes(index.as_ref()) {
             Ok(lanes) => lanes,
             Err(error) => {
                 let message = format!("the folder can't be read: {error}");
-                catalog.diagnostics.push(self.diagnostic(
-                    Code::RootUnreadable,
-                    b"",
-                    message,
-                    Some("check its permissions"),
-                ));
-                return;
+                let hint = Some("check its permissions");
+                let problem = self.diagnostic(Code::RootUnreadable, b"", message, hint);
+                catalog.diagnostics.push(problem);
+                return Vec::new();
             }
         };
         self.save_index(index.as_ref(), &lanes);
+        let mut links = Vec::new();
         for mut lane in lanes {
             take_over(&mut catalog.entries, lane.entries);
             catalog.diagnostics.append(&mut lane.diagnostics);
+            links.append(&mut lane.links);
         }
+        links
     }
 
     fn lanes(&self, index: Option<&Index>) -> Result<Vec<Lane>, Errno> {
         let open = || {
-            rustix::fs::open(
-                &self.base,
-                OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-                rustix::fs::Mode::empty(),
-            )
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            rustix::fs::open(&self.base, flags, rustix::fs::Mode::empty())
         };
         let handle = open()?;
         let stat = rustix::fs::fstat(&handle)?;
@@ -136,10 +183,11 @@ impl<'a> Walk<'a> {
             return Ok(vec![first]);
         }
         let names = self.list(&handle, b"", &mut first)?;
-        let threads = self
-            .options
-            .threads
-            .clamp(1, 1 + names.len() / WORTH_A_THREAD);
+        if self.other_spellings(&mut first, &place, b".", &names) {
+            return Ok(vec![first]);
+        }
+        let most = 1 + names.len() / WORTH_A_THREAD;
+        let threads = self.options.threads.clamp(1, most);
         if threads == 1 {
             self.visit_all(&mut first, &place, &names);
             return Ok(vec![first]);
@@ -147,23 +195,20 @@ impl<'a> Walk<'a> {
         let size = names.len().div_ceil(threads);
         let mut lanes = vec![first];
         std::thread::scope(|scope| {
-            let work = |(number, names): (usize, &'_ [(Vec<u8>, FileType)])| {
+            let work = |(number, names): (usize, &[Name])| {
+                let guess = number * size;
                 let mut lane = Lane {
-                    guess: number * size,
+                    guess,
                     ..Lane::default()
                 };
                 // Two threads that count references to one handle wait for each other at every call.
                 let own = open();
-                let place = Opening {
-                    handle: own.as_ref().unwrap_or(place.handle),
-                    ..place
-                };
-                self.visit_all(&mut lane, &place, names);
+                let handle = own.as_ref().unwrap_or(place.handle);
+                self.visit_all(&mut lane, &Opening { handle, ..place }, names);
                 lane
             };
-            let handles: Vec<_> = names
-                .chunks(size)
-                .enumerate()
+            let chunks = names.chunks(size).enumerate();
+            let handles: Vec<_> = chunks
                 .map(|chunk| scope.spawn(move || work(chunk)))
                 .collect();
             lanes.extend(handles.into_iter().filter_map(|handle| handle.join().ok()));
@@ -171,19 +216,15 @@ impl<'a> Walk<'a> {
         Ok(lanes)
     }
 
-    fn visit_all(&self, lane: &mut Lane, place: &Opening<'_>, names: &[(Vec<u8>, FileType)]) {
+    fn visit_all(&self, lane: &mut Lane, place: &Opening<'_>, names: &[Name]) {
         for (name, kind) in names {
             self.child(lane, place, name, *kind, 1);
         }
     }
 
-    /// The folders and links in a folder. `path` is where it is, for diagnostics.
-    fn list(
-        &self,
-        folder: &OwnedFd,
-        path: &[u8],
-        lane: &mut Lane,
-    ) -> Result<Vec<(Vec<u8>, FileType)>, Errno> {
+    /// The folders, links and manifests in a folder. `path` is where it is, for diagnostics.
+    fn list(&self, folder: &OwnedFd, path: &[u8], lane: &mut Lane) -> Result<Vec<Name>, Errno> {
+        let limit = self.options.limits.max_entries;
         let mut names = Vec::new();
         for entry in Dir::read_from(folder)? {
             let entry = entry?;
@@ -191,22 +232,20 @@ impl<'a> Walk<'a> {
             if matches!(name, b"." | b"..") {
                 continue;
             }
-            if self.seen.fetch_add(1, Ordering::Relaxed) >= self.options.limits.max_entries {
-                let message = format!(
-                    "more than {} files and folders: the rest was not looked at",
-                    self.options.limits.max_entries
-                );
-                self.stop(lane, path, message, "skills.limits.max_entries");
+            if self.tally.seen.fetch_add(1, Ordering::Relaxed) >= limit {
+                let message =
+                    format!("more than {limit} files and folders: the rest was not looked at");
+                self.limit(&self.tally.full, lane, path, message, "max_entries");
                 break;
             }
             let kind = entry.file_type();
-            if kind != FileType::RegularFile && !matches!(name, b".git" | b"node_modules")
-                || is_manifest_name(name)
-            {
+            let passed_over = matches!(name, b".git" | b"node_modules");
+            if kind != FileType::RegularFile && !passed_over || is_manifest_name(name) {
                 names.push((name.to_vec(), kind));
             }
         }
-        // In order, so that results don't depend on the file system, and mostly sorted lists stay cheap to sort.
+        // In order, so that results don't depend on the file system, and mostly sorted lists stay
+        // cheap to sort.
         names.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Ok(names)
     }
@@ -219,12 +258,15 @@ impl<'a> Walk<'a> {
         kind: FileType,
         depth: usize,
     ) {
-        if self.stopped.load(Ordering::Relaxed) {
+        if self.tally.stopped.load(Ordering::Relaxed) {
             return;
         }
         match kind {
             FileType::Directory | FileType::Unknown => self.folder(lane, place, path, depth),
-            FileType::Symlink => self.link(lane, path, depth),
+            FileType::Symlink => lane.links.push(Link {
+                path: path.to_vec(),
+                depth,
+            }),
             _ => {}
         }
     }
@@ -236,17 +278,17 @@ impl<'a> Walk<'a> {
         };
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => {}
-            FileType::Symlink => return self.link(lane, path, depth),
+            FileType::Symlink => {
+                let path = path.to_vec();
+                return lane.links.push(Link { path, depth });
+            }
             _ => return,
         }
         if stat.st_dev != place.device {
             let message = "it is on another file system and was not looked at".to_owned();
-            return lane.diagnostics.push(self.diagnostic(
-                Code::LimitReached,
-                path,
-                message,
-                Some("name it with `--root` to search it"),
-            ));
+            let hint = Some("name it with `--root` to search it");
+            let problem = self.diagnostic(Code::LimitReached, path, message, hint);
+            return lane.diagnostics.push(problem);
         }
         if !self.skill_at(lane, place, path, &stat) {
             self.descend(lane, place, path, depth);
@@ -255,143 +297,107 @@ impl<'a> Walk<'a> {
 
     /// Takes the skill in a folder, from the index or from its files; false when there is none.
     fn skill_at(&self, lane: &mut Lane, place: &Opening<'_>, path: &[u8], stat: &Stat) -> bool {
-        if !self.remembered(lane, place, path, stat) && !self.read_skill(lane, place, path, stat) {
-            return false;
+        let taken =
+            self.remembered(lane, place, path, stat) || self.read_skill(lane, place, path, stat);
+        if taken {
+            self.counted(lane);
         }
-        let found = self.skills.fetch_add(1, Ordering::Relaxed) + 1;
+        taken
+    }
+
+    /// Counts the skill that was just taken, and gives it back if it is one too many.
+    fn counted(&self, lane: &mut Lane) {
+        let limit = self.options.limits.max_skills;
+        let found = self.tally.skills.fetch_add(1, Ordering::Relaxed) + 1;
+        if found > limit {
+            lane.entries.pop();
+            let message = format!("more than {limit} skills: the rest was not looked at");
+            return self.limit(&self.tally.stopped, lane, b"", message, "max_skills");
+        }
         if let Some(progress) = self.options.progress {
             progress.fetch_add(1, Ordering::Relaxed);
         }
-        if found >= self.options.limits.max_skills {
-            let message = format!(
-                "more than {} skills: the rest was not looked at",
-                self.options.limits.max_skills
-            );
-            self.stop(lane, b"", message, "skills.limits.max_skills");
-        } else if found.is_multiple_of(256)
-            && self.started.elapsed() > self.options.limits.max_root_time
-        {
-            self.stop_for_time(lane);
+        if found.is_multiple_of(256) {
+            self.check_time(lane);
         }
-        true
     }
 
-    fn stop_for_time(&self, lane: &mut Lane) {
-        let message = format!(
-            "looking took longer than {} s: the rest was not looked at",
-            self.options.limits.max_root_time.as_secs()
-        );
-        self.stop(lane, b"", message, "skills.limits.max_root_seconds");
+    fn check_time(&self, lane: &mut Lane) {
+        let limit = self.options.limits.max_root_time;
+        if self.tally.started.elapsed() > limit {
+            let seconds = limit.as_secs();
+            let message =
+                format!("looking took longer than {seconds} s: the rest was not looked at");
+            self.limit(&self.tally.stopped, lane, b"", message, "max_root_seconds");
+        }
     }
 
-    /// Ends the walk, and says so once.
-    fn stop(&self, lane: &mut Lane, path: &[u8], message: String, key: &str) {
-        if !self.stopped.swap(true, Ordering::Relaxed) {
-            let hint = format!("raise `{key}` with `metier config {key} N`");
-            lane.diagnostics
-                .push(self.diagnostic(Code::LimitReached, path, message, Some(&hint)));
+    /// Raises a flag, and says so the first time.
+    fn limit(&self, flag: &AtomicBool, lane: &mut Lane, path: &[u8], message: String, key: &str) {
+        if !flag.swap(true, Ordering::Relaxed) {
+            let hint = format!("metier config skills.limits.{key} N raises the limit");
+            let problem = self.diagnostic(Code::LimitReached, path, message, Some(&hint));
+            lane.diagnostics.push(problem);
         }
     }
 
     /// Looks for other spellings, and into the folders of a folder.
     fn descend(&self, lane: &mut Lane, place: &Opening<'_>, path: &[u8], depth: usize) {
-        let opened = openat(
-            place.handle,
-            path,
-            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
-            rustix::fs::Mode::empty(),
-        );
+        self.check_time(lane);
+        if self.tally.full.load(Ordering::Relaxed) {
+            return;
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = openat(place.handle, path, flags, rustix::fs::Mode::empty());
         let names = match opened.and_then(|folder| self.list(&folder, path, lane)) {
             Ok(names) => names,
             Err(error) => return lane.diagnostics.push(self.unreadable(path, error)),
         };
-        let manifests: Vec<&[u8]> = names
-            .iter()
-            .filter(|(name, _)| is_manifest_name(name))
-            .map(|(name, _)| name.as_slice())
-            .collect();
-        if !manifests.is_empty() {
-            return self.other_spelling(lane, place, path, &manifests);
+        if self.other_spellings(lane, place, path, &names) {
+            return;
         }
-        let folders = names.iter().filter(|(_, kind)| {
-            matches!(
-                kind,
-                FileType::Directory | FileType::Symlink | FileType::Unknown
-            )
-        });
-        if depth >= self.options.limits.max_depth && folders.clone().next().is_some() {
-            let message = format!(
-                "folders more than {} levels down were not looked at",
-                self.options.limits.max_depth
-            );
-            return lane.diagnostics.push(self.diagnostic(
-                Code::LimitReached,
-                path,
-                message,
-                Some("raise `skills.limits.max_depth`"),
-            ));
+        let most = self.options.limits.max_depth;
+        if self.depth + depth >= most && !names.is_empty() {
+            let message = format!("folders more than {most} levels down were not looked at");
+            return self.limit(&self.tally.too_deep, lane, path, message, "max_depth");
         }
-        if self.started.elapsed() > self.options.limits.max_root_time {
-            return self.stop_for_time(lane);
-        }
-        for (name, kind) in folders {
+        for (name, kind) in &names {
             let below = [path, b"/", name].concat();
             self.child(lane, place, &below, *kind, depth + 1);
         }
     }
 
-    /// A link in a folder: its target is walked once, under the link's name.
-    fn link(&self, lane: &mut Lane, path: &[u8], depth: usize) {
-        let shown = join(self.shown.as_ref().unwrap_or(&self.base), path);
-        let real = match shown.canonicalize() {
-            Ok(real) => real,
+    /// The folder that a link leads to; `None` for anything else, with the reason where it matters.
+    fn target(&self, link: &Link, catalog: &mut Catalog) -> Option<PathBuf> {
+        let shown = self.shown(&link.path);
+        let mut broken = |message: String| {
+            let hint = Some("remove the link");
+            let problem = self.diagnostic(Code::LinkBroken, &link.path, message, hint);
+            catalog.diagnostics.push(problem);
+        };
+        match shown.canonicalize() {
             Err(error) => {
-                let message = format!("the link leads nowhere: {error}");
-                return lane.diagnostics.push(self.diagnostic(
-                    Code::LinkBroken,
-                    path,
-                    message,
-                    Some("remove the link"),
-                ));
+                broken(format!("the link leads nowhere: {error}"));
+                None
             }
-        };
-        if !real.is_dir() || real.starts_with(&self.base) {
-            return;
+            Ok(real) if !real.is_dir() => None,
+            Ok(real) if self.base.starts_with(&real) || shown.starts_with(&real) => {
+                broken("the link leads in a circle and was not followed".to_owned());
+                None
+            }
+            Ok(real) => Some(real),
         }
-        if self.base.starts_with(&real) || shown.starts_with(&real) {
-            let message = "the link leads in a circle and was not followed".to_owned();
-            return lane.diagnostics.push(self.diagnostic(
-                Code::LinkBroken,
-                path,
-                message,
-                Some("remove the link"),
-            ));
-        }
-        let mut linked = self.linked.lock().unwrap_or_else(PoisonError::into_inner);
-        if depth > self.options.limits.max_depth || linked.contains(&real) {
-            return;
-        }
-        linked.push(real.clone());
-        drop(linked);
-        let inner = Walk {
-            shown: Some(shown),
-            linked: Mutex::new(vec![self.base.clone()]),
-            ..Walk::new(&real, self.source, self.number, self.options)
-        };
-        let mut found = Catalog::default();
-        inner.run(&mut found);
-        lane.entries.append(&mut found.entries);
-        lane.diagnostics.append(&mut found.diagnostics);
+    }
+
+    /// A path below the folder as people see it.
+    fn shown(&self, path: &[u8]) -> PathBuf {
+        join(self.shown.as_ref().unwrap_or(&self.base), path)
     }
 
     fn unreadable(&self, path: &[u8], error: Errno) -> Diagnostic {
         let hint = (error == Errno::ACCESS).then_some("check its permissions");
-        self.diagnostic(
-            Code::FolderUnreadable,
-            path,
-            format!("the folder can't be read: {error}"),
-            hint,
-        )
+        let message = format!("the folder can't be read: {error}");
+        self.diagnostic(Code::FolderUnreadable, path, message, hint)
     }
 
     fn diagnostic(
@@ -408,9 +414,7 @@ impl<'a> Walk<'a> {
             code,
             message: message.into(),
             hint: hint.map(Into::into),
-            file: join(self.shown.as_ref().unwrap_or(&self.base), path)
-                .to_string_lossy()
-                .into(),
+            file: self.shown(path).to_string_lossy().into(),
             position: None,
         }
     }

@@ -1,15 +1,15 @@
 //! Taking a skill from its folder: out of the index when nothing changed, else from its files.
 
-use std::{borrow::Cow, os::unix::ffi::OsStrExt, sync::atomic::Ordering};
+use std::{borrow::Cow, os::unix::ffi::OsStrExt};
 
 use metier_model::{Code, Diagnostic, Severity};
 use rustix::{
     fd::AsFd,
-    fs::{AtFlags, Stat, statat},
+    fs::{AtFlags, OFlags, Stat, openat, statat},
     io::Errno,
 };
 
-use super::{Lane, Opening, Record, Walk, join, joined};
+use super::{Lane, Name, Opening, Record, Walk, is_manifest_name, join, joined};
 use crate::{
     codec::Remembered,
     entry::{Entry, ManifestFiles, Place},
@@ -18,6 +18,11 @@ use crate::{
 };
 
 const MAX_SIDECAR: u64 = 64 * 1024;
+
+const FOLDER: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
 
 impl Walk<'_> {
     /// Believes the index, if every key still fits.
@@ -43,7 +48,11 @@ impl Walk<'_> {
             let found = statat(place.handle, &lane.path[..], AtFlags::SYMLINK_NOFOLLOW).ok();
             found.map(|stat| Key::of(&stat)).as_ref() == key
         };
+        let limit = self.options.limits.max_skill_bytes;
+        let fits = |key: Option<Key>| key.is_none_or(|key| key.size <= limit);
         let unchanged = keys.folder == Key::of(stat)
+            && fits(keys.skill_md)
+            && fits(keys.skill_yaml)
             && (keys.skill_md.is_none() || same(b"/SKILL.md", keys.skill_md.as_ref()))
             && (keys.skill_yaml.is_none() || same(b"/SKILL.yaml", keys.skill_yaml.as_ref()))
             && (!keys.has_agents || same(b"/agents/openai.yaml", keys.sidecar.as_ref()));
@@ -73,7 +82,7 @@ impl Walk<'_> {
         Entry {
             source: self.source,
             root: Some(self.number),
-            place: Place::Folder(join(self.shown.as_ref().unwrap_or(&self.base), path)),
+            place: Place::Folder(self.shown(path)),
             files,
             card: None,
             diagnostics: Vec::new(),
@@ -132,7 +141,7 @@ impl Walk<'_> {
         let opened =
             match manifest_file::open(place.handle.as_fd(), joined(&mut lane.path, path, name)) {
                 Ok(opened) => opened,
-                Err(Errno::LOOP) => Some(self.open_linked(path, name)?),
+                Err(Errno::LOOP) => Some(self.open_linked(place, path, name)?),
                 Err(Errno::NXIO) => {
                     return Err(FileProblem::new(
                         Code::FileNotRegular,
@@ -148,24 +157,15 @@ impl Walk<'_> {
     }
 
     /// A manifest that is a link: fine as long as it stays in its folder.
-    fn open_linked(&self, path: &[u8], name: &[u8]) -> Result<Opened, FileProblem> {
-        let folder = join(&self.base, path);
-        let target = join(&folder, &name[1..]).canonicalize().map_err(|error| {
-            FileProblem::new(
-                Code::FileUnreadable,
-                format!("the link leads nowhere: {error}"),
-            )
-            .hint("replace it by the file itself")
-        })?;
-        if !target.starts_with(folder.canonicalize().unwrap_or(folder)) {
-            let problem = FileProblem::new(
-                Code::SymlinkEscape,
-                "the link leads out of the skill's folder",
-            );
-            return Err(problem.hint("copy the file into the folder"));
-        }
-        let file = rustix::fs::open(&target, manifest_file::OPEN, rustix::fs::Mode::empty())
+    fn open_linked(
+        &self,
+        place: &Opening<'_>,
+        path: &[u8],
+        name: &[u8],
+    ) -> Result<Opened, FileProblem> {
+        let folder = openat(place.handle, path, FOLDER, rustix::fs::Mode::empty())
             .map_err(FileProblem::unreadable)?;
+        let file = manifest_file::open_linked(&folder, &join(&self.base, path), &name[1..])?;
         let stat = rustix::fs::fstat(&file).map_err(FileProblem::unreadable)?;
         Ok(Opened { file, stat })
     }
@@ -218,7 +218,10 @@ impl Walk<'_> {
                     .push(self.broken(path, files, FileProblem::unreadable(error)));
             }
         };
-        let sidecar = self.read_sidecar(lane, place, path, stat);
+        let (sidecar, problem) = match self.read_sidecar(place, path, stat) {
+            Ok(sidecar) => (sidecar, None),
+            Err(problem) => (None, Some(problem)),
+        };
         files.sidecar = sidecar.is_some();
         let folder = self.folder_name(path);
         let names = (
@@ -240,11 +243,22 @@ impl Walk<'_> {
             sidecar: sidecar.as_ref().map(|(key, _)| *key),
             has_agents: self.options.index.is_some() && self.has_agents(lane, place, path, stat),
         };
-        let entry = Entry {
+        let mut entry = Entry {
             card: parsed.manifest.map(|manifest| manifest.card),
             diagnostics: parsed.diagnostics,
             ..self.entry(path, files)
         };
+        entry.diagnostics.extend(problem.map(|problem| {
+            let message = format!("the sidecar was not read: {}", problem.message);
+            Diagnostic {
+                severity: Severity::Warning,
+                code: Code::SidecarUnread,
+                message: message.into(),
+                hint: problem.hint.map(Into::into),
+                file: "agents/openai.yaml".into(),
+                position: None,
+            }
+        }));
         self.remember(lane, path, &keys, &entry);
         lane.entries.push(entry);
         lane.md = head;
@@ -264,26 +278,32 @@ impl Walk<'_> {
         Some(String::from_utf8_lossy(name))
     }
 
+    /// The sidecar, if there is one; what is wrong with it is told beside the skill.
     fn read_sidecar(
         &self,
-        lane: &mut Lane,
         place: &Opening<'_>,
         path: &[u8],
         stat: &Stat,
-    ) -> Option<(Key, Vec<u8>)> {
+    ) -> Result<Option<(Key, Vec<u8>)>, FileProblem> {
         if !may_have_sidecar(stat) {
-            return None;
+            return Ok(None);
         }
-        let opened = manifest_file::open(
-            place.handle.as_fd(),
-            joined(&mut lane.path, path, b"/agents/openai.yaml"),
-        )
-        .ok()??;
-        manifest_file::check(&opened.stat, MAX_SIDECAR).ok()?;
-        Some((
+        let agents = [path, b"/agents"].concat();
+        let agents = match openat(place.handle, &agents[..], FOLDER, rustix::fs::Mode::empty()) {
+            Ok(agents) => agents,
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+            Err(error) => return Err(FileProblem::unreadable(error)),
+        };
+        let opened = manifest_file::open(agents.as_fd(), b"openai.yaml");
+        let Some(opened) = opened.map_err(FileProblem::unreadable)? else {
+            return Ok(None);
+        };
+        manifest_file::check(&opened.stat, MAX_SIDECAR)?;
+        let text = manifest_file::read_all(&opened.file, MAX_SIDECAR);
+        Ok(Some((
             Key::of(&opened.stat),
-            manifest_file::read_all(&opened.file, MAX_SIDECAR).ok()?,
-        ))
+            text.map_err(FileProblem::unreadable)?,
+        )))
     }
 
     fn has_agents(&self, lane: &mut Lane, place: &Opening<'_>, path: &[u8], stat: &Stat) -> bool {
@@ -339,14 +359,28 @@ impl Walk<'_> {
         home.save(&self.base, self.options.mode, &bytes).ok();
     }
 
-    /// `skill.md`, `Skill.md`, `SKILL.yml`: read with a warning, unless there are several.
-    pub(super) fn other_spelling(
+    /// Takes a skill whose manifest is spelled in another way; false when there is none.
+    pub(super) fn other_spellings(
         &self,
         lane: &mut Lane,
         place: &Opening<'_>,
         path: &[u8],
-        names: &[&[u8]],
-    ) {
+        names: &[Name],
+    ) -> bool {
+        let names = names.iter().map(|(name, _)| name.as_slice());
+        let manifests: Vec<&[u8]> = names.filter(|name| is_manifest_name(name)).collect();
+        let before = lane.entries.len();
+        if !manifests.is_empty() {
+            self.other_spelling(lane, place, path, &manifests);
+        }
+        if lane.entries.len() > before {
+            self.counted(lane);
+        }
+        !manifests.is_empty()
+    }
+
+    /// `skill.md`, `Skill.md`, `SKILL.yml`: read with a warning, unless there are several.
+    fn other_spelling(&self, lane: &mut Lane, place: &Opening<'_>, path: &[u8], names: &[&[u8]]) {
         let spelling = String::from_utf8_lossy(names[0]).into_owned();
         let is_yaml = !spelling.to_ascii_lowercase().ends_with(".md");
         let name = Some(spelling.clone().into());
@@ -383,7 +417,6 @@ impl Walk<'_> {
             (Some(opened), None)
         };
         self.read_files(lane, place, path, &stat, Manifests { files, md, yaml });
-        self.skills.fetch_add(1, Ordering::Relaxed);
         let right = if is_yaml { "SKILL.yaml" } else { "SKILL.md" };
         let Some((entry, severity)) = lane
             .entries

@@ -123,7 +123,6 @@ fn a_manifest_link_that_leads_nowhere_is_listed() {
 }
 
 #[test]
-#[ignore = "bug: listed as usable, refused when loaded"]
 fn a_manifest_link_within_its_folder_is_read_and_can_be_loaded() {
     let world = World::new();
     world.write("root/s/docs/real.md", skill_md("s"));
@@ -142,7 +141,6 @@ fn a_manifest_link_within_its_folder_is_read_and_can_be_loaded() {
 }
 
 #[test]
-#[ignore = "bug: listed as usable, refused when loaded"]
 fn a_hard_linked_manifest_is_either_loaded_or_listed_as_invalid() {
     let world = World::new();
     let original = world.write("outside/SKILL.md", skill_md("s"));
@@ -266,7 +264,6 @@ fn a_body_that_is_not_utf8_is_odd_to_whoever_looks_closely() {
 
 /// A closing line that is longer than it looks must not close, wherever a read happens to end.
 #[test]
-#[ignore = "bug: a line that a read cuts after `---` counts as the end"]
 fn where_a_read_ends_decides_nothing() {
     for boundary in [4096, 8192, 16_384, 65_536] {
         for shift in 0..6 {
@@ -455,7 +452,6 @@ fn folders_outside_that_link_to_each_other_end_and_are_found_once() {
 
 /// Each of eight folders links to all others: a walk that forgets where it has been never ends.
 #[test]
-#[ignore = "bug: linked folders are walked again from every link"]
 fn folders_outside_that_all_link_to_each_other_end_in_time() {
     let world = World::new();
     for from in 0..8 {
@@ -476,7 +472,6 @@ fn folders_outside_that_all_link_to_each_other_end_in_time() {
 }
 
 #[test]
-#[ignore = "bug: every linked folder has limits of its own"]
 fn limits_hold_for_what_is_linked_too() {
     let world = World::new();
     for folder in 0..5 {
@@ -504,7 +499,6 @@ fn limits_hold_for_what_is_linked_too() {
 }
 
 #[test]
-#[ignore = "bug: links into the root are passed over in silence"]
 fn a_link_to_a_skill_that_the_walk_itself_passes_over_is_followed() {
     let world = World::new();
     world.skill("root/node_modules/@scope/s");
@@ -549,7 +543,6 @@ fn a_broken_sidecar_is_a_warning() {
 }
 
 #[test]
-#[ignore = "bug: repairs of a sidecar are dropped"]
 fn a_sidecar_that_was_read_only_in_part_is_mentioned() {
     let world = World::new();
     world.skill("root/s");
@@ -559,7 +552,6 @@ fn a_sidecar_that_was_read_only_in_part_is_mentioned() {
 }
 
 #[test]
-#[ignore = "bug: an unreadable sidecar is passed over in silence"]
 fn a_sidecar_that_can_not_be_read_is_mentioned() {
     ends_within(Duration::from_secs(10), || {
         let ways: [fn(&World); 4] = [
@@ -589,7 +581,6 @@ fn a_sidecar_that_can_not_be_read_is_mentioned() {
 }
 
 #[test]
-#[ignore = "bug: the folder `agents` may be a link"]
 fn a_sidecar_behind_a_link_out_of_the_folder_is_not_read() {
     let world = World::new();
     world.skill("root/s");
@@ -720,7 +711,6 @@ fn several_spellings_in_one_folder_are_ambiguous_to_whoever_looks_closely() {
 }
 
 #[test]
-#[ignore = "bug: only spellings of SKILL.md are counted"]
 fn another_spelling_beside_a_skill_yaml_is_ambiguous_too() {
     ambiguous(["SKILL.yaml", "SKILL.yml"]);
     ambiguous(["SKILL.yaml", "skill.yaml"]);
@@ -737,7 +727,6 @@ fn a_root_that_is_itself_a_skill_is_found() {
 }
 
 #[test]
-#[ignore = "bug: other spellings are not looked for in the root itself"]
 fn a_root_that_is_itself_a_skill_in_another_spelling_is_found() {
     for name in ["skill.md", "Skill.md", "SKILL.yml"] {
         let world = World::new();
@@ -972,7 +961,6 @@ fn more_skills_than_the_limit_are_a_diagnostic() {
 }
 
 #[test]
-#[ignore = "bug: the limit is reported one too early"]
 fn exactly_as_many_skills_as_the_limit_are_fine() {
     let catalog = ten(Limits {
         max_skills: 10,
@@ -1002,7 +990,6 @@ fn more_entries_than_the_limit_are_a_diagnostic() {
 }
 
 #[test]
-#[ignore = "bug: nothing at all is looked at"]
 fn what_was_listed_before_the_limit_is_looked_at() {
     assert_eq!(
         ten(Limits {
@@ -1016,7 +1003,6 @@ fn what_was_listed_before_the_limit_is_looked_at() {
 }
 
 #[test]
-#[ignore = "bug: other spellings skip the limit"]
 fn the_limit_of_skills_counts_other_spellings_too() {
     let world = World::new();
     for number in 0..10 {
@@ -1067,7 +1053,6 @@ fn folders_deeper_than_the_limit_are_a_diagnostic() {
 }
 
 #[test]
-#[ignore = "bug: one diagnostic for every folder"]
 fn the_limit_of_depth_is_mentioned_once() {
     let world = World::new();
     for number in 0..20 {
@@ -1166,7 +1151,6 @@ fn a_usual_root_may_be_missing() {
 }
 
 #[test]
-#[ignore = "bug: ENOTDIR is not taken for missing"]
 fn a_usual_root_below_a_file_is_only_missing() {
     let world = World::new();
     world.write("file", "x");
@@ -1210,7 +1194,6 @@ fn a_folder_that_is_two_roots_is_searched_once() {
 /// Whoever names a folder on the command line means it, also when it belongs to a project that
 /// nobody trusts.
 #[test]
-#[ignore = "bug: the first of two equal roots counts"]
 fn a_folder_that_is_two_roots_counts_for_the_greater_source() {
     let world = World::new();
     world.skill("root/s");
@@ -1228,7 +1211,6 @@ fn a_folder_that_is_two_roots_counts_for_the_greater_source() {
 }
 
 #[test]
-#[ignore = "bug: nested roots find a skill twice"]
 fn a_root_inside_of_a_root_finds_nothing_twice() {
     let world = World::new();
     world.skill("root/inner/s");

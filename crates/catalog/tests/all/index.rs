@@ -192,7 +192,6 @@ fn the_source_is_not_remembered() {
 }
 
 #[test]
-#[ignore = "bug: the limit of size is not checked for remembered skills"]
 fn a_limit_that_was_lowered_holds_for_what_is_remembered() {
     let world = indexed();
     let limits = Limits {

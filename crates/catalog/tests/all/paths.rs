@@ -421,7 +421,6 @@ fn a_file_that_becomes_a_link_while_it_is_read_leads_nowhere_else() {
 }
 
 #[test]
-#[ignore = "bug: checked by path, opened by path"]
 fn a_manifest_link_that_is_bent_while_it_is_followed_shows_nothing_from_outside() {
     let world = World::new();
     world.write(

@@ -295,7 +295,6 @@ fn among_several_of_the_pinned_version_the_greater_source_wins() {
 
 /// A skill chooses its own key; it must not choose itself a pin with it.
 #[test]
-#[ignore = "bug: the pin is looked up by a key that the skill chooses"]
 fn a_pin_for_one_skill_lifts_no_other() {
     let pinned = config("[skills.entries.trusted-tool]\nversion = \"1.0.0\"\n");
     let entries = vec![
@@ -416,7 +415,6 @@ fn circles_are_reported_once_and_block_nobody() {
 }
 
 #[test]
-#[ignore = "bug: a circle starts where the catalog starts"]
 fn a_circle_is_described_alike_in_any_order() {
     let entries = vec![
         needs(USER, "a", "{name: b}"),
@@ -468,7 +466,6 @@ fn a_selection_marks_what_it_names() {
 }
 
 #[test]
-#[ignore = "bug: shadowed skills are never selected"]
 fn a_selection_with_a_source_reaches_a_shadowed_skill() {
     let inventory = stock_with(
         vec![skill(USER, "a", ""), skill(PROJECT, "a", "")],
