@@ -74,7 +74,7 @@ pub fn discover(roots: Vec<Root>, options: &Options<'_>) -> Catalog {
         }
     }
     catalog.roots = roots;
-    drop_twins(&mut catalog.entries);
+    drop_twins(&mut catalog);
     catalog
 }
 
@@ -132,7 +132,7 @@ fn builtin_entry(skill: &'static Builtin, mode: Mode) -> Entry {
         skill_md: skill_md.map(|bytes| ("SKILL.md", bytes)),
         ..Heads::default()
     };
-    let parsed = manifest_file::parse(Some(skill.name), &heads, mode);
+    let (card, diagnostics) = manifest_file::parse_card(Some(skill.name), &heads, mode);
     Entry {
         source: Source::Builtin,
         root: None,
@@ -141,27 +141,37 @@ fn builtin_entry(skill: &'static Builtin, mode: Mode) -> Entry {
             skill_md: Some("SKILL.md".into()),
             ..ManifestFiles::default()
         },
-        card: parsed.manifest.map(|manifest| manifest.card),
-        diagnostics: parsed.diagnostics,
+        card,
+        diagnostics,
         digest: None,
         real: None,
     }
 }
 
-/// A folder that was reached in several ways is one skill: the way without a link counts, or else
-/// the one that came last.
-fn drop_twins(entries: &mut Vec<Entry>) {
-    let roots: HashSet<Option<u16>> = entries.iter().map(|entry| entry.root).collect();
-    if roots.len() <= 1 && entries.iter().all(|entry| entry.real.is_none()) {
+/// A folder that was reached in several ways is one skill. A trusted way counts before an untrusted
+/// one, a way without a link before one with, and the later before the earlier.
+fn drop_twins(catalog: &mut Catalog) {
+    let Catalog { roots, entries, .. } = catalog;
+    let used: HashSet<Option<u16>> = entries.iter().map(|entry| entry.root).collect();
+    if used.len() <= 1 && entries.iter().all(|entry| entry.real.is_none()) {
         return;
     }
+    let rank = |index: usize| {
+        let entry: &Entry = &entries[index];
+        let root = entry.root.and_then(|root| roots.get(usize::from(root)));
+        (
+            root.is_none_or(|root| root.trusted),
+            entry.real.is_none(),
+            index,
+        )
+    };
     let mut best: HashMap<&Path, usize> = HashMap::new();
     for (index, entry) in entries.iter().enumerate() {
         let Some(path) = real_path(entry) else {
             continue;
         };
         let other = best.entry(path).or_insert(index);
-        if entry.real.is_none() || entries[*other].real.is_some() {
+        if rank(index) > rank(*other) {
             *other = index;
         }
     }

@@ -8,7 +8,8 @@ use std::{
 };
 
 use metier_model::{
-    Code, Extent, FileText, Files, MAX_FRONTMATTER, Mode, Parsed, Severity, extent,
+    Card, Code, Diagnostic, Extent, FileText, Files, MAX_FRONTMATTER, Mode, Parsed, Severity,
+    extent,
 };
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
@@ -209,8 +210,34 @@ pub(crate) struct Heads<'a> {
     pub(crate) sidecar: Option<(&'a str, &'a [u8])>,
 }
 
-/// Parses what was read. Bytes that are not UTF-8 are replaced, and reported.
+/// Parses what was read into a manifest.
 pub(crate) fn parse(folder: Option<&str>, heads: &Heads<'_>, mode: Mode) -> Parsed {
+    let (manifest, diagnostics) = parse_as(folder, heads, mode, |files, mode| {
+        let parsed = metier_model::parse(files, mode);
+        (parsed.manifest, parsed.diagnostics)
+    });
+    Parsed {
+        manifest,
+        diagnostics,
+    }
+}
+
+/// Parses what was read into a card.
+pub(crate) fn parse_card(
+    folder: Option<&str>,
+    heads: &Heads<'_>,
+    mode: Mode,
+) -> (Option<Card>, Vec<Diagnostic>) {
+    parse_as(folder, heads, mode, metier_model::parse_card)
+}
+
+/// Bytes that are not UTF-8 are replaced, and reported.
+fn parse_as<T>(
+    folder: Option<&str>,
+    heads: &Heads<'_>,
+    mode: Mode,
+    parse: impl FnOnce(&Files<'_>, Mode) -> (Option<T>, Vec<Diagnostic>),
+) -> (Option<T>, Vec<Diagnostic>) {
     let md = heads.skill_md.map(|(_, bytes)| decode(bytes));
     let yaml = heads.skill_yaml.map(|(_, bytes)| decode(bytes));
     let sidecar = heads.sidecar.map(|(_, bytes)| decode(bytes));
@@ -227,23 +254,18 @@ pub(crate) fn parse(folder: Option<&str>, heads: &Heads<'_>, mode: Mode) -> Pars
         skill_yaml: text(heads.skill_yaml, yaml.as_ref()),
         sidecar: text(heads.sidecar, sidecar.as_ref()),
     };
-    let mut parsed = metier_model::parse(&files, mode);
-    for (file, text) in [
-        (files.skill_md, md.as_ref()),
-        (files.skill_yaml, yaml.as_ref()),
-    ] {
+    let (mut found, mut diagnostics) = parse(&files, mode);
+    let texts = [(files.skill_md, &md), (files.skill_yaml, &yaml)];
+    for (file, text) in texts {
         if let (Some(file), Some(Cow::Owned(text))) = (file, text) {
-            parsed.diagnostics.extend(not_utf8(file.name, text, mode));
+            diagnostics.extend(not_utf8(file.name, text, mode));
         }
     }
-    if parsed
-        .diagnostics
-        .iter()
-        .any(|diagnostic| diagnostic.severity == Severity::Error)
-    {
-        parsed.manifest = None;
+    let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
+    if diagnostics.iter().any(is_error) {
+        found = None;
     }
-    parsed
+    (found, diagnostics)
 }
 
 fn decode(bytes: &[u8]) -> Cow<'_, str> {
@@ -258,10 +280,10 @@ fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-fn not_utf8(file: &str, text: &str, mode: Mode) -> Option<metier_model::Diagnostic> {
+fn not_utf8(file: &str, text: &str, mode: Mode) -> Option<Diagnostic> {
     let at = text.find('\u{fffd}')?;
     let line = text[..at].bytes().filter(|byte| *byte == b'\n').count() + 1;
-    Some(metier_model::Diagnostic {
+    Some(Diagnostic {
         severity: Code::FileNotUtf8.severity(mode)?,
         code: Code::FileNotUtf8,
         message: "the text is not UTF-8; what could not be read was replaced".into(),

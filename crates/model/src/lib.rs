@@ -41,7 +41,7 @@ pub use manifest::{
 pub use metier_sdk::Permission;
 pub use name::SkillName;
 pub use permission::{Want, WantError};
-pub use read::{FileText, Files, Parsed, STANDARD_FIELDS, parse, parse_thoroughly};
+pub use read::{FileText, Files, Parsed, STANDARD_FIELDS, parse, parse_card, parse_thoroughly};
 pub use words::{Backend, Digest, NotADigest, Os, SkillType, Source, Types, UnknownWord, Version};
 
 /// The body of a SKILL.md: what stands behind its frontmatter, or everything if it has none.

@@ -63,7 +63,10 @@ impl SkillName {
         let plain = name
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        if plain && (1..=MAX_NAME).contains(&name.len()) && name != "skill-execute" {
+        if plain
+            && (1..=MAX_NAME).contains(&name.len())
+            && !name.eq_ignore_ascii_case("skill-execute")
+        {
             return Ok(Self(name.into()));
         }
         if name.is_empty() {
@@ -77,7 +80,10 @@ impl SkillName {
             .any(|c| c.is_control() || text::is_invisible(c))
         {
             Err(NameError::Invisible)
-        } else if RESERVED.contains(&name) {
+        } else if RESERVED
+            .iter()
+            .any(|reserved| reserved.eq_ignore_ascii_case(name))
+        {
             Err(NameError::Reserved)
         } else {
             Ok(Self(name.into()))

@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use metier_model::{FileText, Files, Mode, parse, parse_thoroughly};
+use metier_model::{FileText, Files, Mode, parse, parse_card, parse_thoroughly};
 use proptest::prelude::*;
 
 fn check(folder: &str, text: &str) {
@@ -16,6 +16,12 @@ fn check(folder: &str, text: &str) {
         ..Files::default()
     };
     for mode in [Mode::Lenient, Mode::Strict] {
+        let whole = parse(&files, mode);
+        let card = (
+            whole.manifest.map(|manifest| manifest.card),
+            whole.diagnostics,
+        );
+        assert_eq!(parse_card(&files, mode), card, "{folder}:\n{text}");
         assert_eq!(
             parse(&files, mode),
             parse_thoroughly(&files, mode),

@@ -54,6 +54,11 @@ pub fn render(
     arguments: &str,
     surroundings: Surroundings<'_>,
 ) -> Result<Rendered, RenderError> {
+    let mut close = entry.clone();
+    close.examine(Mode::Lenient, surroundings.max_skill_bytes);
+    if close.card.is_none() {
+        return Err(RenderError::Invalid(close.diagnostics));
+    }
     let (
         Parsed {
             manifest,

@@ -235,7 +235,8 @@ impl Walk<'_> {
                 .as_ref()
                 .map(|(_, text)| ("agents/openai.yaml", &text[..])),
         };
-        let parsed = manifest_file::parse(folder.as_deref(), &heads, self.options.mode);
+        let (card, diagnostics) =
+            manifest_file::parse_card(folder.as_deref(), &heads, self.options.mode);
         let keys = Keys {
             folder: Key::of(stat),
             skill_md: md.as_ref().map(|opened| Key::of(&opened.stat)),
@@ -244,8 +245,8 @@ impl Walk<'_> {
             has_agents: self.options.index.is_some() && self.has_agents(lane, place, path, stat),
         };
         let mut entry = Entry {
-            card: parsed.manifest.map(|manifest| manifest.card),
-            diagnostics: parsed.diagnostics,
+            card,
+            diagnostics,
             ..self.entry(path, files)
         };
         entry.diagnostics.extend(problem.map(|problem| {

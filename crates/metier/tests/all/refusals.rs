@@ -2,11 +2,7 @@
 //!
 //! The commands come from `metier --help`, so a new one is held to this the day it appears.
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use metier_testkit::Context;
 
@@ -83,14 +79,17 @@ fn commands() -> BTreeSet<String> {
 
 fn specifications() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec");
-    let files =
-        fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let paths = files.map(|file| file.unwrap().path());
-    let is_document = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "md");
-    paths
-        .filter(is_document)
-        .map(|path| fs::read_to_string(path).unwrap())
-        .collect()
+    let documents = || -> std::io::Result<Vec<String>> {
+        let mut texts = Vec::new();
+        for file in fs::read_dir(&folder)? {
+            let path = file?.path();
+            if path.extension().is_some_and(|ending| ending == "md") {
+                texts.push(fs::read_to_string(path)?);
+            }
+        }
+        Ok(texts)
+    };
+    documents().unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
 }
 
 /// The commands that end with a code other than 0 in some transcript.

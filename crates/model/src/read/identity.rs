@@ -122,7 +122,9 @@ impl Draft {
             }
             None => node,
         };
-        self.metadata = node.to_json();
+        if self.details {
+            self.metadata = node.to_json();
+        }
         let Value::Map(pairs) = &node.value else {
             // A field without a value is only odd; the specification wants a map all the same.
             let code = if node.value == Value::Null {

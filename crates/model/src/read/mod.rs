@@ -85,19 +85,37 @@ pub fn parse_thoroughly(files: &Files<'_>, mode: Mode) -> Parsed {
     parse_with(files, mode, Reader::Thorough)
 }
 
+/// Reads only what a list needs: the card. Diagnostics are the same as those of [`parse`].
+#[must_use]
+pub fn parse_card(files: &Files<'_>, mode: Mode) -> (Option<Card>, Vec<Diagnostic>) {
+    read_files(files, mode, Reader::Fast, false, |draft| {
+        Some(draft.into_parts()?.0)
+    })
+}
+
 fn parse_with(files: &Files<'_>, mode: Mode, reader: Reader) -> Parsed {
+    let (manifest, diagnostics) = read_files(files, mode, reader, true, Draft::finish);
+    Parsed {
+        manifest,
+        diagnostics,
+    }
+}
+
+/// Reads all files into a draft and, if nothing is an error, makes of it what is wanted.
+fn read_files<T>(
+    files: &Files<'_>,
+    mode: Mode,
+    reader: Reader,
+    details: bool,
+    finish: impl FnOnce(Draft) -> Option<T>,
+) -> (Option<T>, Vec<Diagnostic>) {
     let (format, file) = match (files.skill_yaml, files.skill_md) {
         (Some(file), _) => (Format::SkillYaml, file),
         (None, Some(file)) => (Format::SkillMd, file),
-        (None, None) => {
-            return Parsed {
-                manifest: None,
-                diagnostics: Vec::new(),
-            };
-        }
+        (None, None) => return (None, Vec::new()),
     };
     let mut report = Report::new(mode, file.name, file.text);
-    let mut draft = Draft::new(format);
+    let mut draft = Draft::new(format, details);
     if let Some(pairs) = read_pairs(file.text, format, reader, &mut report) {
         draft.read(&pairs, &mut report);
         draft.check(files.folder, &mut report);
@@ -131,10 +149,7 @@ fn parse_with(files: &Files<'_>, mode: Mode, reader: Reader) -> Parsed {
     let invalid = diagnostics
         .iter()
         .any(|diagnostic| diagnostic.severity == crate::Severity::Error);
-    Parsed {
-        manifest: if invalid { None } else { draft.finish() },
-        diagnostics,
-    }
+    (if invalid { None } else { finish(draft) }, diagnostics)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -207,6 +222,8 @@ fn compare_names(
 /// A manifest in the making.
 struct Draft {
     format: Format,
+    /// Whether more than the card is wanted.
+    details: bool,
     name: Option<Box<str>>,
     name_at: u32,
     description: Option<Box<str>>,
@@ -244,9 +261,10 @@ struct CardDraft {
 }
 
 impl Draft {
-    fn new(format: Format) -> Self {
+    fn new(format: Format, details: bool) -> Self {
         Self {
             format,
+            details,
             name: None,
             name_at: 0,
             description: None,
@@ -276,8 +294,10 @@ impl Draft {
                 || self.contract(pair, report)
                 || self.code(pair, report);
             if !known {
-                self.unknown
-                    .push((pair.key.as_ref().into(), pair.node.to_json()));
+                if self.details {
+                    let value = pair.node.to_json();
+                    self.unknown.push((pair.key.as_ref().into(), value));
+                }
                 unknown.push(pair);
             } else if self.format == Format::SkillMd
                 && !STANDARD_FIELDS.contains(&pair.key.as_ref())
@@ -311,38 +331,45 @@ impl Draft {
     }
 
     fn finish(self) -> Option<Manifest> {
-        let card = self.card;
+        let (card, rest) = self.into_parts()?;
         Some(Manifest {
-            card: Card {
-                name: SkillName::new(self.name.as_deref()?).ok()?,
-                description: self.description?,
-                when_to_use: card.when_to_use,
-                version: card.version,
-                emoji: card.emoji,
-                types: if card.types.is_empty() {
-                    Types::PROMPT
-                } else {
-                    card.types
-                },
-                backend: card.backend,
-                user_invocable: card.user_invocable.unwrap_or(true),
-                model_invocable: card.model_invocable.unwrap_or(true),
-                always: card.always,
-                skill_key: card.skill_key,
-                primary_env: card.primary_env,
-                requirements: card.requirements,
-                installers: card.installers,
-            },
-            about: self.about,
-            invocation: self.invocation,
-            tools: self.tools,
-            contract: self.contract,
-            triggers: self.triggers,
-            wants: self.wants,
-            code: self.code,
-            metadata: self.metadata,
-            unknown: self.unknown,
+            card,
+            about: rest.about,
+            invocation: rest.invocation,
+            tools: rest.tools,
+            contract: rest.contract,
+            triggers: rest.triggers,
+            wants: rest.wants,
+            code: rest.code,
+            metadata: rest.metadata,
+            unknown: rest.unknown,
         })
+    }
+
+    /// The card, and what is left.
+    fn into_parts(mut self) -> Option<(Card, Self)> {
+        let card = std::mem::take(&mut self.card);
+        let card = Card {
+            name: SkillName::new(self.name.as_deref()?).ok()?,
+            description: self.description.take()?,
+            when_to_use: card.when_to_use,
+            version: card.version,
+            emoji: card.emoji,
+            types: if card.types.is_empty() {
+                Types::PROMPT
+            } else {
+                card.types
+            },
+            backend: card.backend,
+            user_invocable: card.user_invocable.unwrap_or(true),
+            model_invocable: card.model_invocable.unwrap_or(true),
+            always: card.always,
+            skill_key: card.skill_key,
+            primary_env: card.primary_env,
+            requirements: card.requirements,
+            installers: card.installers,
+        };
+        Some((card, self))
     }
 }
 
