@@ -45,7 +45,7 @@ mod tests {
         for entry in fs::read_dir(folder).unwrap().flatten() {
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
             if entry.path().is_dir() {
-                files_below(&entry.path(), &format!("{name}/"), found)
+                files_below(&entry.path(), &format!("{name}/"), found);
             } else {
                 found.insert(name);
             }

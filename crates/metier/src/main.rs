@@ -48,13 +48,16 @@ fn misused(arguments: &[OsString], error: &clap::Error) -> ExitCode {
         return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
     }
     let text = error.to_string();
-    let message = text
-        .lines()
-        .next()
-        .unwrap_or_default()
+    let before_usage = text.split("\n\nUsage:").next().unwrap_or_default();
+    let words: Vec<&str> = before_usage
         .trim_start_matches("error: ")
-        .to_owned();
+        .split_whitespace()
+        .collect();
+    let words = words.join(" ");
+    let (message, hint) = words
+        .split_once(" tip: ")
+        .unwrap_or((&words, "metier --help"));
     Failure::broken("usage", message)
-        .hint("metier --help")
+        .hint(hint)
         .report(&Output::json())
 }

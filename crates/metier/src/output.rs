@@ -103,6 +103,15 @@ impl Output {
         self.bytes(text.as_bytes())
     }
 
+    /// A page for stdout; in JSON, a document with that page.
+    pub(crate) fn page(&self, key: &str, page: &[u8]) -> io::Result<()> {
+        if !self.json {
+            return self.bytes(page);
+        }
+        let text = String::from_utf8_lossy(page);
+        self.document(&serde_json::json!({ key: text }))
+    }
+
     /// Bytes for stdout.
     pub(crate) fn bytes(&self, bytes: &[u8]) -> io::Result<()> {
         let mut out = io::stdout().lock();

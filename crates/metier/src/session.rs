@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     time::Duration,
 };
@@ -263,7 +263,10 @@ pub(crate) fn problem_failure(problem: &Problem) -> Failure {
 /// The configuration, layer by layer.
 fn layers(global: &Global, machine: &Machine) -> Result<Vec<Layer>, Failure> {
     let mut layers = Vec::new();
-    if let Some(file) = &machine.config_file {
+    // Whoever names the roots wants the same answer on every machine: the user's file counts only if
+    // it is named too.
+    let wanted = global.root.is_empty() || global.config.is_some();
+    if let Some(file) = machine.config_file.as_ref().filter(|_| wanted) {
         match fs::read_to_string(machine.work.join(file)) {
             Ok(text) => layers.push(Layer::user(file, text)),
             Err(error)
@@ -317,7 +320,14 @@ impl AgentFiles {
             };
             for skill in metier_model::agent_skills(&text) {
                 if skill.contains('/') || skill.starts_with('.') {
-                    files.folders.push(session.machine.project.join(&*skill));
+                    // What a project brings lies in the project.
+                    let project = &session.machine.project;
+                    let folder = project.join(&*skill);
+                    let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+                    let outside = folder.components().any(|part| part == Component::ParentDir);
+                    if real.starts_with(project) && !outside {
+                        files.folders.push(folder);
+                    }
                 } else if !files.selection.contains(&skill.to_string()) {
                     files.selection.push(skill.into());
                 }

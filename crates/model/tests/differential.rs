@@ -1,6 +1,11 @@
 //! The fast reader and the full reader say the same about every skill of the repository, and about
 //! thousands of made-up ones.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that can't go on says so by panicking"
+)]
+
 use std::{fs, path::Path};
 
 use metier_model::{FileText, Files, Mode, parse, parse_card, parse_thoroughly};

@@ -42,8 +42,8 @@ pub struct Standing<'a> {
     pub source: Source,
     /// Whether its folder is trusted.
     pub trusted: bool,
-    /// Whether the configuration leaves it switched on.
-    pub enabled: bool,
+    /// The setting that switches it off, if one does.
+    pub switched_off_by: Option<&'a str>,
     /// Whether the bundled allow-list lets it through.
     pub bundled_allowed: bool,
     /// The variables that the configuration sets for it.
@@ -61,7 +61,7 @@ impl Standing<'_> {
         Self {
             source,
             trusted: true,
-            enabled: true,
+            switched_off_by: None,
             bundled_allowed: true,
             configured_env: &[],
             has_api_key: false,
@@ -187,7 +187,6 @@ fn standing_reasons(card: &Card, standing: &Standing<'_>, reasons: &mut Vec<Reas
             line: None,
         });
     };
-    let key = card.config_key();
     if !standing.trusted {
         refuse(
             ReasonKind::Untrusted,
@@ -195,11 +194,11 @@ fn standing_reasons(card: &Card, standing: &Standing<'_>, reasons: &mut Vec<Reas
             "metier trust".into(),
         );
     }
-    if !standing.enabled {
+    if let Some(setting) = standing.switched_off_by {
         refuse(
             ReasonKind::Disabled,
             "it is switched off in the configuration",
-            format!("metier config skills.entries.{key}.enabled true"),
+            format!("metier config {setting} true"),
         );
     }
     if standing.source == Source::Builtin && !standing.bundled_allowed {

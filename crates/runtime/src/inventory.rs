@@ -241,10 +241,20 @@ fn admit_entry(
 ) -> Verdict {
     let settings = config.entry(card.config_key());
     let env: Vec<&str> = settings.env.keys().map(String::as_str).collect();
+    let own_switch = if settings.enabled {
+        String::new()
+    } else {
+        format!("skills.entries.{}.enabled", card.config_key())
+    };
+    let switched_off_by = match (config.enabled, settings.enabled) {
+        (false, _) => Some("skills.enabled"),
+        (true, false) => Some(own_switch.as_str()),
+        (true, true) => None,
+    };
     let standing = Standing {
         source: entry.source,
         trusted,
-        enabled: config.enabled && settings.enabled,
+        switched_off_by,
         bundled_allowed: config
             .allow_bundled
             .as_ref()

@@ -68,6 +68,10 @@ pub struct Listing<'a> {
 const INSTRUCTION: &str = "Skills are folders of instructions for particular tasks. When a task matches the description of a skill, \
 read the file at its location before you start, and follow it. Paths in a skill are relative to the folder of that file.";
 
+/// What to do about skills that are not files.
+const BUILTIN: &str =
+    " A location that starts with `builtin:` is read with the command `metier show NAME --raw`.";
+
 /// The skills that a model may choose, as they fit into the budget.
 #[must_use]
 pub fn listing<'a>(inventory: &'a Inventory, options: &Options) -> Listing<'a> {
@@ -247,6 +251,12 @@ pub fn write(lines: &[Line<'_>], options: &Options) -> String {
     let mut out = String::new();
     if !options.bare && !lines.is_empty() {
         out.push_str(INSTRUCTION);
+        if lines
+            .iter()
+            .any(|line| line.location.starts_with("builtin:"))
+        {
+            out.push_str(BUILTIN);
+        }
         out.push_str("\n\n");
     }
     match options.format {
@@ -338,6 +348,10 @@ pub fn full(
         .skills
         .iter()
         .filter(|skill| matches!(skill.status, Status::Ready | Status::NotReady))
+        .filter(|skill| {
+            let card = inventory.entry(skill).card.as_ref();
+            card.is_some_and(|card| card.model_invocable)
+        })
         .collect();
     if skills.is_empty() {
         return (out, failed);

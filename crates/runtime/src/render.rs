@@ -1,7 +1,7 @@
 //! The body of a skill with values in their places. Commands are not run here: they stay as they
 //! are written, and whoever may run them does so piece by piece.
 
-use metier_catalog::{Entry, FileEntry, Place, ReadError};
+use metier_catalog::{Entry, FileEntry, Place, ReadError, Resource};
 use metier_model::{
     Manifest, Mode, Parsed,
     template::{self, Piece, Placeholders, Variable},
@@ -32,8 +32,19 @@ pub enum RenderError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The manifest is not usable any more.
-    #[error("the manifest can't be read any more")]
+    #[error("{}", reason(.0))]
     Invalid(Vec<metier_model::Diagnostic>),
+}
+
+/// The error among the diagnostics.
+fn reason(diagnostics: &[metier_model::Diagnostic]) -> String {
+    let error = diagnostics
+        .iter()
+        .find(|diagnostic| diagnostic.severity == metier_model::Severity::Error);
+    error.map_or_else(
+        || "the manifest can't be read any more".to_owned(),
+        |error| error.message.to_string(),
+    )
 }
 
 /// Where things are, for variables.
@@ -43,6 +54,35 @@ pub struct Surroundings<'a> {
     pub project: &'a str,
     /// The largest SKILL.md.
     pub max_skill_bytes: u64,
+    /// Whether `!read` lines are replaced by the file they name.
+    pub reads: bool,
+}
+
+/// What somebody gave a skill, as a whole and word by word.
+#[derive(Clone, Debug, Default)]
+pub struct Arguments {
+    text: String,
+    words: Vec<String>,
+}
+
+impl Arguments {
+    /// Words that somebody else has already taken apart, such as a shell: they stay as they are.
+    #[must_use]
+    pub fn from_words(words: &[String]) -> Self {
+        Self {
+            text: words.join(" "),
+            words: words.to_vec(),
+        }
+    }
+
+    /// One text; blanks separate its words, quotes keep them together.
+    #[must_use]
+    pub fn from_text(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            words: template::split_arguments(text),
+        }
+    }
 }
 
 /// Renders a skill without running anything.
@@ -51,7 +91,7 @@ pub struct Surroundings<'a> {
 /// When its files can't be read, or changed so that it is not valid any more.
 pub fn render(
     entry: &Entry,
-    arguments: &str,
+    arguments: &Arguments,
     surroundings: Surroundings<'_>,
 ) -> Result<Rendered, RenderError> {
     let mut close = entry.clone();
@@ -77,7 +117,7 @@ pub fn render(
         },
     );
     let commands = pieces.iter().filter_map(command).collect();
-    let body = fill(&pieces, arguments, &entry.place, surroundings);
+    let body = fill(&pieces, arguments, &entry.place, surroundings)?;
     let manifest_files = [
         entry.files.skill_md.as_deref(),
         entry.files.skill_yaml.as_deref(),
@@ -105,18 +145,20 @@ pub fn render(
 fn command(piece: &Piece<'_>) -> Option<String> {
     match piece {
         Piece::Command { command, .. } => Some((*command).to_owned()),
-        Piece::Read { path, .. } => Some(format!("read {path}")),
         _ => None,
     }
 }
 
 fn fill(
     pieces: &[Piece<'_>],
-    arguments: &str,
+    arguments: &Arguments,
     place: &Place,
     surroundings: Surroundings<'_>,
-) -> String {
-    let words = template::split_arguments(arguments);
+) -> Result<String, RenderError> {
+    let Arguments {
+        text: arguments,
+        words,
+    } = arguments;
     let mut out = String::new();
     let mut taken = arguments.is_empty();
     for piece in pieces {
@@ -137,6 +179,17 @@ fn fill(
             Piece::Variable(Variable::SkillDir) => out.push_str(&place.path().to_string_lossy()),
             Piece::Variable(Variable::ProjectDir) => out.push_str(surroundings.project),
             Piece::Variable(Variable::SessionId) => {}
+            Piece::Read { path, .. } if surroundings.reads => {
+                match place.resource(path, surroundings.max_skill_bytes)? {
+                    Resource::Text(text) => out.push_str(text.trim_end()),
+                    Resource::Binary(bytes) => {
+                        out.push_str(&format!(
+                            "[{path}: {} bytes that are not text]",
+                            bytes.len()
+                        ));
+                    }
+                }
+            }
             Piece::Command { source, .. } | Piece::Read { source, .. } => out.push_str(source),
         }
     }
@@ -144,7 +197,7 @@ fn fill(
         out.push_str("\n\nARGUMENTS: ");
         out.push_str(arguments);
     }
-    out
+    Ok(out)
 }
 
 /// The activation as a model gets it: the body, where it is, and what lies beside it.

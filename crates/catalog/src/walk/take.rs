@@ -120,6 +120,14 @@ impl Walk<'_> {
         if files.skill_md.is_none() && files.skill_yaml.is_none() {
             return false;
         }
+        if let Ok(Some(opened)) = &md
+            && self.has_other_spelling(lane, place, path, opened)
+        {
+            let what = "both SKILL.md and skill.md are in this folder";
+            let problem = FileProblem::new(Code::FileAmbiguous, what).hint("remove one of them");
+            lane.entries.push(self.broken(path, files, problem));
+            return true;
+        }
         match (md, yaml) {
             (Ok(md), Ok(yaml)) => {
                 self.read_files(lane, place, path, stat, Manifests { files, md, yaml });
@@ -129,6 +137,20 @@ impl Walk<'_> {
             }
         }
         true
+    }
+
+    /// The usual second spelling, on a file system that tells them apart; [`Entry::examine`] looks
+    /// for all the others.
+    fn has_other_spelling(
+        &self,
+        lane: &mut Lane,
+        place: &Opening<'_>,
+        path: &[u8],
+        md: &Opened,
+    ) -> bool {
+        let other = joined(&mut lane.path, path, b"/skill.md");
+        let other = statat(place.handle, other, AtFlags::SYMLINK_NOFOLLOW);
+        other.is_ok_and(|other| other.st_ino != md.stat.st_ino)
     }
 
     fn open(

@@ -19,6 +19,6 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, output: &Output) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "metier", &mut script);
-    output.bytes(&script)?;
+    output.page("script", &script)?;
     Ok(ExitCode::SUCCESS)
 }

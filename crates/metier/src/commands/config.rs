@@ -33,7 +33,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
     match (&args.key, &args.value) {
-        _ if args.reference => session.output.text(&metier_config::reference_markdown())?,
+        _ if args.reference => session
+            .output
+            .page("reference", metier_config::reference_markdown().as_bytes())?,
         (Some(key), Some(value)) => change(session, key, |text| edit::set(text, key, value))?,
         (Some(key), None) if args.unset => change(session, key, |text| edit::unset(text, key))?,
         (Some(key), None) => show_one(session, key)?,
@@ -165,7 +167,7 @@ fn change(
             .document(&json!({ "key": key, "old": edited.old, "path": file }))?;
     } else {
         session.output.note(&format!("wrote {}", file.display()));
-        if let Some(old) = edited.old {
+        if let Some(old) = edited.old.filter(|old| !old.contains('…')) {
             session.output.note(&format!(
                 "it was {old}; take it back with `metier config {key} {old}`"
             ));

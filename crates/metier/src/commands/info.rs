@@ -23,7 +23,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
     let mut inventory = session.inventory()?;
-    let position = find(&inventory, &args.name)?.entry;
+    let position = find(session, &inventory, &args.name)?.entry;
     inventory.catalog.entries[position]
         .examine(session.mode(), session.config.limits.max_skill_bytes);
     let entry = &inventory.catalog.entries[position];
@@ -41,7 +41,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             .filter(|skill| skill.entry == position)
             .for_each(|skill| skill.status = Status::Invalid);
     }
-    let skill = find(&inventory, &args.name)?;
+    let skill = find(session, &inventory, &args.name)?;
     if session.output.is_json() {
         let info = Info::new(&inventory, skill, manifest.as_ref(), &files);
         session.output.stream(|out| info.write(out))?;

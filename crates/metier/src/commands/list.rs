@@ -2,7 +2,7 @@
 
 use std::{mem::ManuallyDrop, process::ExitCode};
 
-use metier_model::Source;
+use metier_model::{Code, Source};
 use metier_runtime::{Inventory, Skill, Status};
 use metier_wire::List;
 use unicode_width::UnicodeWidthStr;
@@ -38,13 +38,18 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     }
     if session.output.is_json() {
         session.output.stream(|out| List(&inventory).write(out))?;
-        return Ok(ExitCode::SUCCESS);
+    } else {
+        session
+            .output
+            .text(&table(&inventory, args.all, session.output))?;
+        footer(&inventory, args.all, session.output);
     }
-    session
-        .output
-        .text(&table(&inventory, args.all, session.output))?;
-    footer(&inventory, args.all, session.output);
-    Ok(ExitCode::SUCCESS)
+    // A folder that somebody named and that can't be searched is a request that could not be met.
+    let unmet = inventory
+        .diagnostics
+        .iter()
+        .any(|diagnostic| diagnostic.code == Code::RootUnreadable);
+    Ok(ExitCode::from(u8::from(unmet)))
 }
 
 fn table(inventory: &Inventory, all: bool, output: &Output) -> String {
@@ -166,19 +171,16 @@ fn footer(inventory: &Inventory, all: bool, output: &Output) {
         String::new()
     };
     let total = count(inventory.skills.len(), "skill");
-    output.note(&format!(
-        "{total}: {}{more}",
-        if words.is_empty() {
-            "none".to_owned()
-        } else {
-            words.join(", ")
-        }
-    ));
+    output.note(&if words.is_empty() {
+        "no skills".to_owned()
+    } else {
+        format!("{total}: {}{more}", words.join(", "))
+    });
     for diagnostic in inventory.diagnostics.iter().filter(|diagnostic| {
         output.is_verbose()
             || diagnostic.severity == metier_model::Severity::Error
-            || diagnostic.code == metier_model::Code::LimitReached
-            || diagnostic.code == metier_model::Code::SelectionUnknown
+            || diagnostic.code == Code::LimitReached
+            || diagnostic.code == Code::SelectionUnknown
     }) {
         let hint = diagnostic.hint.as_deref().map_or_else(String::new, |hint| {
             format!("\n{} {hint}", output.paint_talk("hint:", Tone::Note))

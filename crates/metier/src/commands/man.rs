@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Args, output: &Output) -> Result<ExitCode, Failure> {
         None => {
             let mut page = Vec::new();
             clap_mangen::Man::new(command).render(&mut page)?;
-            output.bytes(&page)?;
+            output.page("page", &page)?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -46,7 +46,17 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
 }
 
 /// The skill of a name, or an error with the nearest names.
-fn find<'a>(inventory: &'a Inventory, name: &str) -> Result<&'a Skill, Failure> {
+fn find<'a>(
+    session: &Session<'_>,
+    inventory: &'a Inventory,
+    name: &str,
+) -> Result<&'a Skill, Failure> {
+    if name.contains('/')
+        && let Ok(folder) = session.machine.work.join(name).canonicalize()
+        && let Ok(skill) = inventory.find(&folder.to_string_lossy())
+    {
+        return Ok(skill);
+    }
     inventory.find(name).map_err(|missing| {
         let shown = crate::output::one_line(&missing.name);
         let failure =
@@ -65,8 +75,12 @@ fn find<'a>(inventory: &'a Inventory, name: &str) -> Result<&'a Skill, Failure> 
 }
 
 /// A skill whose content may be shown: an invalid, blocked or disabled one is refused with its reasons.
-fn find_usable<'a>(inventory: &'a Inventory, name: &str) -> Result<&'a Skill, Failure> {
-    let skill = find(inventory, name)?;
+fn find_usable<'a>(
+    session: &Session<'_>,
+    inventory: &'a Inventory,
+    name: &str,
+) -> Result<&'a Skill, Failure> {
+    let skill = find(session, inventory, name)?;
     let entry = inventory.entry(skill);
     let refuse = |code, what: &str| {
         Failure::unmet(code, format!("skill `{}` {what}", entry.name())).skill(entry.name())

@@ -21,7 +21,7 @@ pub(crate) fn run(session: &Session<'_>) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
     let rows = rows(&inventory);
     if session.output.is_json() {
-        session.output.document(&json!({ "roots": rows, "counts": Counts::from(inventory.counts()), "next": next(&inventory) }))?;
+        session.output.document(&json!({ "roots": rows, "counts": Counts::from(inventory.counts()), "next": next_documents(&inventory) }))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut out = headline(session, &inventory);
@@ -212,6 +212,12 @@ fn troubles(session: &Session<'_>, inventory: &Inventory) -> String {
         ));
     }
     out
+}
+
+fn next_documents(inventory: &Inventory) -> Vec<serde_json::Value> {
+    let next = next(inventory).into_iter();
+    next.map(|(command, why)| json!({ "command": command, "why": why }))
+        .collect()
 }
 
 /// Two or three things worth typing now.

@@ -11,12 +11,12 @@ use clap::ValueEnum;
 use metier_runtime::{
     Inventory,
     prompt::{self, FullOptions, Listing},
-    render,
+    render::{self, Arguments},
 };
 use metier_wire::{PromptDocument, PromptSkill};
 
 use crate::{
-    commands::find_usable,
+    commands::{find_usable, show},
     failure::Failure,
     output::{Tone, count},
     session::Session,
@@ -150,24 +150,13 @@ fn catalog(
 
 /// The bodies of the skills that were named with `--skills`.
 fn active_bodies(session: &Session<'_>, inventory: &Inventory) -> Result<Vec<String>, Failure> {
-    let project = session.machine.project.to_string_lossy();
-    let surroundings = render::Surroundings {
-        project: &project,
-        max_skill_bytes: session.config.limits.max_skill_bytes,
-    };
-    session
-        .global
-        .skills
-        .iter()
+    let names = session.global.skills.iter();
+    names
         .map(|name| {
-            let entry = inventory.entry(find_usable(inventory, name)?);
-            let rendered = render::render(entry, "", surroundings)
-                .map_err(|error| super::show::failure(entry, &error))?;
-            Ok(render::wrap(
-                &entry.name(),
-                &entry.place.path().to_string_lossy(),
-                &rendered,
-            ))
+            let entry = inventory.entry(find_usable(session, inventory, name)?);
+            let rendered = show::activate(session, entry, &Arguments::default(), false)?;
+            let directory = entry.place.path().to_string_lossy().into_owned();
+            Ok(render::wrap(&entry.name(), &directory, &rendered))
         })
         .collect()
 }

@@ -24,7 +24,7 @@ const MAX_RESOURCE: u64 = 10 * 1024 * 1024;
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
-    let entry = inventory.entry(find_usable(&inventory, &args.name)?);
+    let entry = inventory.entry(find_usable(session, &inventory, &args.name)?);
     let resource = entry
         .place
         .resource(&args.path, MAX_RESOURCE)

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use metier_catalog::Entry;
-use metier_runtime::render::{self, RenderError, Surroundings};
+use metier_runtime::render::{self, Arguments, RenderError, Rendered, Surroundings};
 use metier_wire::ShowDocument;
 
 use crate::{commands::find_usable, failure::Failure, session::Session};
@@ -28,30 +28,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
-    let entry = inventory.entry(find_usable(&inventory, &args.name)?);
-    let project = session.machine.project.to_string_lossy();
-    let surroundings = Surroundings {
-        project: &project,
-        max_skill_bytes: session.config.limits.max_skill_bytes,
-    };
-    let rendered = render::render(entry, &args.arguments.join(" "), surroundings)
-        .map_err(|error| failure(entry, &error))?;
-    if let (false, Some(command)) = (args.no_exec, rendered.commands.first()) {
-        return Err(Failure::unmet(
-            "not-permitted",
-            format!(
-                "skill `{}` runs commands when it is shown, such as `{}`",
-                entry.name(),
-                crate::output::one_line(command)
-            ),
-        )
-        .skill(entry.name())
-        .detail("this version of metier runs no commands of skills")
-        .hint(format!(
-            "metier show {} --no-exec leaves them as they are written",
-            entry.name()
-        )));
-    }
+    let entry = inventory.entry(find_usable(session, &inventory, &args.name)?);
+    let arguments = Arguments::from_words(&args.arguments);
+    let rendered = activate(session, entry, &arguments, args.no_exec)?;
     let directory = entry.place.path().to_string_lossy().into_owned();
     let content = if args.raw {
         rendered.body.clone()
@@ -76,6 +55,37 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         session.output.text(&content)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Renders a skill; one that would run commands is refused, unless they are to stay as they are.
+pub(super) fn activate(
+    session: &Session<'_>,
+    entry: &Entry,
+    arguments: &Arguments,
+    no_exec: bool,
+) -> Result<Rendered, Failure> {
+    let project = session.machine.project.to_string_lossy();
+    let surroundings = Surroundings {
+        project: &project,
+        max_skill_bytes: session.config.limits.max_skill_bytes,
+        reads: !no_exec,
+    };
+    let rendered =
+        render::render(entry, arguments, surroundings).map_err(|error| failure(entry, &error))?;
+    match rendered.commands.first() {
+        Some(command) if !no_exec => {
+            let (name, command) = (entry.name(), crate::output::one_line(command));
+            let message =
+                format!("skill `{name}` runs commands when it is shown, such as `{command}`");
+            Err(Failure::unmet("not-permitted", message)
+                .skill(entry.name())
+                .detail("this version of metier runs no commands of skills")
+                .hint(format!(
+                    "metier show {name} --no-exec leaves them as they are written"
+                )))
+        }
+        _ => Ok(rendered),
+    }
 }
 
 /// What to say when a body can't be rendered.

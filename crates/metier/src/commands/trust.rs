@@ -37,7 +37,11 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         |path| session.machine.work.join(path),
     );
     let folder = match given.canonicalize() {
-        Ok(folder) => folder,
+        Ok(folder) if folder.is_dir() || args.revoke => folder,
+        Ok(_) => {
+            let message = format!("`{}` can't be trusted: it is not a folder", given.display());
+            return Err(Failure::unmet("not-a-folder", message).hint("name the folder it is in"));
+        }
         // What is gone can still be forgotten.
         Err(_) if args.revoke => given,
         Err(error) => {
