@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use metier_catalog::{Catalog, Host, IndexHome, Limits, Options, Places, Root, discover};
+use metier_catalog::{Catalog, Entry, Host, IndexHome, Limits, Options, Places, Root, discover};
 use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
 use metier_model::{Mode, Source};
 use metier_runtime::{Inventory, survey};
@@ -96,13 +96,23 @@ impl<'a> Session<'a> {
         Ok(self.take_stock(roots, builtins, self.mode(), &agent.selection))
     }
 
-    /// Looks into the given roots only, at every file anew and closer than a list would.
+    /// Looks into the given roots only, at every file anew, and closer at a skill that was named
+    /// itself than at the thousands in a folder.
     pub(crate) fn examine(&self, roots: Vec<Root>, mode: Mode) -> Inventory {
+        let named: Vec<PathBuf> = roots
+            .iter()
+            .filter_map(|root| root.path.canonicalize().ok())
+            .collect();
+        let is_named = |entry: &&mut Entry| {
+            let path = entry.place.path();
+            named
+                .iter()
+                .any(|named| *named == *path || *named == path.join(entry.files.main()))
+        };
         let mut catalog = self.look(roots, false, mode, None);
-        catalog
-            .entries
-            .iter_mut()
-            .for_each(|entry| entry.examine(mode, self.config.limits.max_skill_bytes));
+        let limit = self.config.limits.max_skill_bytes;
+        let entries = catalog.entries.iter_mut().filter(is_named);
+        entries.for_each(|entry| entry.examine(mode, limit));
         self.judge(catalog, mode, &[])
     }
 
