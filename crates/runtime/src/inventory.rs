@@ -1,6 +1,6 @@
 //! The inventory: every skill with its status and the reasons for it.
 
-use std::{cmp::Reverse, collections::HashMap};
+use std::cmp::Reverse;
 
 use metier_catalog::{Catalog, Entry, Place};
 use metier_config::Config;
@@ -110,9 +110,9 @@ pub fn survey(
     selection: &[String],
 ) -> Inventory {
     let mut diagnostics = std::mem::take(&mut catalog.diagnostics);
-    let winners = winners(&catalog, config);
+    let shadows = shadows(&catalog, config);
     let mut skills: Vec<Skill> = (0..catalog.entries.len())
-        .map(|entry| judge(&catalog, entry, &winners, config, facts, mode))
+        .map(|entry| judge(&catalog, entry, shadows[entry], config, facts, mode))
         .collect();
     check_dependencies(&catalog, &mut skills, &mut diagnostics);
     mark_selected(&catalog, &mut skills, selection, &mut diagnostics);
@@ -154,48 +154,46 @@ fn is_trusted(catalog: &Catalog, entry: &Entry) -> bool {
         .is_none_or(|root| root.trusted)
 }
 
-/// The entry that wins each name: a version that the user pinned, then the greater source, then the
-/// later root, then the first path. Untrusted and invalid ones don't compete.
-fn winners<'c>(catalog: &'c Catalog, config: &Config) -> HashMap<&'c str, usize> {
-    let mut winners: HashMap<&str, usize> = HashMap::with_capacity(catalog.entries.len());
+/// For each entry the one that wins its name, if that is another: a version that the user pinned,
+/// then the greater source, then the later root, then the first path. Untrusted and invalid ones
+/// don't compete. Sorted rather than hashed, because a catalog comes nearly sorted by name.
+fn shadows(catalog: &Catalog, config: &Config) -> Vec<Option<usize>> {
+    let name = |index: usize| {
+        let card = catalog.entries[index].card.as_ref();
+        card.map_or("", |card| card.name.as_str())
+    };
     // By its name and nothing else: a skill chooses its configuration key itself.
     let pinned = |card: &Card| {
         let wanted = config.entry(&card.name).version.as_deref();
         wanted.is_some() && wanted == card.version.as_ref().map(|version| version.as_str())
     };
-    let beats = |new: &Entry, old: &Entry| {
-        let rank = |entry: &Entry| {
-            (
-                entry.card.as_ref().is_some_and(&pinned),
-                entry.source,
-                entry.root,
-            )
-        };
-        rank(new)
-            .cmp(&rank(old))
-            .then_with(|| old.place.path().cmp(&new.place.path()))
-            .is_gt()
+    let rank = |index: &usize| {
+        let entry = &catalog.entries[*index];
+        let pinned = entry.card.as_ref().is_some_and(pinned);
+        let path = Reverse(entry.place.path());
+        (pinned, entry.source, entry.root, path)
     };
-    for (index, entry) in catalog.entries.iter().enumerate() {
-        let Some(card) = entry.card.as_ref().filter(|_| is_trusted(catalog, entry)) else {
-            continue;
-        };
-        winners
-            .entry(card.name.as_str())
-            .and_modify(|winner| {
-                if beats(entry, &catalog.entries[*winner]) {
-                    *winner = index;
-                }
-            })
-            .or_insert(index);
+    let competes = |index: &usize| {
+        let entry = &catalog.entries[*index];
+        entry.card.is_some() && is_trusted(catalog, entry)
+    };
+    let mut order: Vec<usize> = (0..catalog.entries.len()).filter(competes).collect();
+    order.sort_unstable_by(|a, b| name(*a).cmp(name(*b)));
+    let mut shadows = vec![None; catalog.entries.len()];
+    for same in order.chunk_by(|a, b| name(*a) == name(*b)) {
+        if let (true, Some(&winner)) = (same.len() > 1, same.iter().max_by_key(|index| rank(index)))
+        {
+            let losers = same.iter().filter(|index| **index != winner);
+            losers.for_each(|loser| shadows[*loser] = Some(winner));
+        }
     }
-    winners
+    shadows
 }
 
 fn judge(
     catalog: &Catalog,
     index: usize,
-    winners: &HashMap<&str, usize>,
+    shadowed_by: Option<usize>,
     config: &Config,
     facts: &dyn Facts,
     mode: Mode,
@@ -219,11 +217,8 @@ fn judge(
         return skill(Status::Invalid, strict.into_iter().collect(), None);
     };
     let trusted = is_trusted(catalog, entry);
-    if let Some(&winner) = winners
-        .get(card.name.as_str())
-        .filter(|winner| trusted && **winner != index)
-    {
-        return skill(Status::Shadowed, Vec::new(), Some(winner));
+    if shadowed_by.is_some() {
+        return skill(Status::Shadowed, Vec::new(), shadowed_by);
     }
     let reasons = match admit_entry(entry, card, trusted, config, facts) {
         Verdict::Admitted => Vec::new(),
