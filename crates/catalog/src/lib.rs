@@ -35,4 +35,5 @@ pub use entry::{Catalog, Entry, ManifestFiles, Place};
 pub use folder::{FileEntry, ReadError, Resource};
 pub use host::Host;
 pub use index::IndexHome;
+pub use manifest_file::read_small;
 pub use root::{Places, Root, usual};

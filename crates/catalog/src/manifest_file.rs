@@ -78,6 +78,29 @@ pub(crate) fn open(folder: BorrowedFd<'_>, path: &[u8]) -> Result<Option<Opened>
     }
 }
 
+/// The text of a small file that a folder brings along, such as AGENTS.md. It may be a link, but not
+/// out of the folder; a FIFO or device is not waited for. `None` when there is no such file.
+///
+/// # Errors
+/// When it is something else than a regular file of at most `limit` bytes in the folder.
+pub fn read_small(folder: &Path, name: &str, limit: u64) -> std::io::Result<Option<String>> {
+    let refused = |why: &str| Err(std::io::Error::other(why));
+    let file = match folder.join(name).canonicalize() {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !file.starts_with(folder.canonicalize()?) {
+        return refused("it is a link out of the folder");
+    }
+    let file = rustix::fs::open(&file, OPEN, rustix::fs::Mode::empty())?;
+    if let Err(problem) = check(&fstat(&file)?, limit) {
+        return refused(&problem.message);
+    }
+    let content = read_all(&file, limit)?;
+    Ok(Some(String::from_utf8_lossy(&content).into_owned()))
+}
+
 /// Opens a manifest that is a link, if the link stays in its folder: its target is walked down from
 /// the folder's own handle, so that nobody can bend the way while we go.
 pub(crate) fn open_linked(

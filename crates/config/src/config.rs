@@ -170,6 +170,8 @@ pub struct Value {
     pub is_default: bool,
     /// What it is for.
     pub doc: &'static str,
+    /// Whether anything in this version acts on it.
+    pub has_effect: bool,
 }
 
 /// Somebody asked for a key that doesn't exist.
@@ -299,6 +301,7 @@ fn value(key: &'static Key, path: &KeyPath, held: Option<&Held>) -> Value {
         is_default: origin == Origin::Default,
         origin,
         doc: key.doc,
+        has_effect: key.has_effect(),
     }
 }
 

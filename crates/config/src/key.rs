@@ -21,6 +21,14 @@ pub struct Key {
     pub doc: &'static str,
 }
 
+impl Key {
+    /// Whether anything in this version acts on it.
+    #[must_use]
+    pub fn has_effect(&self) -> bool {
+        !crate::table::WITHOUT_EFFECT.contains(&self.path)
+    }
+}
+
 /// The type of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {

@@ -56,6 +56,12 @@ fn describe(page: &mut String, key: &Key) {
         write_to(page, format_args!("- variable: `{env}`\n"));
     }
     write_to(page, format_args!("- in a project: {}\n", in_project(key)));
+    if !key.has_effect() {
+        write_to(
+            page,
+            format_args!("- kept, but without effect in this version\n"),
+        );
+    }
 }
 
 fn default(key: &Key) -> String {

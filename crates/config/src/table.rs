@@ -12,6 +12,25 @@ pub static OTHER_VARIABLES: &[&str] = &[
     "METIER_PROJECT_DIR",
 ];
 
+/// Keys that are read and kept, and that nothing in this version acts on. They are shown as such.
+pub(crate) static WITHOUT_EFFECT: &[&str] = &[
+    "skills.load.watch",
+    "skills.load.watch_debounce_ms",
+    "skills.approved",
+    "skills.security.scan_on_load",
+    "skills.security.block_critical",
+    "skills.security.allowed_command_prefixes",
+    "skills.security.on_conflict",
+    "skills.security.on_command_error",
+    "skills.registry_url",
+    "skills.limits.max_llm_calls_per_turn",
+    "skills.limits.max_shell_exec_per_turn",
+    "skills.limits.max_net_fetch_per_turn",
+    "skills.limits.shell_exec_timeout",
+    "skills.limits.net_fetch_timeout",
+    "agent.model",
+];
+
 /// All keys, in the order in which they are shown.
 pub static KEYS: &[Key] = &[
     Key {

@@ -5,7 +5,7 @@ use std::{path::Path, process::ExitCode};
 
 use metier_wire::{ErrorBody, ErrorDocument};
 
-use crate::output::{Output, Tone};
+use crate::output::{Output, Tone, one_line};
 
 /// Why a command failed. Behind a pointer, because most results are not failures.
 #[derive(Debug)]
@@ -84,9 +84,14 @@ impl Failure {
     /// Says it and gives the exit code.
     pub(crate) fn report(&self, output: &Output) -> ExitCode {
         if output.is_json() {
+            let mut message = self.0.message.clone();
+            for detail in &self.0.details {
+                message.push_str("; ");
+                message.push_str(detail);
+            }
             let error = ErrorBody {
                 code: self.0.code,
-                message: &self.0.message,
+                message: &message,
                 hint: self.0.hint.as_deref(),
                 skill: self.0.skill.as_deref(),
                 path: self.0.path.as_deref(),
@@ -107,7 +112,7 @@ impl Failure {
         output.say(&format!(
             "{} {}",
             output.paint_talk("error:", Tone::Bad),
-            self.0.message
+            one_line(&self.0.message)
         ));
         let place = self.0.path.as_ref().map(|path| {
             self.0
@@ -121,12 +126,13 @@ impl Failure {
             .cloned()
             .chain(place.map(|place| format!("in {place}")))
         {
-            output.say(&format!("  {detail}"));
+            output.say(&format!("  {}", one_line(&detail)));
         }
         if let Some(hint) = &self.0.hint {
             output.say(&format!(
-                "{} {hint}",
-                output.paint_talk("hint:", Tone::Note)
+                "{} {}",
+                output.paint_talk("hint:", Tone::Note),
+                one_line(hint)
             ));
         }
     }

@@ -7,7 +7,9 @@ use std::{
     time::Duration,
 };
 
-use metier_catalog::{Catalog, Entry, Host, IndexHome, Limits, Options, Places, Root, discover};
+use metier_catalog::{
+    Catalog, Entry, Host, IndexHome, Limits, Options, Places, Root, discover, read_small,
+};
 use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
 use metier_model::{Mode, Source};
 use metier_runtime::{Inventory, survey};
@@ -196,7 +198,7 @@ impl<'a> Session<'a> {
         }
         roots.extend(agent.folders.iter().map(|path| Root {
             trusted: agent.trusted,
-            ..Root::explicit(Source::Inline, path.clone())
+            ..Root::usual(Source::Inline, path.clone())
         }));
         roots.extend(
             self.global
@@ -291,11 +293,14 @@ fn layers(global: &Global, machine: &Machine) -> Result<Vec<Layer>, Failure> {
             }
         }
     }
-    let project = machine.project.join(".metier/config.toml");
-    if global.root.is_empty()
-        && let Ok(text) = fs::read_to_string(&project)
-    {
-        layers.push(Layer::project(project, text));
+    if global.root.is_empty() {
+        let text = match read_small(&machine.project, PROJECT_CONFIG, MAX_PROJECT_FILE) {
+            Ok(text) => text,
+            // What can't be read can't tighten anything; say so where every other mistake is said.
+            Err(error) => Some(format!("= {error}")),
+        };
+        let file = machine.project.join(PROJECT_CONFIG);
+        layers.extend(text.map(|text| Layer::project(file, text)));
     }
     layers.extend(
         machine
@@ -305,6 +310,11 @@ fn layers(global: &Global, machine: &Machine) -> Result<Vec<Layer>, Failure> {
     );
     Ok(layers)
 }
+
+const PROJECT_CONFIG: &str = ".metier/config.toml";
+
+/// The largest file of a project that is read before anybody has trusted it.
+const MAX_PROJECT_FILE: u64 = 1 << 20;
 
 /// What AGENT.md and AGENTS.md of the project, and `--skills`, ask for.
 struct AgentFiles {
@@ -324,8 +334,8 @@ impl AgentFiles {
             return files;
         }
         for name in ["AGENT.md", "AGENTS.md"] {
-            let path = session.machine.project.join(name);
-            let Ok(text) = fs::read_to_string(&path) else {
+            let Ok(Some(text)) = read_small(&session.machine.project, name, MAX_PROJECT_FILE)
+            else {
                 continue;
             };
             for skill in metier_model::agent_skills(&text) {

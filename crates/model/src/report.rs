@@ -49,7 +49,7 @@ impl<'a> Report<'a> {
             return;
         };
         if self.list.len() >= MAX_DIAGNOSTICS && severity < Severity::Error {
-            return;
+            return self.cut(at);
         }
         let say = say();
         self.list.push(Diagnostic {
@@ -57,6 +57,28 @@ impl<'a> Report<'a> {
             code,
             message: say.message.into(),
             hint: say.hint.map(Into::into),
+            file: self.file.into(),
+            position: Some(self.position(at)),
+        });
+    }
+
+    /// Says once that no more is said.
+    fn cut(&mut self, at: u32) {
+        if self
+            .list
+            .iter()
+            .any(|diagnostic| diagnostic.code == Code::LimitReached)
+        {
+            return;
+        }
+        self.list.push(Diagnostic {
+            severity: Severity::Warning,
+            code: Code::LimitReached,
+            message: format!(
+                "more than {MAX_DIAGNOSTICS} things are wrong; the rest is not listed"
+            )
+            .into(),
+            hint: Some("mend these first".into()),
             file: self.file.into(),
             position: Some(self.position(at)),
         });

@@ -53,6 +53,17 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A text as one word of a command line, in quotes where it needs them: what a skill is called must
+/// not become a command of its own when somebody copies a hint.
+#[must_use]
+pub fn shell_word(text: &str) -> Cow<'_, str> {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:@+,".contains(c);
+    if !text.is_empty() && !text.starts_with('-') && text.chars().all(plain) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("'{}'", visible(text).replace('\'', "'\\''")))
+}
+
 /// ASCII that was smuggled in as Unicode tag characters.
 #[must_use]
 pub fn smuggled_ascii(text: &str) -> String {
@@ -75,6 +86,15 @@ mod tests {
         );
         assert_eq!(without_hidden("a\u{e0041}\u{200b}b"), "ab");
         assert_eq!(smuggled_ascii("x\u{e0048}\u{e0069}"), "Hi");
+    }
+
+    #[test]
+    fn a_hint_never_holds_a_command_of_somebody_else() {
+        assert_eq!(shell_word("review-pr"), "review-pr");
+        assert_eq!(shell_word("/a b/c"), "'/a b/c'");
+        assert_eq!(shell_word("x; rm -rf ~"), "'x; rm -rf ~'");
+        assert_eq!(shell_word("$(x)'`"), "'$(x)'\\''`'");
+        assert_eq!(shell_word("-rf"), "'-rf'");
     }
 
     #[test]

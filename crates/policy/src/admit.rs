@@ -5,7 +5,7 @@
 //! the folder and the agent's tools are checked beside them. Every refusal is collected, not only
 //! the first, so that one look tells everything that is missing.
 
-use metier_model::{Card, Installer, Need, Os, Requirement, Source};
+use metier_model::{Card, Installer, Need, Os, Requirement, Source, text::shell_word};
 
 /// What the machine has. Implemented where the machine can be looked at.
 pub trait Facts {
@@ -42,8 +42,8 @@ pub struct Standing<'a> {
     pub source: Source,
     /// Whether its folder is trusted.
     pub trusted: bool,
-    /// The setting that switches it off, if one does.
-    pub switched_off_by: Option<&'a str>,
+    /// If a setting switches it off: what to do about that.
+    pub switched_off: Option<&'a str>,
     /// Whether the bundled allow-list lets it through.
     pub bundled_allowed: bool,
     /// The variables that the configuration sets for it.
@@ -61,7 +61,7 @@ impl Standing<'_> {
         Self {
             source,
             trusted: true,
-            switched_off_by: None,
+            switched_off: None,
             bundled_allowed: true,
             configured_env: &[],
             has_api_key: false,
@@ -154,6 +154,8 @@ pub struct Reason {
     pub hint: Option<Box<str>>,
     /// The line of the manifest that asks for it.
     pub line: Option<u32>,
+    /// Which of the card's requirements it is about.
+    pub requirement: Option<usize>,
 }
 
 /// Checks all rules and collects every reason against the skill.
@@ -161,13 +163,18 @@ pub struct Reason {
 pub fn admit(card: &Card, standing: &Standing<'_>, facts: &dyn Facts) -> Verdict {
     let mut reasons = Vec::new();
     standing_reasons(card, standing, &mut reasons);
-    for requirement in &card.requirements {
+    for (position, requirement) in card.requirements.iter().enumerate() {
         let skippable = matches!(
             requirement.need,
             Need::Bin(_) | Need::AnyBin(_) | Need::Env(_) | Need::Config(_)
         );
         if !(card.always && skippable) {
-            reasons.extend(unmet(card, requirement, standing, facts));
+            reasons.extend(
+                unmet(card, requirement, standing, facts).map(|reason| Reason {
+                    requirement: Some(position),
+                    ..reason
+                }),
+            );
         }
     }
     if reasons.is_empty() {
@@ -185,6 +192,7 @@ fn standing_reasons(card: &Card, standing: &Standing<'_>, reasons: &mut Vec<Reas
             message: message.into(),
             hint: Some(hint.into()),
             line: None,
+            requirement: None,
         });
     };
     if !standing.trusted {
@@ -194,11 +202,11 @@ fn standing_reasons(card: &Card, standing: &Standing<'_>, reasons: &mut Vec<Reas
             "metier trust".into(),
         );
     }
-    if let Some(setting) = standing.switched_off_by {
+    if let Some(hint) = standing.switched_off {
         refuse(
             ReasonKind::Disabled,
             "it is switched off in the configuration",
-            format!("metier config {setting} true"),
+            hint.to_owned(),
         );
     }
     if standing.source == Source::Builtin && !standing.bundled_allowed {
@@ -212,12 +220,12 @@ fn standing_reasons(card: &Card, standing: &Standing<'_>, reasons: &mut Vec<Reas
         Scan::Critical => refuse(
             ReasonKind::Scan,
             "the scanner found something dangerous in it",
-            format!("metier scan {}", card.name),
+            format!("metier scan {}", shell_word(&card.name)),
         ),
         Scan::Incomplete => refuse(
             ReasonKind::Scan,
             "the scanner could not read all of it",
-            format!("metier scan {}", card.name),
+            format!("metier scan {}", shell_word(&card.name)),
         ),
         Scan::Unknown | Scan::Passed => {}
     }
@@ -252,15 +260,16 @@ fn unmet(
         }
         Need::Env(name) if !variable_is_set(card, name, standing, facts) => {
             let hint = if card.primary_env.as_deref() == Some(name) {
-                format!(
-                    "metier config skills.entries.{}.api_key YOUR_KEY",
-                    card.config_key()
-                )
+                let key = format!("skills.entries.{}.api_key", card.config_key());
+                format!("metier config {} YOUR_KEY", shell_word(&key))
             } else {
-                format!(
-                    "export {name}=…, or: metier config skills.entries.{}.env.{name} VALUE",
-                    card.config_key()
-                )
+                let key = format!("skills.entries.{}.env.{name}", card.config_key());
+                let export = if is_variable(name) {
+                    format!("export {name}=…, or: ")
+                } else {
+                    String::new()
+                };
+                format!("{export}metier config {} VALUE", shell_word(&key))
             };
             (
                 ReasonKind::Env,
@@ -273,7 +282,10 @@ fn unmet(
             ReasonKind::Config,
             path.clone(),
             format!("it needs the setting `{path}`"),
-            format!("metier config settings.{path} true"),
+            format!(
+                "metier config {} true",
+                shell_word(&format!("settings.{path}"))
+            ),
         ),
         Need::Os(systems) if !facts.os().is_some_and(|os| systems.contains(&os)) => {
             let names: Vec<&str> = systems.iter().map(|os| os.as_str()).collect();
@@ -305,7 +317,14 @@ fn unmet(
         message: message.into(),
         hint: (!hint.is_empty()).then(|| hint.into()),
         line: Some(requirement.line),
+        requirement: None,
     })
+}
+
+/// A name that a shell takes for a variable.
+fn is_variable(name: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.chars().all(word) && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
 fn variable_is_set(card: &Card, name: &str, standing: &Standing<'_>, facts: &dyn Facts) -> bool {

@@ -139,7 +139,7 @@ fn always_skips_programs_but_not_the_system_trust_or_scan() {
 #[test]
 fn the_users_word_counts() {
     let standing = Standing {
-        switched_off_by: Some("skills.enabled"),
+        switched_off: Some("metier config skills.enabled true"),
         bundled_allowed: false,
         ..Standing::fine(Source::Builtin)
     };

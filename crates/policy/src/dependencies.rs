@@ -86,6 +86,9 @@ fn version_fits(dependency: &Dependency, card: &Card) -> bool {
         .is_some_and(|version| range.matches(version))
 }
 
+/// Whoever has more circles than this has one problem, not more.
+const MAX_CIRCLES: usize = 20;
+
 /// Every circle once, starting at its smallest position.
 fn cycles(edges: &BTreeMap<usize, Vec<usize>>) -> Vec<Vec<usize>> {
     let mut found = BTreeSet::new();
@@ -118,6 +121,9 @@ fn walk(
             continue;
         };
         stack.push((skill, position + 1));
+        if found.len() >= MAX_CIRCLES {
+            return;
+        }
         if let Some(entry) = path.iter().position(|other| *other == next) {
             let mut circle = path[entry..].to_vec();
             let smallest = circle

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use metier_catalog::{Catalog, Entry, Place};
-use metier_config::Config;
-use metier_model::{Card, Code, Diagnostic, Mode, Need, Severity, Source};
+use metier_config::{Config, Origin};
+use metier_model::{Card, Code, Diagnostic, Mode, Need, Severity, Source, text};
 use metier_policy::{Facts, Reason, ReasonKind, Scan, Standing, Verdict, admit, dependencies};
 
 /// Whether a skill can be used.
@@ -211,8 +211,15 @@ fn judge(
             kind: ReasonKind::Strict,
             name: entry.name().into(),
             message: "it does not conform to the specification, and validation is strict".into(),
-            hint: Some(format!("metier validate --strict {}", entry.place.path().display()).into()),
+            hint: Some(
+                format!(
+                    "metier validate --strict {}",
+                    text::shell_word(&entry.place.path().to_string_lossy())
+                )
+                .into(),
+            ),
             line: None,
+            requirement: None,
         });
         return skill(Status::Invalid, strict.into_iter().collect(), None);
     };
@@ -236,20 +243,11 @@ fn admit_entry(
 ) -> Verdict {
     let settings = config.entry(card.config_key());
     let env: Vec<&str> = settings.env.keys().map(String::as_str).collect();
-    let own_switch = if settings.enabled {
-        String::new()
-    } else {
-        format!("skills.entries.{}.enabled", card.config_key())
-    };
-    let switched_off_by = match (config.enabled, settings.enabled) {
-        (false, _) => Some("skills.enabled"),
-        (true, false) => Some(own_switch.as_str()),
-        (true, true) => None,
-    };
+    let switched_off = switch(config, card).map(|key| switch_hint(config, &key));
     let standing = Standing {
         source: entry.source,
         trusted,
-        switched_off_by,
+        switched_off: switched_off.as_deref(),
         bundled_allowed: config
             .allow_bundled
             .as_ref()
@@ -259,6 +257,27 @@ fn admit_entry(
         scan: Scan::Unknown,
     };
     admit(card, &standing, facts)
+}
+
+/// The setting that switches a skill off, if one does.
+fn switch(config: &Config, card: &Card) -> Option<String> {
+    let key = card.config_key();
+    if !config.enabled {
+        Some("skills.enabled".to_owned())
+    } else if !config.entry(key).enabled {
+        Some(format!("skills.entries.{key}.enabled"))
+    } else {
+        None
+    }
+}
+
+/// How to take a switch back, which depends on who set it.
+fn switch_hint(config: &Config, key: &str) -> String {
+    match config.get(key).map(|value| value.origin) {
+        Ok(Origin::Project(file)) => format!("remove `{key}` from {}", file.display()),
+        Ok(Origin::Env(name)) => format!("unset {name}"),
+        _ => format!("metier config {} true", text::shell_word(key)),
+    }
 }
 
 /// Switched off beats blocked beats not ready.
@@ -341,6 +360,7 @@ fn check_dependencies(catalog: &Catalog, skills: &mut [Skill], diagnostics: &mut
                         message: message.into(),
                         hint,
                         line: Some(line),
+                        requirement: None,
                     });
                 }
             }
@@ -349,7 +369,15 @@ fn check_dependencies(catalog: &Catalog, skills: &mut [Skill], diagnostics: &mut
                     .iter()
                     .map(|skill| format!("`{}`", cards[*skill].name))
                     .collect();
-                let message = format!("these skills wait for each other: {}", names.join(" → "));
+                let more = names.len().saturating_sub(8);
+                let mut shortened: Vec<String> = names.into_iter().take(8).collect();
+                if more > 0 {
+                    shortened.push(format!("{more} more"));
+                }
+                let message = format!(
+                    "these skills wait for each other: {}",
+                    shortened.join(" → ")
+                );
                 diagnostics.push(about(
                     &catalog.entries[positions[circle[0]]],
                     Code::DependencyCycle,
@@ -380,11 +408,8 @@ fn mark_selected(
             diagnostics.push(Diagnostic {
                 severity: Severity::Warning,
                 code: Code::SelectionUnknown,
-                message: format!(
-                    "the selected skill `{}` is not there",
-                    metier_model::text::visible(name)
-                )
-                .into(),
+                message: format!("the selected skill `{}` is not there", text::visible(name))
+                    .into(),
                 hint: Some("metier list --all".into()),
                 file: "".into(),
                 position: None,

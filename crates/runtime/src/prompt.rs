@@ -289,7 +289,7 @@ fn write_xml(lines: &[Line<'_>], out: &mut String) {
 }
 
 /// All five characters that mean something in XML.
-fn escape(value: &str, out: &mut String) {
+pub(crate) fn escape(value: &str, out: &mut String) {
     for c in value.chars() {
         match c {
             '&' => out.push_str("&amp;"),

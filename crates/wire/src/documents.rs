@@ -167,6 +167,8 @@ pub struct ConfigValue {
     pub is_default: bool,
     /// What it does.
     pub doc: &'static str,
+    /// Whether anything in this version acts on it.
+    pub has_effect: bool,
 }
 
 /// An error, for every command.

@@ -6,7 +6,8 @@ use metier_model::{
 use serde_json::{Map, Value, json};
 
 /// Every field that the manifest has; what it does not have is left out.
-pub(crate) fn to_json(manifest: &Manifest) -> Value {
+#[must_use]
+pub fn to_json(manifest: &Manifest) -> Value {
     let mut out = Map::new();
     identity(manifest, &mut out);
     requirements(&manifest.card, &mut out);

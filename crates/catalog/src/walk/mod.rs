@@ -213,7 +213,13 @@ impl Walk<'_> {
             let handles: Vec<_> = chunks
                 .map(|chunk| scope.spawn(move || work(chunk)))
                 .collect();
-            lanes.extend(handles.into_iter().filter_map(|handle| handle.join().ok()));
+            // A bug in a thread must not look like fewer skills.
+            let joined = handles.into_iter().map(|handle| {
+                handle
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            lanes.extend(joined);
         });
         Ok(lanes)
     }

@@ -70,7 +70,7 @@ fn show_all(session: &Session<'_>) -> Result<(), Failure> {
     if session.output.is_json() {
         let problem = |problem: &metier_config::Problem| {
             json!({
-                "severity": if problem.is_error() { "error" } else { "warning" }, "message": problem.message, "path": problem.path(),
+                "severity": if problem.is_error() { "error" } else { "warning" }, "message": problem.message, "path": problem.path().map(Path::to_string_lossy),
                 "line": problem.line, "column": problem.column, "hint": problem.hint,
             })
         };
@@ -113,12 +113,21 @@ fn table(config: &Config, session: &Session<'_>) -> String {
         .iter()
         .map(|value| {
             let text = value.text.as_deref().unwrap_or("(not set)");
-            let origin = session
-                .output
-                .paint(&format!("# {}", value.origin), Tone::Faint);
+            let origin = session.output.paint(
+                &format!("# {}{}", value.origin, without_effect(value)),
+                Tone::Faint,
+            );
             format!("{:width$} = {text}  {origin}\n", value.key)
         })
         .collect()
+}
+
+fn without_effect(value: &Value) -> &'static str {
+    if value.has_effect {
+        ""
+    } else {
+        ", without effect in this version"
+    }
 }
 
 fn row(value: Value) -> ConfigValue {
@@ -129,6 +138,7 @@ fn row(value: Value) -> ConfigValue {
         line: value.line,
         is_default: value.is_default,
         doc: value.doc,
+        has_effect: value.has_effect,
     }
 }
 
@@ -164,7 +174,7 @@ fn change(
     if session.output.is_json() {
         session
             .output
-            .document(&json!({ "key": key, "old": edited.old, "path": file }))?;
+            .document(&json!({ "key": key, "old": edited.old, "path": file.to_string_lossy() }))?;
     } else {
         session.output.note(&format!("wrote {}", file.display()));
         if let Some(old) = edited.old.filter(|old| !old.contains('…')) {

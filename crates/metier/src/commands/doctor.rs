@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use metier_model::Severity;
+use metier_model::{Severity, text::shell_word};
 use metier_runtime::{Inventory, Status};
 use metier_store::Store;
 use metier_wire::{Check, Doctor};
@@ -188,7 +188,10 @@ fn skills(session: &Session<'_>, inventory: &Inventory, checks: &mut Vec<Check>)
                 &name,
                 status,
                 message,
-                Some(format!("metier validate {}", entry.place.path().display())),
+                Some(format!(
+                    "metier validate {}",
+                    shell_word(&entry.place.path().to_string_lossy())
+                )),
             ));
         }
         for reason in &skill.reasons {
@@ -214,7 +217,10 @@ fn warnings(
             name,
             "warn",
             format!("it has {}", count(number, "warning")),
-            Some(format!("metier validate {}", entry.place.path().display())),
+            Some(format!(
+                "metier validate {}",
+                shell_word(&entry.place.path().to_string_lossy())
+            )),
         ));
     }
 }

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use metier_catalog::FileEntry;
 use metier_model::{Manifest, Need, Severity};
+use metier_policy::ReasonKind;
 use metier_runtime::{Inventory, Skill, Status};
 use metier_wire::Info;
 
@@ -41,7 +42,13 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             .filter(|skill| skill.entry == position)
             .for_each(|skill| skill.status = Status::Invalid);
     }
-    let skill = find(session, &inventory, &args.name)?;
+    let Some(skill) = inventory
+        .skills
+        .iter()
+        .find(|skill| skill.entry == position)
+    else {
+        return Ok(ExitCode::FAILURE);
+    };
     if session.output.is_json() {
         let info = Info::new(&inventory, skill, manifest.as_ref(), &files);
         session.output.stream(|out| info.write(out))?;
@@ -147,7 +154,9 @@ impl Page<'_> {
 
     fn files(&mut self, files: &[FileEntry]) {
         const SHOWN: usize = 20;
-        let total: u64 = files.iter().map(|file| file.size).sum();
+        let total = files
+            .iter()
+            .fold(0_u64, |sum, file| sum.saturating_add(file.size));
         self.heading(&format!("{}, {total} bytes", count(files.len(), "file")));
         for file in files.iter().take(SHOWN) {
             self.line(&format!(
@@ -182,7 +191,7 @@ impl Page<'_> {
             });
             self.line(&format!(
                 "    {}{place}: {}: {} [{}]",
-                diagnostic.file,
+                one_line(&diagnostic.file),
                 diagnostic.severity,
                 one_line(&diagnostic.message),
                 diagnostic.code
@@ -247,7 +256,7 @@ fn needs(page: &mut Page<'_>, skill: &Skill, manifest: &Manifest) {
         return;
     }
     page.heading("what it needs");
-    for requirement in &card.requirements {
+    for (position, requirement) in card.requirements.iter().enumerate() {
         let (kind, what) = match &requirement.need {
             Need::Bin(name) => ("program", name.to_string()),
             Need::AnyBin(names) => ("one of the programs", names.join(", ")),
@@ -278,20 +287,27 @@ fn needs(page: &mut Page<'_>, skill: &Skill, manifest: &Manifest) {
                 )
             }
         };
-        let missing = skill.reasons.iter().any(|reason| {
-            reason.line == Some(requirement.line)
-                && (what.starts_with(&*reason.name) || *reason.name == *what)
+        let missing = skill.reasons.iter().any(|reason| match &requirement.need {
+            Need::Skill(dependency) => {
+                reason.kind == ReasonKind::Dependency && reason.name == dependency.name
+            }
+            _ => reason.requirement == Some(position),
         });
-        let sign = if missing {
-            page.output.paint("✗", Tone::Bad)
-        } else {
-            page.output.paint("✓", Tone::Good)
+        let judged = matches!(skill.status, Status::Ready | Status::NotReady) && !card.always;
+        let sign = match (missing, judged) {
+            (true, _) => page.output.paint("✗", Tone::Bad),
+            (false, true) => page.output.paint("✓", Tone::Good),
+            (false, false) => page.output.paint("-", Tone::Faint),
         };
         page.line(&format!("    {sign} {kind} {}", one_line(&what)));
     }
     for reason in &skill.reasons {
         if let Some(hint) = &reason.hint {
-            page.line(&format!("      → {}: {hint}", one_line(&reason.message)));
+            page.line(&format!(
+                "      → {}: {}",
+                one_line(&reason.message),
+                one_line(hint)
+            ));
         }
     }
     for installer in &card.installers {
@@ -305,6 +321,46 @@ fn needs(page: &mut Page<'_>, skill: &Skill, manifest: &Manifest) {
         ));
     }
 }
+
+/// Fields that have a line of their own; every other one is printed as it is, so that nothing that
+/// was read stays unseen.
+const SHOWN: &[&str] = &[
+    "name",
+    "description",
+    "when_to_use",
+    "version",
+    "license",
+    "compatibility",
+    "homepage",
+    "author",
+    "emoji",
+    "category",
+    "tags",
+    "requires",
+    "os",
+    "tools_required",
+    "dependencies",
+    "install",
+    "user-invocable",
+    "disable-model-invocation",
+    "context",
+    "agent",
+    "model",
+    "effort",
+    "argument-hint",
+    "arguments",
+    "paths",
+    "allowed-tools",
+    "disallowed-tools",
+    "allowed_tools",
+    "forbidden_tools",
+    "execution_protocol",
+    "conflicts_with",
+    "types",
+    "triggers",
+    "permissions",
+    "unknown",
+];
 
 fn rest(page: &mut Page<'_>, manifest: &Manifest) {
     let (tools, contract, code, triggers) = (
@@ -354,6 +410,14 @@ fn rest(page: &mut Page<'_>, manifest: &Manifest) {
             .map(|(key, _)| key.clone())
             .collect::<Vec<_>>(),
     );
+    if let serde_json::Value::Object(fields) = metier_wire::manifest(manifest) {
+        for (key, value) in fields
+            .iter()
+            .filter(|(key, _)| !SHOWN.contains(&key.as_str()))
+        {
+            page.field(key, &value.to_string());
+        }
+    }
     if page.text.len() > before {
         let heading = page.output.paint("rules", Tone::Strong);
         page.text.insert_str(before, &format!("\n  {heading}\n"));

@@ -118,15 +118,13 @@ pub(super) fn remarks(inventory: &Inventory, skill: &Skill) -> Vec<String> {
             let hint = reason
                 .hint
                 .as_deref()
-                .map_or_else(String::new, |hint| format!(" → {hint}"));
+                .map_or_else(String::new, |hint| format!(" → {}", one_line(hint)));
             format!("{}{hint}", one_line(&reason.message))
         })
         .collect();
     if let Some(winner) = skill.shadowed_by {
-        lines.push(format!(
-            "hidden by {}",
-            inventory.catalog.entries[winner].place.path().display()
-        ));
+        let winner = inventory.catalog.entries[winner].place.path();
+        lines.push(format!("hidden by {}", one_line(&winner.to_string_lossy())));
     }
     let errors = entry
         .diagnostics
@@ -138,7 +136,7 @@ pub(super) fn remarks(inventory: &Inventory, skill: &Skill) -> Vec<String> {
         });
         format!(
             "{}{place}: {}",
-            entry.place.path().join(&*diagnostic.file).display(),
+            one_line(&entry.place.path().join(&*diagnostic.file).to_string_lossy()),
             one_line(&diagnostic.message)
         )
     }));
@@ -183,7 +181,11 @@ fn footer(inventory: &Inventory, all: bool, output: &Output) {
             || diagnostic.code == Code::SelectionUnknown
     }) {
         let hint = diagnostic.hint.as_deref().map_or_else(String::new, |hint| {
-            format!("\n{} {hint}", output.paint_talk("hint:", Tone::Note))
+            format!(
+                "\n{} {}",
+                output.paint_talk("hint:", Tone::Note),
+                one_line(hint)
+            )
         });
         let place = if diagnostic.file.is_empty() {
             String::new()

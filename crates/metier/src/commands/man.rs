@@ -25,6 +25,9 @@ pub(crate) fn run(args: &Args, output: &Output) -> Result<ExitCode, Failure> {
             };
             fs::create_dir_all(folder).map_err(unwritable)?;
             clap_mangen::generate_to(command, folder).map_err(unwritable)?;
+            if output.is_json() {
+                output.document(&serde_json::json!({ "path": folder.to_string_lossy() }))?;
+            }
             output.note(&format!("wrote the manual pages to {}", folder.display()));
         }
         None => {

@@ -15,6 +15,7 @@ pub(crate) mod validate;
 
 use std::process::ExitCode;
 
+use metier_model::text::shell_word;
 use metier_runtime::{Inventory, Skill, Status};
 
 use crate::{
@@ -103,7 +104,10 @@ fn find_usable<'a>(
                         .and_then(|error| error.position)
                         .map(|position| position.line),
                 )
-                .hint(format!("metier validate {}", entry.place.path().display())))
+                .hint(format!(
+                    "metier validate {}",
+                    shell_word(&entry.place.path().to_string_lossy())
+                )))
         }
         Status::Blocked | Status::Disabled => {
             let what = if skill.status == Status::Blocked {

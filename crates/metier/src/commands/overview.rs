@@ -2,7 +2,7 @@
 
 use std::{path::Path, process::ExitCode};
 
-use metier_model::{Code, Severity, Source};
+use metier_model::{Code, Severity, Source, text::shell_word};
 use metier_runtime::{Inventory, Skill, Status};
 use metier_wire::{Counts, RootRow};
 use serde_json::json;
@@ -240,13 +240,16 @@ fn next(inventory: &Inventory) -> Vec<(String, &'static str)> {
     }
     if let Some(entry) = with(Status::NotReady) {
         next.push((
-            format!("metier info {}", one_line(&entry.name())),
+            format!("metier info {}", shell_word(&entry.name())),
             "see what it lacks and how to get it",
         ));
     }
     if let Some(entry) = with(Status::Invalid) {
         next.push((
-            format!("metier validate {}", entry.place.path().display()),
+            format!(
+                "metier validate {}",
+                shell_word(&entry.place.path().to_string_lossy())
+            ),
             "see what is wrong with it and how to mend it",
         ));
     }
@@ -254,7 +257,7 @@ fn next(inventory: &Inventory) -> Vec<(String, &'static str)> {
         && let Some(entry) = with(Status::Ready)
     {
         next.push((
-            format!("metier show {} --no-exec", one_line(&entry.name())),
+            format!("metier show {} --no-exec", shell_word(&entry.name())),
             "see what a model gets",
         ));
     }

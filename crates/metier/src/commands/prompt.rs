@@ -18,7 +18,7 @@ use metier_wire::{PromptDocument, PromptSkill};
 use crate::{
     commands::{find_usable, show},
     failure::Failure,
-    output::{Tone, count},
+    output::{Tone, count, one_line},
     session::Session,
 };
 
@@ -79,6 +79,10 @@ enum Mode {
 const FULL_SKILLS: usize = 20;
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+    if args.mode == Mode::Full && (args.budget.is_some() || args.bare || args.keep_empty) {
+        let message = "--budget, --bare and --keep-empty are for the catalog, not for whole bodies";
+        return Err(Failure::broken("usage", message).hint("leave out `--mode full`"));
+    }
     let base = args
         .base
         .as_deref()
@@ -208,8 +212,10 @@ fn full(
     let (text, failed) = prompt::full(inventory, &options);
     for (name, error) in failed {
         session.output.note(&format!(
-            "{} skill `{name}` was left out: {error}",
-            session.output.paint_talk("warning:", Tone::Warn)
+            "{} skill `{}` was left out: {}",
+            session.output.paint_talk("warning:", Tone::Warn),
+            one_line(&name),
+            one_line(&error.to_string())
         ));
     }
     if args.format == Format::Json || session.output.is_json() {

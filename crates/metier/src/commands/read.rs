@@ -68,5 +68,8 @@ fn failure(skill: &str, error: &ReadError) -> Failure {
     };
     Failure::unmet(code, error.to_string())
         .skill(skill)
-        .hint(format!("metier info {skill} lists its files"))
+        .hint(format!(
+            "metier info {} lists its files",
+            metier_model::text::shell_word(skill)
+        ))
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use metier_catalog::Entry;
+use metier_model::text::shell_word;
 use metier_runtime::render::{self, Arguments, RenderError, Rendered, Surroundings};
 use metier_wire::ShowDocument;
 
@@ -81,7 +82,8 @@ pub(super) fn activate(
                 .skill(entry.name())
                 .detail("this version of metier runs no commands of skills")
                 .hint(format!(
-                    "metier show {name} --no-exec leaves them as they are written"
+                    "metier show {} --no-exec leaves them as they are written",
+                    shell_word(&name)
                 )))
         }
         _ => Ok(rendered),
@@ -96,5 +98,8 @@ pub(super) fn failure(entry: &Entry, error: &RenderError) -> Failure {
     )
     .skill(entry.name())
     .path(entry.manifest_path())
-    .hint(format!("metier validate {}", entry.place.path().display()))
+    .hint(format!(
+        "metier validate {}",
+        shell_word(&entry.place.path().to_string_lossy())
+    ))
 }

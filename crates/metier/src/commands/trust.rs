@@ -53,6 +53,14 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             .hint("name a folder that exists"));
         }
     };
+    let home = session.machine.home.as_ref();
+    let home = home.and_then(|home| home.canonicalize().ok());
+    if args.path.is_none() && !args.revoke && home.is_some_and(|home| home.starts_with(&folder)) {
+        let message = "this would trust every project in your home directory";
+        return Err(Failure::unmet("too-wide", message)
+            .path(&folder)
+            .hint("cd into the project, or name the folder: metier trust DIR"));
+    }
     let store = Store::open(database)?;
     let action = if args.revoke {
         if store.revoke(&folder)? {

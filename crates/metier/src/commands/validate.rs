@@ -172,7 +172,7 @@ fn lines(entry: &Entry, diagnostic: &Diagnostic, output: &Output) -> String {
     });
     format!(
         "{}{place}: {}: {} [{}]\n{hint}",
-        file.display(),
+        one_line(&file.to_string_lossy()),
         severity(diagnostic, output),
         one_line(&diagnostic.message),
         diagnostic.code

@@ -72,7 +72,6 @@ impl Draft {
             match word.parse::<Want>() {
                 Ok(want) => self.wants.push(want),
                 Err(error) => {
-                    self.permission_error = true;
                     report.add(Code::PermissionUnknown, at, || {
                         let known = metier_sdk::Permission::ALL.map(metier_sdk::Permission::as_str);
                         Say::new(format!("{error}"))

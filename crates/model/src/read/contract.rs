@@ -60,10 +60,10 @@ fn compatibility(node: &Node<'_>, report: &mut Report<'_>) -> Option<Compatibili
     Some(CompatibilityRule {
         with,
         version: shape::entry(node, "version", report),
+        // What can't be read is taken for the stricter word.
         compatible: node
             .get("compatible")
-            .and_then(Node::as_bool)
-            .unwrap_or(true),
+            .is_none_or(|flag| shape::flag("compatible", flag, report).unwrap_or(false)),
         reason: shape::entry(node, "reason", report),
     })
 }
@@ -77,8 +77,7 @@ fn composability(node: &Node<'_>, report: &mut Report<'_>) -> Option<Composabili
         with,
         required: node
             .get("required")
-            .and_then(Node::as_bool)
-            .unwrap_or(false),
+            .is_some_and(|flag| shape::flag("required", flag, report).unwrap_or(true)),
         order: shape::entry(node, "order", report),
     })
 }

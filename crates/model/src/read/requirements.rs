@@ -147,8 +147,22 @@ impl Draft {
             kind,
             package,
             bins,
-            os: os.iter().filter_map(|word| word.parse().ok()).collect(),
+            os: self.systems(&os, node.at, report),
         });
+    }
+
+    /// The systems of an installer; one that nobody knows is no system at all.
+    fn systems(&self, words: &[Box<str>], at: u32, report: &mut Report<'_>) -> Vec<Os> {
+        let mut systems = Vec::new();
+        for word in words {
+            match word.to_ascii_lowercase().parse::<Os>() {
+                Ok(os) => systems.push(os),
+                Err(error) => report.add(Code::UnknownWord, at, || {
+                    Say::new(format!("`install.os`: {error}"))
+                }),
+            }
+        }
+        systems
     }
 
     fn read_dependencies(&mut self, node: &Node<'_>, report: &mut Report<'_>) {
@@ -212,7 +226,7 @@ impl Draft {
         }
         let optional = node
             .get("optional")
-            .and_then(Node::as_bool)
+            .and_then(|flag| shape::flag("optional", flag, report))
             .unwrap_or(false);
         self.need(
             Need::Skill(Dependency {
