@@ -13,10 +13,10 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use metier_model::Mode;
+use metier_model::{Digest, Mode};
 use rustix::fs::Stat;
 
-use crate::codec::{Reader, Writer};
+use crate::codec::{Reader, Remembered, Writer};
 
 const MAGIC: &[u8; 8] = b"METIER\x00\x01";
 
@@ -157,6 +157,39 @@ impl IndexHome {
     pub(crate) fn load(&self, root: &Path, mode: Mode) -> Option<Index> {
         let bytes = fs::read(self.file(root, mode)).ok()?;
         Index::decode(bytes, root, self.stamp)
+    }
+
+    /// Writes down the digest of a skill that is in the index, so that a list can show it.
+    pub fn remember_digest(&self, root: &Path, mode: Mode, folder: &Path, digest: Digest) {
+        let Some(index) = self.load(root, mode) else {
+            return;
+        };
+        let path = folder.strip_prefix(root).unwrap_or(folder);
+        let path = match path.as_os_str().as_encoded_bytes() {
+            b"" => b".",
+            path => path,
+        };
+        let Some(found) = index.find(path, 0) else {
+            return;
+        };
+        let Some(old) = Remembered::decode(index.payload(found)) else {
+            return;
+        };
+        let payload = Remembered::encode(
+            &old.files,
+            old.card.as_ref(),
+            &old.diagnostics,
+            Some(digest),
+        );
+        let rewritten = record(path, index.keys(found), &payload);
+        let records: Vec<Vec<u8>> = (0..index.len())
+            .map(|number| match number == found {
+                true => rewritten.clone(),
+                false => index.whole(number).to_vec(),
+            })
+            .collect();
+        // A cache that can't be written costs time, nothing else.
+        self.save(root, mode, &records).ok();
     }
 
     /// Writes the index of a root: beside the old one first, then in its place.

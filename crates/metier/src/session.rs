@@ -11,7 +11,7 @@ use metier_catalog::{
     Catalog, Entry, Host, IndexHome, Limits, Options, Places, Root, discover, read_small,
 };
 use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
-use metier_model::{Mode, Source};
+use metier_model::{Digest, Mode, Source};
 use metier_runtime::{Inventory, survey};
 use metier_store::Store;
 
@@ -118,6 +118,27 @@ impl<'a> Session<'a> {
         self.judge(catalog, mode, &[])
     }
 
+    /// Where the warm index is, unless nobody wants it.
+    fn index(&self) -> Option<IndexHome> {
+        let cache = self.machine.cache.as_ref()?;
+        let home = IndexHome {
+            folder: cache.join("catalog"),
+            stamp: self.machine.stamp,
+        };
+        (!self.global.no_index).then_some(home)
+    }
+
+    /// Lets later lists show a digest that was worked out just now.
+    pub(crate) fn remember_digest(&self, inventory: &Inventory, entry: &Entry, digest: Digest) {
+        let root = entry
+            .root
+            .and_then(|root| inventory.catalog.roots.get(usize::from(root)));
+        let root = root.and_then(|root| root.path.canonicalize().ok());
+        if let (Some(index), Some(root)) = (self.index(), root) {
+            index.remember_digest(&root, self.mode(), &entry.place.path(), digest);
+        }
+    }
+
     fn take_stock(
         &self,
         roots: Vec<Root>,
@@ -125,15 +146,7 @@ impl<'a> Session<'a> {
         mode: Mode,
         selection: &[String],
     ) -> Inventory {
-        let index = if self.global.no_index {
-            None
-        } else {
-            self.machine.cache.as_ref()
-        };
-        let index = index.map(|cache| IndexHome {
-            folder: cache.join("catalog"),
-            stamp: self.machine.stamp,
-        });
+        let index = self.index();
         let catalog = self.look(roots, builtins, mode, index.as_ref());
         self.judge(catalog, mode, selection)
     }

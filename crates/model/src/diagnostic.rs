@@ -92,7 +92,7 @@ macro_rules! level {
 // code = id, lenient, strict
 codes! {
     // The file
-    /// There is no SKILL.md or SKILL.yaml in the folder.
+    /// There is no SKILL.md in the folder.
     SkillFileMissing = "skill-file-missing", error, error;
     /// The file could not be read.
     FileUnreadable = "file-unreadable", error, error;

@@ -34,6 +34,9 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         .ok()
         .and_then(|(parsed, _)| parsed.manifest);
     let digest = entry.place.digest().ok();
+    if let Some(digest) = digest {
+        session.remember_digest(&inventory, &inventory.catalog.entries[position], digest);
+    }
     inventory.catalog.entries[position].digest = digest;
     if inventory.catalog.entries[position].card.is_none() {
         inventory

@@ -31,6 +31,11 @@ pub(crate) fn read<'a>(
     base: u32,
     report: &mut Report<'_>,
 ) -> Result<Node<'a>, Failure> {
+    if let Some(mark) = inner_mark(text) {
+        let message = "a byte order mark stands inside of the text".to_owned();
+        let at = base.saturating_add(mark);
+        return Err(Failure::Syntax { at, message });
+    }
     let options =
         granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH };
     let mut builder = Builder {
@@ -59,6 +64,15 @@ pub(crate) fn read<'a>(
         value: Value::Null,
         at: base,
     }))
+}
+
+/// The offset of a byte order mark at the start of a line: the event parser takes the first one for
+/// that of a stream.
+fn inner_mark(text: &str) -> Option<u32> {
+    let breaks = |byte: u8| matches!(byte, b'\n' | b'\r' | 0xbf);
+    let starts_line = |at: &usize| *at == 0 || breaks(text.as_bytes()[at - 1]);
+    let mut marks = text.match_indices('\u{feff}').map(|(at, _)| at);
+    u32::try_from(marks.find(starts_line)?).ok()
 }
 
 fn scan_failure(error: &granit_parser::ScanError, base: u32, report: &mut Report<'_>) -> Failure {

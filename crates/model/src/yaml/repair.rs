@@ -111,7 +111,7 @@ fn continues(line: &str) -> bool {
 
 /// The key of a line `key: …` or `key:` that starts in the first column.
 fn entry_key(line: &str) -> Option<&str> {
-    let (key, rest) = line.split_once(':')?;
+    let (key, rest) = line.trim_start_matches('\u{feff}').split_once(':')?;
     let bare = |quote: char| {
         key.strip_prefix(quote)
             .and_then(|key| key.strip_suffix(quote))
