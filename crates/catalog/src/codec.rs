@@ -94,14 +94,6 @@ impl<'a> Reader<'a> {
         self.take(length)
     }
 
-    /// Where a length-prefixed run of bytes starts and ends.
-    pub(crate) fn range(&mut self) -> Option<(usize, usize)> {
-        let length = self.u32()? as usize;
-        let start = self.position;
-        self.take(length)?;
-        Some((start, self.position))
-    }
-
     fn text(&mut self) -> Option<&'a str> {
         std::str::from_utf8(self.bytes()?).ok()
     }

@@ -169,10 +169,10 @@ impl IndexHome {
             b"" => b".",
             path => path,
         };
-        let Some(found) = index.find(path, 0) else {
+        let Some((found, view)) = index.find(path, 0) else {
             return;
         };
-        let Some(old) = Remembered::decode(index.payload(found)) else {
+        let Some(old) = Remembered::decode(view.payload) else {
             return;
         };
         let payload = Remembered::encode(
@@ -181,7 +181,7 @@ impl IndexHome {
             &old.diagnostics,
             Some(digest),
         );
-        let rewritten = record(path, index.keys(found), &payload);
+        let rewritten = record(path, &view.keys, &payload);
         let records: Vec<Vec<u8>> = (0..index.len())
             .map(|number| match number == found {
                 true => rewritten.clone(),
@@ -248,11 +248,29 @@ pub(crate) struct Index {
     by_path: std::sync::OnceLock<HashMap<Vec<u8>, usize>>,
 }
 
+/// Where a record is; it is taken apart when it is asked for, so that ten thousand of them cost
+/// little memory.
+#[derive(Clone, Copy)]
 struct Record {
-    whole: (usize, usize),
-    path: (usize, usize),
-    payload: (usize, usize),
-    keys: Keys,
+    start: usize,
+    end: usize,
+}
+
+/// A record, taken apart.
+pub(crate) struct View<'i> {
+    path: &'i [u8],
+    pub(crate) keys: Keys,
+    pub(crate) payload: &'i [u8],
+}
+
+impl<'i> View<'i> {
+    fn read(input: &mut Reader<'i>) -> Option<Self> {
+        Some(Self {
+            path: input.bytes()?,
+            keys: Keys::read(input)?,
+            payload: input.bytes()?,
+        })
+    }
 }
 
 impl Index {
@@ -270,15 +288,9 @@ impl Index {
         let mut records = Vec::with_capacity(count.min(1 << 20));
         for _ in 0..count {
             let start = input.position();
-            let path = input.range()?;
-            let keys = Keys::read(&mut input)?;
-            let payload = input.range()?;
-            records.push(Record {
-                whole: (start, input.position()),
-                path,
-                payload,
-                keys,
-            });
+            View::read(&mut input)?;
+            let end = input.position();
+            records.push(Record { start, end });
         }
         Some(Self {
             bytes,
@@ -287,43 +299,32 @@ impl Index {
         })
     }
 
-    fn slice(&self, range: (usize, usize)) -> &[u8] {
-        &self.bytes[range.0..range.1]
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.records.len()
     }
 
+    /// A record, taken apart.
+    pub(crate) fn view(&self, record: usize) -> Option<View<'_>> {
+        let start = self.records.get(record)?.start;
+        View::read(&mut Reader::at(&self.bytes, start))
+    }
+
+    /// A record as it was written.
+    pub(crate) fn whole(&self, record: usize) -> &[u8] {
+        let Record { start, end } = self.records[record];
+        &self.bytes[start..end]
+    }
+
     /// The record of a path. `guess` is where it stood last time, in the order of the directory:
     /// an unchanged directory is read in the same order, and nothing has to be looked up.
-    pub(crate) fn find(&self, path: &[u8], guess: usize) -> Option<usize> {
-        if self
-            .records
-            .get(guess)
-            .is_some_and(|record| self.slice(record.path) == path)
-        {
-            return Some(guess);
+    pub(crate) fn find(&self, path: &[u8], guess: usize) -> Option<(usize, View<'_>)> {
+        if let Some(view) = self.view(guess).filter(|view| view.path == path) {
+            return Some((guess, view));
         }
-        let map = self.by_path.get_or_init(|| {
-            self.records
-                .iter()
-                .enumerate()
-                .map(|(index, record)| (self.slice(record.path).to_vec(), index))
-                .collect()
-        });
-        map.get(path).copied()
-    }
-
-    pub(crate) fn keys(&self, record: usize) -> &Keys {
-        &self.records[record].keys
-    }
-
-    pub(crate) fn payload(&self, record: usize) -> &[u8] {
-        self.slice(self.records[record].payload)
-    }
-
-    pub(crate) fn whole(&self, record: usize) -> &[u8] {
-        self.slice(self.records[record].whole)
+        let paths =
+            (0..self.len()).filter_map(|number| Some((self.view(number)?.path.to_vec(), number)));
+        let map = self.by_path.get_or_init(|| paths.collect());
+        let number = *map.get(path)?;
+        Some((number, self.view(number)?))
     }
 }

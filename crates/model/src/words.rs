@@ -236,12 +236,9 @@ impl Os {
 words!(Os, &["darwin", "macos", "linux", "win32", "windows"],
     "darwin" | "macos" => Self::Macos, "linux" => Self::Linux, "win32" | "windows" => Self::Windows);
 
-/// A version, as written; SemVer where it is SemVer.
+/// A version, as written; SemVer where it is SemVer. Behind a pointer, because most skills have none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Version {
-    text: Box<str>,
-    semver: Option<semver::Version>,
-}
+pub struct Version(Box<(Box<str>, Option<semver::Version>)>);
 
 impl Version {
     /// Keeps the text and reads it as SemVer; `1.2` is taken for `1.2.0`.
@@ -256,36 +253,32 @@ impl Version {
         let semver = semver::Version::parse(core)
             .or_else(|_| semver::Version::parse(&padded))
             .ok();
-        Self {
-            text: text.trim().into(),
-            semver,
-        }
+        Self(Box::new((text.trim().into(), semver)))
     }
 
     /// As written.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.text
+        &self.0.0
     }
 
     /// As SemVer.
     #[must_use]
-    pub const fn semver(&self) -> Option<&semver::Version> {
-        self.semver.as_ref()
+    pub fn semver(&self) -> Option<&semver::Version> {
+        self.0.1.as_ref()
     }
 
     /// Whether it is written exactly as SemVer wants it.
     #[must_use]
     pub fn is_exact(&self) -> bool {
-        self.semver
-            .as_ref()
-            .is_some_and(|version| version.to_string() == *self.text)
+        self.semver()
+            .is_some_and(|version| version.to_string() == self.as_str())
     }
 }
 
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(self.as_str())
     }
 }
 

@@ -36,11 +36,11 @@ impl Walk<'_> {
         let Some(index) = place.index else {
             return false;
         };
-        let Some(record) = index.find(path, lane.guess) else {
+        let Some((record, view)) = index.find(path, lane.guess) else {
             return false;
         };
         lane.guess = record + 1;
-        let keys = index.keys(record);
+        let keys = view.keys;
         let mut same = |name: &[u8], key: Option<&Key>| {
             lane.path.clear();
             lane.path.extend_from_slice(path);
@@ -57,7 +57,7 @@ impl Walk<'_> {
             && (keys.skill_yaml.is_none() || same(b"/SKILL.yaml", keys.skill_yaml.as_ref()))
             && (!keys.has_agents || same(b"/agents/openai.yaml", keys.sidecar.as_ref()));
         let Some(remembered) = unchanged
-            .then(|| Remembered::decode(index.payload(record)))
+            .then(|| Remembered::decode(view.payload))
             .flatten()
         else {
             return false;
