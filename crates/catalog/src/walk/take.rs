@@ -311,6 +311,12 @@ impl Walk<'_> {
         if !may_have_sidecar(stat) {
             return Ok(None);
         }
+        // A look is cheaper than a failed open; what it finds is opened without following links.
+        let file = [path, b"/agents/openai.yaml"].concat();
+        let look = statat(place.handle, &file[..], AtFlags::SYMLINK_NOFOLLOW);
+        if look.err() == Some(Errno::NOENT) {
+            return Ok(None);
+        }
         let agents = [path, b"/agents"].concat();
         let agents = match openat(place.handle, &agents[..], FOLDER, rustix::fs::Mode::empty()) {
             Ok(agents) => agents,
