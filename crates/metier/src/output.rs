@@ -103,6 +103,24 @@ impl Output {
         self.bytes(text.as_bytes())
     }
 
+    /// Text that somebody else wrote. A program gets it as it is; on a terminal it can't do more than
+    /// be read.
+    pub(crate) fn content(&self, text: &str) -> io::Result<()> {
+        let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+        if !io::stdout().is_terminal() || !text.contains(acts) {
+            return self.text(text);
+        }
+        let mut shown = String::with_capacity(text.len());
+        for c in text.chars() {
+            if acts(c) {
+                shown.extend(c.escape_unicode());
+            } else {
+                shown.push(c);
+            }
+        }
+        self.text(&shown)
+    }
+
     /// A page for stdout; in JSON, a document with that page.
     pub(crate) fn page(&self, key: &str, page: &[u8]) -> io::Result<()> {
         if !self.json {

@@ -39,7 +39,7 @@ pub struct PromptDocument<'a> {
     pub shortened: usize,
     /// An estimate of the tokens.
     pub tokens: usize,
-    /// The text itself, for `--mode full`.
+    /// The text itself, where it is more than the catalog.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<&'a str>,
 }

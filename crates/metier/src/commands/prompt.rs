@@ -134,20 +134,26 @@ fn catalog(
     };
     let listing = prompt::listing(inventory, &options);
     let active = active_bodies(session, inventory)?;
-    if args.format == Format::Json || session.output.is_json() {
-        session.output.document(&document(&listing))?;
-        return Ok(ExitCode::SUCCESS);
-    }
     let mut text = base.to_owned();
     if !base.is_empty() {
         text.push_str("\n\n");
     }
     text.push_str(&prompt::write(&listing.lines, &options));
-    for body in active {
+    for body in &active {
         text.push('\n');
-        text.push_str(&body);
+        text.push_str(body);
     }
-    session.output.text(&text)?;
+    if args.format == Format::Json || session.output.is_json() {
+        let more = !base.is_empty() || !active.is_empty();
+        let text = more.then_some(text.as_str());
+        let document = PromptDocument {
+            text,
+            ..document(&listing)
+        };
+        session.output.document(&document)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    session.output.content(&text)?;
     remarks(session, &listing);
     Ok(ExitCode::SUCCESS)
 }
@@ -234,7 +240,7 @@ fn full(
             ..document(&listing)
         })?;
     } else {
-        session.output.text(&text)?;
+        session.output.content(&text)?;
     }
     Ok(ExitCode::SUCCESS)
 }

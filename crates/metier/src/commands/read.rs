@@ -44,7 +44,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         return Ok(ExitCode::SUCCESS);
     }
     match resource {
-        Resource::Text(text) => session.output.text(&text)?,
+        Resource::Text(text) => session.output.content(&text)?,
         Resource::Binary(bytes) if std::io::IsTerminal::is_terminal(&std::io::stdout()) => {
             return Err(Failure::unmet(
                 "binary",

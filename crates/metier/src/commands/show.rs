@@ -53,7 +53,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             commands: Vec::new(),
         })?;
     } else {
-        session.output.text(&content)?;
+        session.output.content(&content)?;
     }
     Ok(ExitCode::SUCCESS)
 }
