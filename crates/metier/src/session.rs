@@ -28,13 +28,13 @@ pub(crate) struct Session<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) output: &'a Output,
     pub(crate) config: Config,
-    /// What is wrong with the configuration, without the errors that stop a run.
+    /// What is wrong with the configuration.
     pub(crate) problems: Vec<Problem>,
 }
 
 impl<'a> Session<'a> {
     /// Loads the configuration. The user's own mistakes stop the run; a project's are only shown:
-    /// a repository must not be able to switch metier off.
+    /// a mistake in a repository must not stop the program. (It may switch skills off: that tightens.)
     pub(crate) fn open(
         global: &'a Global,
         machine: &'a Machine,
@@ -293,7 +293,7 @@ fn layers(global: &Global, machine: &Machine) -> Result<Vec<Layer>, Failure> {
     let wanted = global.root.is_empty() || global.config.is_some();
     if let Some(file) = machine.config_file.as_ref().filter(|_| wanted) {
         match fs::read_to_string(machine.work.join(file)) {
-            Ok(text) => layers.push(Layer::user(file, text)),
+            Ok(text) => layers.push(Layer::user(machine.work.join(file), text)),
             Err(error)
                 if error.kind() == std::io::ErrorKind::NotFound && global.config.is_none() => {}
             Err(error) => {

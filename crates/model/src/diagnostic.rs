@@ -207,8 +207,6 @@ codes! {
     PermissionUnknown = "permission-unknown", error, error;
     /// SKILL.yaml and SKILL.md disagree on the name.
     NamesDisagree = "names-disagree", error, error;
-    /// A field that is kept and shown, but that nothing acts on.
-    FieldUnsupported = "field-unsupported", info, info;
     /// The sidecar file could not be read.
     SidecarUnread = "sidecar-unread", warning, warning;
     // Discovery
@@ -227,7 +225,7 @@ codes! {
     /// Skills depend on each other in a circle.
     DependencyCycle = "dependency-cycle", warning, warning;
     /// The skill names tools, and no list of tools is known.
-    ToolsUnchecked = "tools-unchecked", info, info;
+    ToolsUnchecked = "tools-unchecked", warning, warning;
     /// A selected skill does not exist.
     SelectionUnknown = "selection-unknown", warning, warning;
 }

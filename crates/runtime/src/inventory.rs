@@ -110,6 +110,9 @@ pub fn survey(
     selection: &[String],
 ) -> Inventory {
     let mut diagnostics = std::mem::take(&mut catalog.diagnostics);
+    if facts.tools().is_none() {
+        catalog.entries.iter_mut().for_each(note_unchecked_tools);
+    }
     let shadows = shadows(&catalog, config);
     let mut skills: Vec<Skill> = (0..catalog.entries.len())
         .map(|entry| judge(&catalog, entry, shadows[entry], config, facts, mode))
@@ -123,6 +126,33 @@ pub fn survey(
         skills,
         diagnostics,
     }
+}
+
+/// Tools that a skill needs, when nobody has said which ones there are: worth a warning, no refusal.
+fn note_unchecked_tools(entry: &mut Entry) {
+    let requirements = entry.card.iter().flat_map(|card| &card.requirements);
+    let tools: Vec<(&str, u32)> = requirements
+        .filter_map(|requirement| match &requirement.need {
+            Need::Tool(name) => Some((&**name, requirement.line)),
+            _ => None,
+        })
+        .collect();
+    let Some(&(_, line)) = tools.first() else {
+        return;
+    };
+    let names: Vec<&str> = tools.iter().map(|(name, _)| *name).collect();
+    let list = text::shell_word(&names.join(",")).into_owned();
+    let names = names.join("`, `");
+    let diagnostic = Diagnostic {
+        severity: Severity::Warning,
+        code: Code::ToolsUnchecked,
+        message: format!("it needs the tools `{names}`, and nobody has said which tools there are")
+            .into(),
+        hint: Some(format!("metier config agent.tools {list}").into()),
+        file: entry.files.main().into(),
+        position: Some(metier_model::Position { line, column: 1 }),
+    };
+    entry.diagnostics.push(diagnostic);
 }
 
 /// The strongest source first, then by name, then by path.

@@ -24,6 +24,7 @@ pub struct Info<'a> {
 #[derive(Serialize)]
 struct Rest<'a> {
     manifest: Option<Value>,
+    without_effect: Vec<&'static str>,
     files: Vec<FileRow<'a>>,
     has_hooks: bool,
     has_scripts: bool,
@@ -59,8 +60,13 @@ impl<'a> Info<'a> {
         let below = |folder: &str| files.iter().any(|file| file.path.starts_with(folder));
         let wants = manifest.map_or(&[][..], |manifest| &manifest.wants);
         let tools = manifest.map_or(&[][..], |manifest| &manifest.code.tools);
+        let json = manifest.map(manifest::to_json);
         let rest = Rest {
-            manifest: manifest.map(manifest::to_json),
+            without_effect: json
+                .as_ref()
+                .map(manifest::without_effect)
+                .unwrap_or_default(),
+            manifest: json,
             files: files
                 .iter()
                 .map(|file| FileRow {

@@ -26,4 +26,4 @@ pub use documents::{
 };
 pub use info::Info;
 pub use list::{Counts, DiagnosticRow, List, ReasonRow};
-pub use manifest::to_json as manifest;
+pub use manifest::{to_json as manifest, without_effect};

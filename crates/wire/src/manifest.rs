@@ -24,6 +24,51 @@ pub fn to_json(manifest: &Manifest) -> Value {
     Value::Object(out)
 }
 
+/// Fields that are kept and shown, and that nothing in this version acts on.
+const WITHOUT_EFFECT: &[&str] = &[
+    "context",
+    "agent",
+    "background",
+    "model",
+    "effort",
+    "paths",
+    "shell",
+    "hooks",
+    "command-tool",
+    "command-arg-mode",
+    "allowed-tools",
+    "disallowed-tools",
+    "allowed_tools",
+    "forbidden_tools",
+    "execution_protocol",
+    "preconditions",
+    "postconditions",
+    "output_contract",
+    "compatibility_rules",
+    "composability_rules",
+    "conflicts_with",
+    "triggers",
+    "permissions",
+    "implementation",
+    "prompt",
+    "tools",
+    "security_rules",
+    "wiki",
+    "platforms",
+    "sidecar_tools",
+];
+
+/// The fields of a manifest that nothing in this version acts on. Running in the conversation is
+/// what every skill does, so saying so is not a wish.
+#[must_use]
+pub fn without_effect(manifest: &Value) -> Vec<&'static str> {
+    let asked = |key: &&&str| {
+        let value = manifest.get(**key);
+        value.is_some_and(|value| !(**key == "context" && value == "inline"))
+    };
+    WITHOUT_EFFECT.iter().filter(asked).copied().collect()
+}
+
 /// Puts a value in, unless there is nothing to say.
 fn put(out: &mut Map<String, Value>, key: &str, value: impl serde::Serialize) {
     let value = serde_json::to_value(value).unwrap_or(Value::Null);

@@ -21,7 +21,8 @@ use crate::{
 pub(crate) struct Args {}
 
 pub(crate) fn run(session: &Session<'_>, _args: &Args) -> Result<ExitCode, Failure> {
-    let mut checks = vec![configuration(session), database(session), cache(session)];
+    let mut checks = configuration(session);
+    checks.extend([database(session), cache(session)]);
     match session.inventory() {
         Ok(inventory) => skills(session, &inventory, &mut checks),
         Err(_) => checks.push(check(
@@ -67,47 +68,23 @@ fn line(session: &Session<'_>, check: &Check) -> String {
     )
 }
 
-fn configuration(session: &Session<'_>) -> Check {
-    let errors = session
-        .problems
-        .iter()
-        .filter(|problem| problem.is_error())
-        .count();
-    match session.problems.first() {
-        None => {
-            let file = session
-                .machine
-                .config_file
-                .as_ref()
-                .filter(|file| file.exists());
-            check(
-                "configuration",
-                "ok",
-                file.map_or_else(
-                    || "no file, all defaults".to_owned(),
-                    |file| file.display().to_string(),
-                ),
-                None,
-            )
-        }
-        Some(problem) => {
-            let more = if session.problems.len() > 1 {
-                format!(" (and {} more)", session.problems.len() - 1)
-            } else {
-                String::new()
-            };
-            let fix = problem
-                .hint
-                .clone()
-                .or_else(|| Some("metier config".into()));
-            check(
-                "configuration",
-                if errors > 0 { "fail" } else { "warn" },
-                format!("{problem}{more}"),
-                fix,
-            )
-        }
+/// One check for each thing that is wrong with the configuration, or one that says that nothing is.
+fn configuration(session: &Session<'_>) -> Vec<Check> {
+    if session.problems.is_empty() {
+        let file = session.machine.config_file.as_ref();
+        let message = file.filter(|file| file.exists()).map_or_else(
+            || "no file, all defaults".to_owned(),
+            |file| file.display().to_string(),
+        );
+        return vec![check("configuration", "ok", message, None)];
     }
+    let one = |problem: &metier_config::Problem| {
+        let status = if problem.is_error() { "fail" } else { "warn" };
+        let fix = problem.hint.clone();
+        let fix = fix.or_else(|| Some("metier config".into()));
+        check("configuration", status, problem.to_string(), fix)
+    };
+    session.problems.iter().map(one).collect()
 }
 
 fn database(session: &Session<'_>) -> Check {

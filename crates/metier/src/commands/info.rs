@@ -413,7 +413,9 @@ fn rest(page: &mut Page<'_>, manifest: &Manifest) {
             .map(|(key, _)| key.clone())
             .collect::<Vec<_>>(),
     );
-    if let serde_json::Value::Object(fields) = metier_wire::manifest(manifest) {
+    let json = metier_wire::manifest(manifest);
+    page.words("no effect yet", &metier_wire::without_effect(&json));
+    if let serde_json::Value::Object(fields) = json {
         for (key, value) in fields
             .iter()
             .filter(|(key, _)| !SHOWN.contains(&key.as_str()))
