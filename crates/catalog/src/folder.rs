@@ -150,7 +150,7 @@ impl Place {
                 }
                 lines.push(match file.kind {
                     FileType::RegularFile => {
-                        let (size, hash) = hash_file(&file)?;
+                        let (size, hash, _) = read_and_hash(&file, 0)?;
                         line(file.path, &size, &hash)
                     }
                     FileType::Symlink => {
@@ -161,10 +161,7 @@ impl Place {
                 Ok(())
             })?,
         }
-        lines.sort();
-        let mut hash = Sha256::new();
-        lines.iter().for_each(|line| hash.update(line));
-        Ok(Digest(hash.finalize().into()))
+        Ok(digest_of(lines))
     }
 
     /// One file of the skill, as bytes.
@@ -525,16 +522,16 @@ fn builtin_files(skill: &Builtin) -> Vec<FileEntry> {
 }
 
 /// A file on the walk through a skill's folder.
-struct Visited<'v> {
+pub(crate) struct Visited<'v> {
     folder: &'v OwnedFd,
     name: &'v CStr,
-    path: &'v [u8],
-    kind: FileType,
+    pub(crate) path: &'v [u8],
+    pub(crate) kind: FileType,
     size: u64,
 }
 
 /// Calls `each` for everything in a folder that is not a folder. Links are not followed.
-fn visit(
+pub(crate) fn visit(
     root: &Path,
     mut each: impl FnMut(Visited<'_>) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
@@ -601,7 +598,11 @@ fn names(folder: &OwnedFd) -> Result<Vec<CString>, Errno> {
     Ok(names)
 }
 
-fn hash_file(file: &Visited<'_>) -> Result<(u64, impl AsRef<[u8]> + use<>), ReadError> {
+/// Reads a file to its end: its size, its hash, and the first `keep` bytes.
+pub(crate) fn read_and_hash(
+    file: &Visited<'_>,
+    keep: usize,
+) -> Result<(u64, impl AsRef<[u8]> + use<>, Vec<u8>), ReadError> {
     let fail = |error| ReadError::Os {
         path: String::from_utf8_lossy(file.path).into_owned(),
         error,
@@ -613,13 +614,16 @@ fn hash_file(file: &Visited<'_>) -> Result<(u64, impl AsRef<[u8]> + use<>), Read
         rustix::fs::Mode::empty(),
     )
     .map_err(fail)?;
+    let room = usize::try_from(file.size).unwrap_or(usize::MAX).min(keep);
+    let mut kept = Vec::with_capacity(room.min(1 << 20));
     let (mut hash, mut size, mut buffer) = (Sha256::new(), 0, vec![0u8; 64 * 1024]);
     loop {
         match rustix::io::read(&handle, &mut buffer[..]) {
-            Ok(0) => return Ok((size, hash.finalize())),
+            Ok(0) => return Ok((size, hash.finalize(), kept)),
             Ok(length) => {
                 hash.update(&buffer[..length]);
                 size += length as u64;
+                kept.extend_from_slice(&buffer[..length.min(keep - kept.len())]);
                 if size > MAX_DIGEST {
                     let path = String::from_utf8_lossy(file.path).into_owned();
                     return Err(ReadError::TooLarge {
@@ -634,7 +638,15 @@ fn hash_file(file: &Visited<'_>) -> Result<(u64, impl AsRef<[u8]> + use<>), Read
     }
 }
 
-fn link_target(file: &Visited<'_>) -> Result<Vec<u8>, ReadError> {
+/// The digest of a skill from the lines of its files.
+pub(crate) fn digest_of(mut lines: Vec<Vec<u8>>) -> Digest {
+    lines.sort();
+    let mut hash = Sha256::new();
+    lines.iter().for_each(|line| hash.update(line));
+    Digest(hash.finalize().into())
+}
+
+pub(crate) fn link_target(file: &Visited<'_>) -> Result<Vec<u8>, ReadError> {
     let target = readlinkat(file.folder, file.name, Vec::new());
     target
         .map(CString::into_bytes)
@@ -645,7 +657,7 @@ fn link_target(file: &Visited<'_>) -> Result<Vec<u8>, ReadError> {
 }
 
 /// `path NUL size NUL sha256`, one line.
-fn line(path: &[u8], size: &dyn fmt::Display, hash: &impl AsRef<[u8]>) -> Vec<u8> {
+pub(crate) fn line(path: &[u8], size: &dyn fmt::Display, hash: &impl AsRef<[u8]>) -> Vec<u8> {
     let hex: String = hash
         .as_ref()
         .iter()

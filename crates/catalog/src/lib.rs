@@ -27,6 +27,7 @@ mod host;
 mod index;
 mod manifest_file;
 mod root;
+mod snapshot;
 mod walk;
 
 pub use builtin::{BUILTINS, Builtin};
@@ -37,3 +38,4 @@ pub use host::Host;
 pub use index::IndexHome;
 pub use manifest_file::read_small;
 pub use root::{Places, Root, usual};
+pub use snapshot::{Content, Held, Room, Snapshot};

@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 
 use crate::commands::{
-    completions, config, doctor, info, list, man, prompt, read, show, trust, validate,
+    completions, config, doctor, info, list, man, prompt, read, scan, show, trust, validate,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -110,6 +110,7 @@ pub(crate) enum Command {
     Prompt(prompt::Args),
     Show(show::Args),
     Read(read::Args),
+    Scan(scan::Args),
     Doctor(doctor::Args),
     Trust(trust::Args),
     Config(config::Args),

@@ -21,6 +21,7 @@
 mod inventory;
 pub mod prompt;
 pub mod render;
+pub mod scanning;
 mod tokens;
 
 pub use inventory::{Counts, Inventory, NotFound, Skill, Status, survey};

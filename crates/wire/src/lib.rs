@@ -18,6 +18,7 @@ mod info;
 mod json;
 mod list;
 mod manifest;
+mod scan;
 
 pub use documents::{
     Check, ConfigDocument, ConfigValue, Doctor, ErrorBody, ErrorDocument, PromptDocument,
@@ -27,3 +28,4 @@ pub use documents::{
 pub use info::Info;
 pub use list::{Counts, DiagnosticRow, List, ReasonRow};
 pub use manifest::{to_json as manifest, without_effect};
+pub use scan::{FindingRow, Observed, ScanDocument, ScannedRow, UnreadRow, sarif};

@@ -9,6 +9,7 @@ pub(crate) mod man;
 mod overview;
 pub(crate) mod prompt;
 pub(crate) mod read;
+pub(crate) mod scan;
 pub(crate) mod show;
 pub(crate) mod trust;
 pub(crate) mod validate;
@@ -38,6 +39,7 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(Command::Prompt(args)) => prompt::run(&open()?, args),
         Some(Command::Show(args)) => show::run(&open()?, args),
         Some(Command::Read(args)) => read::run(&open()?, args),
+        Some(Command::Scan(args)) => scan::run(&open()?, args),
         Some(Command::Doctor(args)) => doctor::run(&open_anyway()?, args),
         Some(Command::Trust(args)) => trust::run(&open_anyway()?, args),
         Some(Command::Config(args)) => config::run(&open_anyway()?, args),

@@ -1,0 +1,348 @@
+//! Files by kind: texts are looked at, containers are opened one level deep, and what can't be opened is said.
+
+use crate::{
+    lower::Dialect,
+    rule::Oddity,
+    scan::Scanner,
+    text::codec,
+    unpack::{
+        archive::{self, Problem},
+        image,
+        kind::{self, Dialect as FileDialect, Kind},
+        notebook, office, pdf, pickle, pyc, svg,
+    },
+};
+
+/// Looks at the bytes of a file. `cut` says that this is only its beginning.
+pub(crate) fn look(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind, cut: bool) {
+    if let Some(why) = kind::polyglot(kind, bytes) {
+        scanner.odd(Oddity::Polyglot, path, why, true);
+    }
+    match kind {
+        Kind::Svg | Kind::Html => vector(scanner, path, bytes, kind),
+        Kind::Notebook => cells(scanner, path, bytes),
+        _ if kind.is_text() => text(scanner, path, bytes, kind),
+        Kind::Pdf => portable(scanner, path, bytes),
+        Kind::Pickle => pickled(scanner, path, bytes),
+        Kind::Zip | Kind::Ooxml | Kind::Tar | Kind::Gzip | Kind::Jar => {
+            opened(scanner, path, bytes, kind, cut)
+        }
+        Kind::Sealed | Kind::Ole => scanner.unread(
+            path,
+            "it is an archive or document of a kind that is not opened".to_owned(),
+        ),
+        Kind::Pyc => scanner.bytecodes.push((path.to_owned(), bytes.to_vec())),
+        Kind::Elf | Kind::MachO | Kind::Pe | Kind::Wasm | Kind::JavaClass => {
+            scanner.odd(Oddity::NativeProgram, path, "machine code", true);
+            scanner.unread(path, "it is a program in machine code".to_owned());
+        }
+        Kind::Image => picture(scanner, path, bytes),
+        Kind::Audio | Kind::Video | Kind::Font | Kind::Sqlite => {}
+        _ => binary(scanner, path, bytes),
+    }
+}
+
+fn text(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind) {
+    let content = match bytes {
+        [0xff, 0xfe, rest @ ..] => codec::utf16(rest),
+        _ => None,
+    };
+    let content = content.unwrap_or_else(|| String::from_utf8_lossy(bytes).into_owned());
+    scanner.text(path, content, kind);
+}
+
+/// Bytes that nothing is known of: the texts in them are looked at.
+fn binary(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
+    scanner.unread(path, "it is binary and of an unknown kind".to_owned());
+    let strings: Vec<String> = bytes
+        .split(|byte| !(byte.is_ascii_graphic() || *byte == b' '))
+        .filter(|run| run.len() >= 12)
+        .take(2000)
+        .map(|run| String::from_utf8_lossy(run).into_owned())
+        .collect();
+    if !strings.is_empty() {
+        scanner.text(path, strings.join("\n"), Kind::Text);
+    }
+}
+
+fn opened(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind, cut: bool) {
+    if cut {
+        return;
+    }
+    if scanner.depth > 0 {
+        scanner.unread(
+            path,
+            "an archive within an archive is not opened".to_owned(),
+        );
+        return;
+    }
+    let opened = archive::open(kind, bytes, archive::Limits::default());
+    for problem in opened.problems {
+        match problem {
+            Problem::Traversal(member) => scanner.odd(Oddity::ArchiveEscape, path, &member, true),
+            Problem::Link(member, target) => scanner.odd(
+                Oddity::ArchiveEscape,
+                path,
+                &format!("{member} -> {target}"),
+                target.starts_with('/') || target.contains(".."),
+            ),
+            Problem::Encrypted(member) => {
+                scanner.unread(path, format!("`{member}` needs a password"))
+            }
+            Problem::Bomb(member) | Problem::TooLarge(member) => {
+                scanner.unread(path, format!("`{member}` unpacks to more than the limit"))
+            }
+            Problem::TooMany(count) => scanner.unread(path, format!("it has {count} members")),
+            Problem::Nested(member) => scanner.unread(
+                &format!("{path}!{member}"),
+                "an archive within an archive is not opened".to_owned(),
+            ),
+            Problem::Ambiguous(why) | Problem::Broken(why) => scanner.unread(path, why),
+            Problem::Unsupported => scanner.unread(
+                path,
+                "it is an archive of a kind that is not opened".to_owned(),
+            ),
+        }
+    }
+    if kind == Kind::Ooxml {
+        documented(scanner, path, &opened.members);
+    }
+    scanner.depth += 1;
+    for member in opened.members {
+        let inner = format!("{path}!{}", member.path);
+        let member_kind = kind::kind(&member.path, &member.bytes);
+        if member_kind.is_script() || member_kind.is_program() {
+            scanner.odd(Oddity::ArchiveProgram, &inner, &member.path, true);
+        }
+        if !member_kind.is_archive() {
+            scanner.bytes(&inner, &member.bytes, false);
+        }
+    }
+    scanner.depth -= 1;
+}
+
+/// The text of an Office document, its macros, and what it fetches.
+fn documented(scanner: &mut Scanner<'_>, path: &str, members: &[archive::Member]) {
+    let document = office::office_of(members);
+    if let Some(name) = document.macros.first() {
+        scanner.odd(Oddity::Macros, path, name, true);
+    }
+    for (part, content) in document.texts {
+        scanner.text(&format!("{path}!{part}"), content, Kind::Text);
+    }
+    let fetched = document.external.iter().find(|relation| {
+        relation.kind.contains("attachedTemplate")
+            || relation.kind.contains("oleObject")
+            || relation.kind.contains("frame")
+    });
+    if let Some(relation) = fetched {
+        scanner.odd(Oddity::ScriptInDocument, path, &relation.target, true);
+    }
+}
+
+fn vector(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind) {
+    let found = svg::svg(bytes);
+    if kind == Kind::Svg {
+        let active = found
+            .scripts
+            .first()
+            .or_else(|| found.code_links.first())
+            .or_else(|| found.handlers.first().map(|(_, code)| code));
+        if let Some(code) = active {
+            scanner.odd(Oddity::ScriptInDocument, path, code, true);
+        }
+    }
+    text(scanner, path, bytes, kind);
+    for script in found
+        .scripts
+        .iter()
+        .chain(found.handlers.iter().map(|(_, code)| code))
+    {
+        scanner.text(path, script.clone(), Kind::JavaScript(FileDialect::Plain));
+    }
+}
+
+fn cells(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
+    let Some(book) = notebook::notebook(bytes) else {
+        text(scanner, path, bytes, Kind::Json);
+        return;
+    };
+    let mut code = String::new();
+    for cell in &book.cells {
+        match cell.sort {
+            notebook::Sort::Code => {
+                code.push_str(&cell.source);
+                code.push('\n');
+            }
+            _ => {
+                scanner.text(path, cell.source.clone(), Kind::Markdown);
+            }
+        }
+        for output in &cell.outputs {
+            scanner.text(path, output.clone(), Kind::Text);
+        }
+    }
+    scanner.text(path, code, Kind::Python);
+}
+
+fn portable(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
+    let found = pdf::pdf(bytes);
+    let acts = found.javascript || found.launch;
+    if acts {
+        let evidence = found.scripts.first().map_or("/JavaScript", String::as_str);
+        scanner.odd(Oddity::ScriptInDocument, path, evidence, true);
+    }
+    if found.encrypted {
+        scanner.unread(path, "it is encrypted".to_owned());
+    }
+    for script in found.scripts {
+        scanner.text(path, script, Kind::JavaScript(FileDialect::Plain));
+    }
+    if !found.text.trim().is_empty() {
+        scanner.text(path, found.text, Kind::Text);
+    }
+}
+
+/// Functions that a pickle may import without harm are many; those that run something are few.
+fn pickled(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
+    const RUNNERS: &[&str] = &[
+        "os",
+        "posix",
+        "nt",
+        "subprocess",
+        "builtins",
+        "__builtin__",
+        "sys",
+        "runpy",
+        "socket",
+        "pty",
+        "shutil",
+        "importlib",
+        "webbrowser",
+        "ctypes",
+        "code",
+        "asyncio",
+    ];
+    let found = pickle::pickle(bytes);
+    let runner = found.imports.iter().find(|import| {
+        RUNNERS.contains(&import.module.split('.').next().unwrap_or_default())
+            && !matches!(
+                import.name.as_str(),
+                "set"
+                    | "dict"
+                    | "list"
+                    | "object"
+                    | "frozenset"
+                    | "bytearray"
+                    | "complex"
+                    | "slice"
+                    | "range"
+            )
+    });
+    if let Some(import) = runner {
+        scanner.odd(
+            Oddity::PickleRuns,
+            path,
+            &format!("{}.{}", import.module, import.name),
+            true,
+        );
+    }
+    if !found.strings.is_empty() {
+        scanner.text(path, found.strings.join("\n"), Kind::Text);
+    }
+    if !found.complete {
+        scanner.unread(
+            path,
+            "it is a pickle that can't be read to its end".to_owned(),
+        );
+    }
+}
+
+fn picture(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
+    let picture = image::picture(bytes);
+    let texts: Vec<String> = picture
+        .texts
+        .into_iter()
+        .map(|(key, value)| format!("{key}: {value}"))
+        .collect();
+    if !texts.is_empty() {
+        scanner.text(path, texts.join("\n\n"), Kind::Text);
+    }
+    if let Some(trailing) = picture.trailing.and_then(|range| bytes.get(range)) {
+        scanner.text(
+            path,
+            String::from_utf8_lossy(trailing).into_owned(),
+            Kind::Text,
+        );
+    }
+}
+
+/// Bytecode is compared with its source once all sources are known.
+pub(crate) fn bytecode(scanner: &mut Scanner<'_>) {
+    for (path, bytes) in std::mem::take(&mut scanner.bytecodes) {
+        let Some(code) = pyc::pyc(&bytes) else {
+            scanner.unread(&path, "it is bytecode that can't be read".to_owned());
+            continue;
+        };
+        if matches!(
+            code.validation,
+            pyc::Validation::Hash { checked: false, .. }
+        ) {
+            scanner.odd(Oddity::BytecodeUnchecked, &path, "unchecked hash", true);
+        }
+        let source = source_of(&path).and_then(|source| {
+            scanner
+                .sources
+                .iter()
+                .find(|(path, _)| *path == source)
+                .map(|(_, index)| *index)
+        });
+        match source {
+            Some(index) => {
+                let difference = pyc::compare(&code, &scanner.texts.0[index].content);
+                if !difference.agrees() {
+                    let strange: Vec<String> = difference
+                        .names
+                        .into_iter()
+                        .chain(difference.strings)
+                        .take(8)
+                        .collect();
+                    scanner.odd(Oddity::BytecodeDiffers, &path, &strange.join(", "), true);
+                }
+            }
+            None => scanner.odd(Oddity::BytecodeAlone, &path, &code.names.join(", "), true),
+        }
+        let words = [code.names.join("\n"), code.strings.join("\n")].join("\n");
+        scanner.text(&path, words, Kind::Text);
+        if !code.complete {
+            scanner.unread(
+                &path,
+                "it is bytecode that can't be read to its end".to_owned(),
+            );
+        }
+    }
+}
+
+/// `__pycache__/tool.cpython-312.pyc` is made of `tool.py` beside the folder.
+fn source_of(path: &str) -> Option<String> {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = name.split('.').next()?;
+    let folder = folder
+        .strip_suffix("__pycache__")
+        .unwrap_or(folder)
+        .trim_end_matches('/');
+    Some(if folder.is_empty() {
+        format!("{stem}.py")
+    } else {
+        format!("{folder}/{stem}.py")
+    })
+}
+
+/// The parser's dialect for a file's.
+pub(crate) fn dialect(dialect: FileDialect) -> Dialect {
+    match dialect {
+        FileDialect::Plain | FileDialect::Jsx => Dialect::JavaScript,
+        FileDialect::TypeScript => Dialect::TypeScript,
+        FileDialect::Tsx => Dialect::Tsx,
+    }
+}

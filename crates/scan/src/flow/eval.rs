@@ -1,0 +1,660 @@
+//! The evaluation of programs in the common form.
+
+use std::{collections::HashMap, rc::Rc};
+
+use super::{
+    Act, ActKind, Host, PathKind, Site, SourceKind, commands, path_kind,
+    value::{UNKNOWN, Value},
+    vocabulary,
+};
+use crate::{
+    form::{Arg, At, Call, Expr, Program, READ, Stmt, WRITE},
+    lower,
+};
+
+/// The languages that are evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// Python.
+    Python,
+    /// JavaScript and TypeScript.
+    JavaScript,
+    /// POSIX shells.
+    Shell,
+    /// PowerShell.
+    PowerShell,
+    /// cmd.exe.
+    Batch,
+}
+
+/// A program of the skill.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// What it is written in.
+    pub language: Language,
+    /// Its text, lowered.
+    pub program: Program,
+    /// Names are shared by units of the same space: the fences of one document, the text of one file.
+    pub space: Rc<str>,
+    /// What other files import it as: the file's name without its ending.
+    pub module: Rc<str>,
+    /// The index that sites refer to.
+    pub index: u32,
+}
+
+/// How often programs within programs (`sh -c "python -c '…'"`) are followed, and how deep functions call each other.
+const DEEPEST: u32 = 12;
+/// How many expressions are looked at in all, per skill: a bound for hostile programs, not for real ones.
+const MOST_STEPS: u32 = 2_000_000;
+const MOST_ACTS: usize = 20_000;
+
+struct Function<'u> {
+    params: &'u [String],
+    space: Rc<str>,
+}
+
+/// Evaluates the programs of one skill, all together.
+pub struct Evaluator<'u> {
+    functions: HashMap<String, Function<'u>>,
+    names: HashMap<(Rc<str>, String), Value>,
+    files: HashMap<String, Value>,
+    acts: Vec<Act>,
+    steps: u32,
+    depth: u32,
+    pub(super) language: Language,
+    space: Rc<str>,
+    function: Option<Rc<str>>,
+    unit: u32,
+    /// Where a program within a program stands.
+    within: Option<Site>,
+    /// What had a hand in the text of the program that is looked at.
+    pub(super) ambient: Value,
+    recording: bool,
+}
+
+impl<'u> Evaluator<'u> {
+    /// Looks at all programs, and returns what they do, in the order of their places, and whether all of it was seen.
+    #[must_use]
+    pub fn run(units: &'u [Unit]) -> (Vec<Act>, bool) {
+        let mut this = Self {
+            functions: HashMap::new(),
+            names: HashMap::new(),
+            files: HashMap::new(),
+            acts: Vec::new(),
+            steps: 0,
+            depth: 0,
+            language: Language::Shell,
+            space: "".into(),
+            function: None,
+            unit: 0,
+            within: None,
+            ambient: Value::default(),
+            recording: false,
+        };
+        for unit in units {
+            this.enter(unit);
+            this.declare(&unit.program.body, unit);
+        }
+        // Twice: the first time to learn what names hold, the second to see what is done with them.
+        for recording in [false, true] {
+            this.recording = recording;
+            for unit in units {
+                this.enter(unit);
+                this.statements(&unit.program.body);
+            }
+        }
+        let complete = this.steps < MOST_STEPS && this.acts.len() < MOST_ACTS;
+        let mut acts = this.acts;
+        acts.sort_by_key(|act| (act.site, act.kind));
+        acts.dedup();
+        (acts, complete)
+    }
+
+    fn enter(&mut self, unit: &Unit) {
+        self.language = unit.language;
+        self.space = Rc::clone(&unit.space);
+        self.function = None;
+        self.unit = unit.index;
+        self.within = None;
+    }
+
+    fn declare(&mut self, body: &'u [Stmt], unit: &'u Unit) {
+        for stmt in body {
+            match stmt {
+                Stmt::Function { name, params, body } => {
+                    let function = || Function {
+                        params,
+                        space: Rc::clone(&unit.space),
+                    };
+                    self.functions
+                        .insert(format!("{}\n{name}", unit.space), function());
+                    self.functions
+                        .insert(format!("{}.{name}", unit.module), function());
+                    self.declare(body, unit);
+                }
+                Stmt::Block { body, .. } => self.declare(body, unit),
+                Stmt::Let { .. } | Stmt::Do(_) | Stmt::Return(_) => {}
+            }
+        }
+    }
+
+    fn statements(&mut self, body: &[Stmt]) {
+        for stmt in body {
+            match stmt {
+                Stmt::Let { name, value, at } => {
+                    let value = self.value(value);
+                    self.bind(name, value, *at);
+                }
+                Stmt::Do(expr) => {
+                    self.value(expr);
+                }
+                Stmt::Function { name, body, .. } => {
+                    let outside = self.function.replace(name.as_str().into());
+                    self.statements(body);
+                    self.function = outside;
+                }
+                Stmt::Return(expr) => {
+                    let value = self.value(expr);
+                    let name = format!("{}()", self.function.as_deref().unwrap_or_default());
+                    self.names
+                        .entry((Rc::clone(&self.space), name))
+                        .or_default()
+                        .join(value);
+                }
+                Stmt::Block { condition, body } => {
+                    if let Some(condition) = condition {
+                        self.value(condition);
+                    }
+                    self.statements(body);
+                }
+            }
+        }
+    }
+
+    fn bind(&mut self, name: &str, value: Value, at: At) {
+        // `process.env.X = …`, `os.environ["X"] = …`: what a later child sees, not a source.
+        if self.is_spying(name) {
+            self.act(ActKind::Read, at, name, "", None, value.taints.clone());
+        }
+        let key = (Rc::clone(&self.space), self.local(name));
+        self.names.entry(key).or_default().join(value.clone());
+        // `a.b = x` has a hand in `a`.
+        if let Some((base, _)) = name.split_once('.') {
+            let key = (Rc::clone(&self.space), self.local(base));
+            self.names.entry(key).or_default().absorb(&value);
+        }
+    }
+
+    fn is_spying(&self, name: &str) -> bool {
+        self.language == Language::JavaScript
+            && matches!(
+                name,
+                "document.onkeypress" | "document.onkeydown" | "window.onkeypress"
+            )
+    }
+
+    fn local(&self, name: &str) -> String {
+        match &self.function {
+            Some(function) if self.language != Language::Shell => format!("{function}#{name}"),
+            _ => name.to_owned(),
+        }
+    }
+
+    fn lookup(&self, name: &str) -> Option<&Value> {
+        if self.function.is_some()
+            && let Some(value) = self.names.get(&(Rc::clone(&self.space), self.local(name)))
+        {
+            return Some(value);
+        }
+        self.names.get(&(Rc::clone(&self.space), name.to_owned()))
+    }
+
+    pub(super) fn site(&self, at: At) -> Site {
+        self.within.unwrap_or(Site {
+            unit: self.unit,
+            at,
+        })
+    }
+
+    pub(super) fn act(
+        &mut self,
+        kind: ActKind,
+        at: At,
+        subject: &str,
+        detail: &str,
+        host: Option<Host>,
+        taints: Vec<super::Taint>,
+    ) {
+        if !self.recording || self.acts.len() >= MOST_ACTS {
+            return;
+        }
+        let cut = |text: &str| text.chars().take(4096).collect();
+        self.acts.push(Act {
+            kind,
+            site: self.site(at),
+            subject: cut(subject),
+            detail: cut(detail),
+            host,
+            taints,
+        });
+    }
+
+    /// What is in a file that the skill itself wrote or fetched.
+    pub(super) fn file(&self, path: &str) -> Option<&Value> {
+        self.files.get(file_name(path)?)
+    }
+
+    pub(super) fn store_file(&mut self, path: &str, value: Value) {
+        if let Some(name) = file_name(path) {
+            self.files.entry(name.to_owned()).or_default().join(value);
+        }
+    }
+
+    /// Looks at a text as a program that runs here.
+    pub(super) fn program(&mut self, language: Language, text: &str, at: At) -> Value {
+        if self.depth >= DEEPEST || text.len() > 64 * 1024 || text.trim().is_empty() {
+            return Value::default();
+        }
+        let program = match language {
+            Language::Python => lower::python(text),
+            Language::JavaScript => lower::javascript(text, lower::Dialect::JavaScript),
+            Language::Shell => lower::shell(text),
+            Language::PowerShell => lower::powershell(text),
+            Language::Batch => lower::batch(text),
+        };
+        let before = (self.within, self.language);
+        self.within = Some(self.site(at));
+        self.language = language;
+        self.depth += 1;
+        let mut last = Value::default();
+        for stmt in &program.body {
+            match stmt {
+                Stmt::Do(expr) => last = self.value(expr),
+                other => self.statements(std::slice::from_ref(other)),
+            }
+        }
+        self.depth -= 1;
+        (self.within, self.language) = before;
+        last
+    }
+
+    pub(super) fn value(&mut self, expr: &Expr) -> Value {
+        self.steps += 1;
+        if self.steps > MOST_STEPS || self.depth > 4 * DEEPEST {
+            return Value::default();
+        }
+        match expr {
+            Expr::Text(text, _) => Value::text(text.clone()),
+            Expr::Number(number, _) => Value {
+                number: Some(*number),
+                ..Value::default()
+            },
+            Expr::Name(name, at) => self.name(name, *at),
+            Expr::Call(call) => {
+                self.depth += 1;
+                let value = self.call(call);
+                self.depth -= 1;
+                value
+            }
+            Expr::Join(parts) => {
+                let values: Vec<Value> = parts.iter().map(|part| self.value(part)).collect();
+                Value::concat(&values, "")
+            }
+            Expr::Parts(parts) => {
+                let values: Vec<Value> = parts.iter().map(|part| self.value(part)).collect();
+                let mut whole = Value::default();
+                values.iter().for_each(|value| whole.absorb(value));
+                // `Path.home() / ".ssh" / "id_rsa"`
+                if values
+                    .iter()
+                    .any(|value| value.made_by.as_deref().is_some_and(vocabulary::is_path))
+                {
+                    whole.texts = Value::concat(&values, "/").texts;
+                    whole.made_by = Some("pathlib.Path".into());
+                }
+                whole
+            }
+            Expr::List(items) => {
+                let items: Vec<Value> = items.iter().map(|item| self.value(item)).collect();
+                let mut whole = Value::default();
+                items.iter().for_each(|item| whole.absorb(item));
+                whole.items = Some(items);
+                whole
+            }
+            Expr::Lambda { body, .. } => {
+                self.statements(body);
+                Value::default()
+            }
+            Expr::Nothing => Value::default(),
+        }
+    }
+
+    fn name(&mut self, name: &str, at: At) -> Value {
+        if let Some(value) = self.lookup(name) {
+            return value.clone();
+        }
+        if let Some(value) = self.source_of_name(name, at) {
+            return value;
+        }
+        // `response.text` where `response` is known.
+        let mut base = name;
+        while let Some((shorter, _)) = base.rsplit_once('.') {
+            base = shorter;
+            if let Some(known) = self
+                .lookup(base)
+                .cloned()
+                .or_else(|| self.source_of_name(base, at))
+            {
+                let mut value = known;
+                value.texts.clear();
+                value.items = None;
+                return value;
+            }
+        }
+        Value {
+            made_by: Some(name.into()),
+            ..Value::default()
+        }
+    }
+
+    fn source_of_name(&mut self, name: &str, at: At) -> Option<Value> {
+        let site = self.site(at);
+        let variable = match self.language {
+            Language::Python => name
+                .strip_prefix("os.environ.")
+                .or_else(|| name.strip_prefix("os.environb.")),
+            Language::JavaScript => name
+                .strip_prefix("process.env.")
+                .or_else(|| name.strip_prefix("Deno.env."))
+                .or_else(|| name.strip_prefix("Bun.env."))
+                .or_else(|| name.strip_prefix("import.meta.env.")),
+            Language::Shell if is_shell_variable(name) => Some(name),
+            Language::PowerShell | Language::Batch => name.strip_prefix("env:"),
+            Language::Shell => None,
+        };
+        if let Some(variable) = variable.filter(|name| !name.contains('.')) {
+            return Some(self.variable(variable, at));
+        }
+        let kind = vocabulary::source_of_name(self.language, name)?;
+        if kind == SourceKind::Environment {
+            self.act(ActKind::Environment, at, "*", "", None, Vec::new());
+        }
+        Some(Value::source(kind, name, site))
+    }
+
+    /// An environment variable is read.
+    pub(super) fn variable(&mut self, name: &str, at: At) -> Value {
+        match name {
+            "HOME" | "USERPROFILE" => return Value::text("~"),
+            "PWD" | "TMPDIR" | "PATH" | "IFS" | "0" | "PYTHONPATH" | "LANG" | "TERM" | "SHELL" => {
+                return Value::default();
+            }
+            _ => {}
+        }
+        self.act(ActKind::Environment, at, name, "", None, Vec::new());
+        let kind = if vocabulary::is_secret_name(name) {
+            SourceKind::SecretVariable
+        } else {
+            SourceKind::Variable
+        };
+        Value::source(kind, name, self.site(at))
+    }
+
+    fn call(&mut self, call: &Call) -> Value {
+        if matches!(
+            self.language,
+            Language::Shell | Language::PowerShell | Language::Batch
+        ) || matches!(call.callee.as_str(), READ | WRITE)
+        {
+            return commands::command(self, call);
+        }
+        let on = call.on.as_ref().map(|on| self.value(on));
+        let callee = self.callee(call, on.as_ref());
+        let mut args: Vec<(Option<&str>, Value)> = Vec::with_capacity(call.args.len());
+        for Arg { name, value } in &call.args {
+            let value = match value {
+                Expr::Lambda { params, body } => self.lambda(params, body, on.as_ref(), &callee),
+                other => self.value(other),
+            };
+            args.push((name.as_deref(), value));
+        }
+        if let Some(value) = self.call_own(&callee, &args) {
+            return value;
+        }
+        let mut passed_on = Value::default();
+        if let Some(on) = &on {
+            passed_on.absorb(on);
+        }
+        args.iter().for_each(|(_, value)| passed_on.absorb(value));
+        passed_on.made_by = Some(callee.as_str().into());
+        let role = vocabulary::role(self.language, &callee);
+        match role {
+            Some(role) => {
+                vocabulary::apply(self, role, &callee, call, on.as_ref(), &args, passed_on)
+            }
+            None => passed_on,
+        }
+    }
+
+    /// The full name of what is called: a method of something that was made by a known function is named after it.
+    fn callee(&self, call: &Call, on: Option<&Value>) -> String {
+        let Some(on) = on else {
+            return call.callee.clone();
+        };
+        let method = call.callee.rsplit('.').next().unwrap_or_default();
+        if vocabulary::role(self.language, &call.callee).is_some() && !call.callee.starts_with('.')
+        {
+            return call.callee.clone();
+        }
+        match &on.made_by {
+            Some(maker) if !call.callee.starts_with(maker.as_ref()) => format!("{maker}.{method}"),
+            _ => call.callee.clone(),
+        }
+    }
+
+    /// A function given to `.then`, `.map`, `forEach`…: its first parameter is what it is called on.
+    fn lambda(
+        &mut self,
+        params: &[String],
+        body: &[Stmt],
+        on: Option<&Value>,
+        callee: &str,
+    ) -> Value {
+        let outside = self.function.take();
+        let name: Rc<str> = format!(
+            "{}λ{}",
+            outside.as_deref().unwrap_or_default(),
+            params.join(",")
+        )
+        .into();
+        // Inner names that aren't its own are the outer ones: bind what is known of the receiver and keep the outer scope.
+        self.function = outside.clone();
+        if let (Some(on), Some(first)) = (on, params.first()) {
+            let mut given = on.clone();
+            if !matches!(
+                callee.rsplit('.').next(),
+                Some("then" | "map" | "forEach" | "filter" | "on" | "pipe" | "catch")
+            ) {
+                given.texts.clear();
+            }
+            self.bind(first, given, 0);
+        }
+        let before = self
+            .names
+            .remove(&(Rc::clone(&self.space), format!("{name}()")));
+        for stmt in body {
+            match stmt {
+                Stmt::Return(expr) => {
+                    let value = self.value(expr);
+                    self.names
+                        .entry((Rc::clone(&self.space), format!("{name}()")))
+                        .or_default()
+                        .join(value);
+                }
+                other => self.statements(std::slice::from_ref(other)),
+            }
+        }
+        let result = self
+            .names
+            .remove(&(Rc::clone(&self.space), format!("{name}()")));
+        if let Some(before) = before {
+            self.names
+                .insert((Rc::clone(&self.space), format!("{name}()")), before);
+        }
+        result.unwrap_or_default()
+    }
+
+    /// A call of one of the skill's own functions: its parameters learn what they were given.
+    fn call_own(&mut self, callee: &str, args: &[(Option<&str>, Value)]) -> Option<Value> {
+        let short = callee
+            .strip_prefix("self.")
+            .or_else(|| callee.strip_prefix("this."))
+            .unwrap_or(callee);
+        let own = format!("{}\n{short}", self.space);
+        let key = if self.functions.contains_key(&own) {
+            own
+        } else {
+            let mut parts = callee.rsplitn(3, '.');
+            let (name, module) = (parts.next()?, parts.next()?);
+            let key = format!("{module}.{name}");
+            self.functions.contains_key(&key).then_some(key)?
+        };
+        let function = self.functions.get(&key)?;
+        let name = key.rsplit(['\n', '.']).next().unwrap_or_default();
+        let space = Rc::clone(&function.space);
+        let params: Vec<&String> = function
+            .params
+            .iter()
+            .filter(|param| !matches!(param.as_str(), "self" | "cls"))
+            .collect();
+        let mut given = Vec::new();
+        for (position, (keyword, value)) in args.iter().enumerate() {
+            let param = match keyword {
+                Some(keyword) => params.iter().find(|param| param.as_str() == *keyword),
+                None => params.get(position),
+            };
+            if let Some(param) = param {
+                given.push((format!("{name}#{param}"), value.clone()));
+            }
+        }
+        for (param, value) in given {
+            self.names
+                .entry((Rc::clone(&space), param))
+                .or_default()
+                .join(value);
+        }
+        Some(
+            self.names
+                .get(&(space, format!("{name}()")))
+                .cloned()
+                .unwrap_or_default(),
+        )
+    }
+
+    /// The role of a file's path for what is read from it.
+    pub(super) fn read(&mut self, path: &Value, at: At) -> Value {
+        let site = self.site(at);
+        let mut value = Value::default();
+        value.absorb(path);
+        for text in &path.texts {
+            if let Some(stored) = self.file(text).cloned() {
+                value.absorb(&stored);
+                value.texts = stored.texts;
+            }
+            let kind = match path_kind(text) {
+                PathKind::Credential => Some(SourceKind::CredentialFile),
+                PathKind::Browser => Some(SourceKind::Browser),
+                PathKind::Wallet => Some(SourceKind::Wallet),
+                PathKind::Keychain => Some(SourceKind::Keychain),
+                PathKind::History => Some(SourceKind::History),
+                PathKind::Agent => Some(SourceKind::AgentMemory),
+                PathKind::Home | PathKind::Root => Some(SourceKind::UserFiles),
+                PathKind::System => Some(SourceKind::HostFacts),
+                PathKind::Autostart | PathKind::Device | PathKind::Other => None,
+            };
+            match kind {
+                Some(kind) => value.taint(kind, text, site),
+                None if is_dot_env(text) => value.taint(SourceKind::SecretVariable, text, site),
+                None => {}
+            }
+        }
+        if let Some(text) = path.known() {
+            self.act(ActKind::Read, at, text, "", None, Vec::new());
+        }
+        value
+    }
+
+    /// Something is written to a file.
+    pub(super) fn write(&mut self, path: &Value, data: &Value, at: At) {
+        let shown = path.shown();
+        self.act(
+            ActKind::Write,
+            at,
+            &shown,
+            &data.shown(),
+            None,
+            data.taints.clone(),
+        );
+        if let Some(path) = path.known() {
+            self.store_file(path, data.clone());
+        }
+    }
+
+    /// A text is run as code.
+    pub(super) fn eval(&mut self, language: Language, code: &Value, at: At) -> Value {
+        let shown = code.shown();
+        self.act(ActKind::Eval, at, &shown, "", None, code.taints.clone());
+        self.nested(language, code, at)
+    }
+
+    /// The text as a program, where it is known.
+    pub(super) fn nested(&mut self, language: Language, code: &Value, at: At) -> Value {
+        let texts: Vec<String> = code
+            .texts
+            .iter()
+            .filter(|text| text.chars().any(|c| c != UNKNOWN))
+            .cloned()
+            .collect();
+        let mut result = Value::default();
+        for text in texts {
+            result.join(self.program(language, &text.replace(UNKNOWN, "__"), at));
+        }
+        result
+    }
+
+    /// While a program within a program is looked at, what was put into its text has a hand in what it does.
+    pub(super) fn with_ambient<T>(&mut self, code: &Value, run: impl FnOnce(&mut Self) -> T) -> T {
+        let partly_unknown =
+            code.texts.is_empty() || code.texts.iter().any(|text| text.contains(UNKNOWN));
+        if !partly_unknown || code.taints.is_empty() {
+            return run(self);
+        }
+        let before = self.ambient.clone();
+        self.ambient.absorb(code);
+        let result = run(self);
+        self.ambient = before;
+        result
+    }
+}
+
+/// The last part of a path, for files that the skill writes and reads again.
+fn file_name(path: &str) -> Option<&str> {
+    let path = path.trim().trim_end_matches('/');
+    let name = path.rsplit(['/', '\\']).next()?;
+    let usable = name.len() >= 2 && !name.contains(UNKNOWN) && name != ".." && !name.contains('*');
+    usable.then_some(name)
+}
+
+fn is_dot_env(path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    name == ".env" || name.starts_with(".env.")
+}
+
+/// `$GITHUB_TOKEN`, not `$1`, `$?` or `$file`.
+fn is_shell_variable(name: &str) -> bool {
+    name.len() > 1
+        && name
+            .chars()
+            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+}

@@ -1,0 +1,175 @@
+//! Paths: what is kept where.
+
+/// What a path leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PathKind {
+    /// Credentials of other tools.
+    Credential,
+    /// A browser's profile.
+    Browser,
+    /// A wallet.
+    Wallet,
+    /// A keychain's file.
+    Keychain,
+    /// What was typed or browsed.
+    History,
+    /// What starts by itself: shell profiles, cron, services, login items, git hooks.
+    Autostart,
+    /// Instructions, memory and settings of agents.
+    Agent,
+    /// System files.
+    System,
+    /// The user's home, or all of it.
+    Home,
+    /// The root of the disk.
+    Root,
+    /// A device.
+    Device,
+    /// Anything else.
+    Other,
+}
+
+/// Parts of paths and what they mean; the first that is found counts. A `/` at either end must be there.
+const PARTS: &[(&str, PathKind)] = &[
+    ("/.ssh/authorized_keys", PathKind::Autostart),
+    ("/.ssh/config", PathKind::Other),
+    ("/.ssh/known_hosts", PathKind::Other),
+    ("/.ssh", PathKind::Credential),
+    ("id_rsa", PathKind::Credential),
+    ("id_ed25519", PathKind::Credential),
+    ("id_ecdsa", PathKind::Credential),
+    ("/.aws", PathKind::Credential),
+    ("/.azure", PathKind::Credential),
+    ("/gcloud/", PathKind::Credential),
+    ("application_default_credentials", PathKind::Credential),
+    ("/.kube/config", PathKind::Credential),
+    ("/.docker/config.json", PathKind::Credential),
+    ("/.netrc", PathKind::Credential),
+    ("/.npmrc", PathKind::Credential),
+    ("/.pypirc", PathKind::Credential),
+    ("/.git-credentials", PathKind::Credential),
+    ("/gh/hosts.yml", PathKind::Credential),
+    ("/.gnupg", PathKind::Credential),
+    ("/.pgpass", PathKind::Credential),
+    ("/.my.cnf", PathKind::Credential),
+    ("/.vault-token", PathKind::Credential),
+    ("/.terraform.d/credentials", PathKind::Credential),
+    ("/.config/op/", PathKind::Keychain),
+    ("/etc/shadow", PathKind::Credential),
+    ("/etc/sudoers", PathKind::System),
+    ("/run/secrets", PathKind::Credential),
+    ("/var/run/secrets", PathKind::Credential),
+    (".kdbx", PathKind::Keychain),
+    ("library/keychains", PathKind::Keychain),
+    ("/keyrings/", PathKind::Keychain),
+    ("login.keychain", PathKind::Keychain),
+    ("/.password-store", PathKind::Keychain),
+    ("1password", PathKind::Keychain),
+    ("bitwarden", PathKind::Keychain),
+    ("/login data", PathKind::Browser),
+    ("cookies.sqlite", PathKind::Browser),
+    ("logins.json", PathKind::Browser),
+    ("key4.db", PathKind::Browser),
+    ("google/chrome", PathKind::Browser),
+    ("google-chrome", PathKind::Browser),
+    ("bravesoftware", PathKind::Browser),
+    ("/firefox/profiles", PathKind::Browser),
+    ("/.mozilla/firefox", PathKind::Browser),
+    ("microsoft/edge", PathKind::Browser),
+    ("/.bitcoin", PathKind::Wallet),
+    ("wallet.dat", PathKind::Wallet),
+    ("/.ethereum/keystore", PathKind::Wallet),
+    ("/.electrum", PathKind::Wallet),
+    ("exodus.wallet", PathKind::Wallet),
+    ("/.config/solana/id.json", PathKind::Wallet),
+    ("nkbihfbeogaeaoehlefnkodbefgpgknn", PathKind::Wallet),
+    ("metamask", PathKind::Wallet),
+    ("_history", PathKind::History),
+    ("/history.db", PathKind::History),
+    ("/.local/share/fish/fish_history", PathKind::History),
+    ("chat.db", PathKind::History),
+    ("/.bashrc", PathKind::Autostart),
+    ("/.bash_profile", PathKind::Autostart),
+    ("/.bash_login", PathKind::Autostart),
+    ("/.zshrc", PathKind::Autostart),
+    ("/.zprofile", PathKind::Autostart),
+    ("/.zshenv", PathKind::Autostart),
+    ("/.profile", PathKind::Autostart),
+    ("/config.fish", PathKind::Autostart),
+    ("/etc/cron", PathKind::Autostart),
+    ("/var/spool/cron", PathKind::Autostart),
+    ("/launchagents", PathKind::Autostart),
+    ("/launchdaemons", PathKind::Autostart),
+    ("/systemd/system", PathKind::Autostart),
+    ("/systemd/user", PathKind::Autostart),
+    ("/etc/rc.local", PathKind::Autostart),
+    ("/etc/init.d", PathKind::Autostart),
+    ("/etc/profile", PathKind::Autostart),
+    ("/etc/ld.so.preload", PathKind::Autostart),
+    ("/.config/autostart", PathKind::Autostart),
+    ("programs/startup", PathKind::Autostart),
+    ("currentversion/run", PathKind::Autostart),
+    (".git/hooks/", PathKind::Autostart),
+    ("sitecustomize.py", PathKind::Autostart),
+    ("usercustomize.py", PathKind::Autostart),
+    ("claude.md", PathKind::Agent),
+    ("agents.md", PathKind::Agent),
+    ("gemini.md", PathKind::Agent),
+    ("soul.md", PathKind::Agent),
+    ("memory.md", PathKind::Agent),
+    ("heartbeat.md", PathKind::Agent),
+    (".cursorrules", PathKind::Agent),
+    (".windsurfrules", PathKind::Agent),
+    ("copilot-instructions.md", PathKind::Agent),
+    ("/.claude/", PathKind::Agent),
+    ("/.claude.json", PathKind::Agent),
+    ("/.cursor/", PathKind::Agent),
+    ("/.codex/", PathKind::Agent),
+    ("/.openclaw/", PathKind::Agent),
+    ("/.clawdbot/", PathKind::Agent),
+    (".mcp.json", PathKind::Agent),
+    ("/etc/hosts", PathKind::System),
+    ("/etc/resolv.conf", PathKind::System),
+    ("/etc/pam.d", PathKind::System),
+    ("/etc/passwd", PathKind::System),
+];
+
+/// What is at a path, as far as its name says.
+#[must_use]
+pub fn path_kind(path: &str) -> PathKind {
+    let path = path.trim().trim_matches(['"', '\'']);
+    let lower = path.to_ascii_lowercase().replace('\\', "/");
+    if lower.starts_with("http://") || lower.starts_with("https://") {
+        return PathKind::Other;
+    }
+    let bare = lower.trim_end_matches(['*', '/', '.']);
+    match bare {
+        "" if lower.starts_with('/') => return PathKind::Root,
+        "~" | "$home" | "${home}" | "%userprofile%" | "/home" | "/users" | "/root" => {
+            return PathKind::Home;
+        }
+        _ if bare.starts_with("/dev/")
+            && ![
+                "/dev/null",
+                "/dev/stdin",
+                "/dev/stdout",
+                "/dev/stderr",
+                "/dev/tty",
+                "/dev/zero",
+                "/dev/urandom",
+                "/dev/random",
+            ]
+            .contains(&bare)
+            && !bare.starts_with("/dev/fd")
+            && !bare.starts_with("/dev/shm") =>
+        {
+            return PathKind::Device;
+        }
+        _ => {}
+    }
+    let slashed = format!("/{lower}");
+    PARTS
+        .iter()
+        .find(|(part, _)| slashed.contains(part))
+        .map_or(PathKind::Other, |(_, kind)| *kind)
+}

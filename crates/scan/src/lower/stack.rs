@@ -1,0 +1,40 @@
+//! A stack that is large enough, for trees that are deeper than ours.
+//!
+//! `oxc` parses by recursion, and both `ruff`'s parser and Rust drop a tree by recursion: `a+a+a+…` with 100,000 operands
+//! ends a program that has 2 MiB of stack. To refuse such texts would be a way to hide from the scanner, so they are read on a
+//! thread with as much stack as the text could need at most. The memory is only reserved; it is used only if the nesting is real.
+
+use std::mem::ManuallyDrop;
+use std::thread::Builder;
+
+/// What the calling thread can surely spare.
+const SPARE: usize = 768 * 1024;
+/// What is never asked for; a text that needs more is refused.
+const MOST: usize = 1 << 30;
+/// What is used besides the nesting.
+const BASE: usize = 2 * 1024 * 1024;
+
+/// Runs `work` on `input` with `needed` bytes of stack; `None` if there is no such stack.
+///
+/// `input` is leaked when no thread can be had: dropping it here could overflow the stack.
+pub(super) fn with_stack<I: Send, T: Send>(
+    needed: usize,
+    input: I,
+    work: impl FnOnce(I) -> T + Send,
+) -> Option<T> {
+    if needed <= SPARE {
+        return Some(work(input));
+    }
+    if needed > MOST {
+        std::mem::forget(input);
+        return None;
+    }
+    let input = ManuallyDrop::new(input);
+    std::thread::scope(|scope| {
+        Builder::new()
+            .stack_size(needed + BASE)
+            .spawn_scoped(scope, move || work(ManuallyDrop::into_inner(input)))
+            .ok()
+            .and_then(|thread| thread.join().ok())
+    })
+}

@@ -1,0 +1,401 @@
+//! Rules against what was found: sentences, hidden characters, patterns; and how the surroundings weigh.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    flow::{Act, Host, Taint},
+    prose::{ClassSet, Document, Role, Sentence},
+    report::{Finding, FoundBy, Place, Severity},
+    rule::{Oddity, Rule, When},
+    rules,
+    scan::{About, Scanner},
+    text::hidden::{self, Kind as HiddenKind},
+    texts::{Origin, Texts},
+};
+
+/// How many neighbouring sentences belong together.
+const PASSAGE: usize = 6;
+/// How many blocks they may span.
+const BLOCKS: u32 = 4;
+
+/// What the skill says about itself.
+pub(crate) struct Context {
+    words: BTreeSet<String>,
+    homepage: Option<Host>,
+}
+
+impl Context {
+    pub(crate) fn new(about: &About<'_>, _texts: &Texts) -> Self {
+        let all = format!("{} {}", about.name, about.description).to_lowercase();
+        let words = all
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| word.len() >= 3)
+            .map(str::to_owned)
+            .collect();
+        Self {
+            words,
+            homepage: Host::of(about.homepage),
+        }
+    }
+
+    /// Whether the skill introduces itself as having to do with this host: its name, description or homepage share the owner's name.
+    pub(crate) fn is_related(&self, host: &Host) -> bool {
+        let owner = host.owner();
+        if owner.len() < 3 {
+            return false;
+        }
+        if self
+            .homepage
+            .as_ref()
+            .is_some_and(|page| page.owner() == owner || page.name == host.name)
+        {
+            return true;
+        }
+        let squeezed: String = owner.chars().filter(char::is_ascii_alphanumeric).collect();
+        owner
+            .split(['-', '_'])
+            .chain([squeezed.as_str()])
+            .any(|part| {
+                part.len() >= 3
+                    && !GENERIC.contains(&part)
+                    && (self.words.contains(part)
+                        || self.words.iter().any(|word| {
+                            word.len() >= 5
+                                && part.contains(word.as_str())
+                                && !GENERIC.contains(&word.as_str())
+                        }))
+            })
+    }
+}
+
+/// Words that relate nothing to anything.
+const GENERIC: &[&str] = &[
+    "agent", "agents", "skill", "skills", "tool", "tools", "cloud", "server", "service", "data",
+    "code", "install", "setup", "update", "download", "helper", "manager", "the", "and", "for",
+    "app", "api", "cli", "dev", "web", "net", "online", "system", "openclaw", "clawd", "claude",
+    "python", "security", "backup", "sync", "monitor",
+];
+
+/// A rule's severity in its surroundings: samples in warnings and tables, tests and fixtures weigh less.
+pub(crate) fn in_context(
+    severity: Severity,
+    rule: &Rule,
+    origin: &Origin,
+    texts: &Texts,
+) -> Severity {
+    let text = &texts.0[origin.text];
+    let mut severity = match origin.role {
+        Role::Warning => Severity::Info,
+        Role::Quotation | Role::Table if !matches!(rule.when, When::Flow { .. }) => {
+            severity.lower()
+        }
+        _ => severity,
+    };
+    if is_aside(&text.file) && !origin.is_file {
+        severity = severity.lower();
+    }
+    severity
+}
+
+/// Files that are about the skill, not part of it.
+pub(crate) fn is_aside(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let name = lower.rsplit('/').next().unwrap_or_default();
+    [
+        "license",
+        "licence",
+        "changelog",
+        "notice",
+        "copying",
+        "third_party",
+    ]
+    .iter()
+    .any(|start| name.starts_with(start))
+        || lower.split('/').rev().skip(1).any(|folder| {
+            matches!(
+                folder,
+                "test" | "tests" | "fixtures" | "testdata" | "__tests__" | "evals"
+            )
+        })
+}
+
+/// What a finding says, with its particulars.
+pub(crate) fn message(rule: &Rule, act: &Act, source: Option<&Taint>) -> String {
+    let mut message = rule.message.to_owned();
+    let host = act.host.as_ref().map(|host| host.name.clone());
+    let from = source.map(|taint| taint.source.what.replace('\0', "…"));
+    match (from, host) {
+        (Some(from), Some(host)) if !from.is_empty() => {
+            message.push_str(&format!(": `{}` to {host}", shown_short(&from)))
+        }
+        (Some(from), None) if !from.is_empty() => {
+            message.push_str(&format!(": `{}`", shown_short(&from)))
+        }
+        (None, Some(host)) => message.push_str(&format!(": {host}")),
+        _ => {}
+    }
+    message
+}
+
+fn shown_short(text: &str) -> String {
+    let visible = metier_model::text::visible(text);
+    let mut short: String = visible.chars().take(80).collect();
+    if short.len() < visible.len() {
+        short.push('…');
+    }
+    short
+}
+
+/// Evidence as it is kept: one line, cut, nothing hidden, nothing that acts on a terminal.
+pub(crate) fn shown(text: &str) -> String {
+    let line = text
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default()
+        .trim();
+    let visible = metier_model::text::visible(line);
+    let mut short: String = visible.chars().take(200).collect();
+    if short.len() < visible.len() {
+        short.push('…');
+    }
+    short
+}
+
+/// Characters that hide or lie.
+pub(crate) fn hidden(scanner: &mut Scanner<'_>, index: usize) {
+    let content = scanner.texts.0[index].content.clone();
+    if content.is_ascii() && !content.contains('\u{1b}') {
+        return;
+    }
+    let found = hidden::hidden(&content);
+    for sight in &found.list {
+        let line = scanner.texts.0[index].line_at(sight.at.start).to_owned();
+        let (oddity, serious) = match sight.kind {
+            HiddenKind::Tag | HiddenKind::Selector => (
+                Oddity::SmuggledText,
+                sight.decoded.as_deref().is_some_and(|text| text.len() > 3),
+            ),
+            HiddenKind::ZeroWidth if sight.decoded.is_some() => (Oddity::SmuggledText, true),
+            HiddenKind::ZeroWidth | HiddenKind::Invisible => {
+                (Oddity::InvisibleCharacters, sight.count > 3)
+            }
+            HiddenKind::Bidi => (Oddity::BidiOverride, true),
+            HiddenKind::Confusable => (Oddity::LookAlikes, true),
+            HiddenKind::Escape => (Oddity::TerminalCodes, true),
+            HiddenKind::Control => continue,
+        };
+        let evidence = match &sight.decoded {
+            Some(decoded) => format!("{decoded} ← {line}"),
+            None => line,
+        };
+        scanner.odd_at(oddity, index, sight.at.start, &evidence, serious);
+        if let Some(decoded) = sight
+            .decoded
+            .as_ref()
+            .filter(|_| oddity == Oddity::SmuggledText)
+        {
+            scanner.smuggled(index, sight.at.start, decoded.clone());
+        }
+    }
+}
+
+/// What sentences tell.
+pub(crate) fn sentences(scanner: &mut Scanner<'_>) {
+    let documents = std::mem::take(&mut scanner.documents);
+    for (index, document) in &documents {
+        for (at, rule, role, evidence_at) in told(document) {
+            let text = &scanner.texts.0[*index];
+            let mut severity = match role {
+                Role::Instruction => rule.severity,
+                Role::Table => rule.severity.lower(),
+                Role::Quotation | Role::Warning => Severity::Info,
+            };
+            if is_aside(&text.file) {
+                severity = severity.lower();
+            }
+            // An instruction that had to be decoded first was hidden on purpose.
+            if text.encoded.is_some()
+                && rule.severity >= Severity::Warning
+                && role == Role::Instruction
+            {
+                severity = Severity::Critical;
+            }
+            let evidence = text.content.get(evidence_at.clone()).unwrap_or_default();
+            let evidence = match &text.encoded {
+                Some(how) => format!("{how}: {evidence}"),
+                None => evidence.replace('\n', " "),
+            };
+            let place: Place = scanner.texts.place(*index, at);
+            scanner.push(Finding {
+                rule: FoundBy::Builtin(rule),
+                severity,
+                place,
+                message: rule.message.to_owned(),
+                evidence: shown(&evidence),
+                steps: Vec::new(),
+            });
+        }
+        html(scanner, *index, document);
+    }
+    scanner.documents = documents;
+}
+
+type Told = (usize, &'static Rule, Role, std::ops::Range<usize>);
+
+/// Which rules hold for which sentences.
+fn told(document: &Document) -> Vec<Told> {
+    let mut found = Vec::new();
+    let sentences = &document.sentences;
+    for (position, sentence) in sentences.iter().enumerate() {
+        if sentence.classes.is_empty() {
+            continue;
+        }
+        let passage = passage(sentences, position);
+        let together = ClassSet::of(passage.iter().filter(|near| near.role != Role::Warning));
+        for rule in rules::all() {
+            match &rule.when {
+                When::Sentence { all, none } if sentence.classes.matches(all, none) => {
+                    found.push((sentence.at.start, rule, sentence.role, sentence.at.clone()));
+                }
+                // A passage counts where its first piece is, so that it is found once.
+                When::Passage { all, none }
+                    if together.matches(all, none) && contributes(sentence, all) =>
+                {
+                    let before = ClassSet::of(
+                        passage
+                            .iter()
+                            .skip(1)
+                            .filter(|near| near.role != Role::Warning),
+                    );
+                    if !before.matches(all, none) {
+                        let end = passage.last().map_or(sentence.at.end, |last| last.at.end);
+                        found.push((
+                            sentence.at.start,
+                            rule,
+                            sentence.role,
+                            sentence.at.start..end,
+                        ));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+fn contributes(sentence: &Sentence, all: &[&[crate::prose::Class]]) -> bool {
+    all.iter()
+        .any(|group| group.iter().any(|class| sentence.classes.contains(*class)))
+}
+
+/// A sentence and those after it that belong to it.
+fn passage(sentences: &[Sentence], from: usize) -> &[Sentence] {
+    let first = sentences[from].block;
+    let length = sentences[from..]
+        .iter()
+        .take(PASSAGE)
+        .take_while(|sentence| sentence.block - first < BLOCKS)
+        .count();
+    &sentences[from..from + length]
+}
+
+/// Comments and hidden elements are read by agents and not by people.
+fn html(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
+    for (at, html) in &document.html {
+        let lower = html.to_ascii_lowercase();
+        let comment = lower.contains("<!--");
+        let unseen = comment
+            || [
+                "display:none",
+                "display: none",
+                "visibility:hidden",
+                "visibility: hidden",
+                "font-size:0",
+                "font-size: 0",
+                "opacity:0",
+                "color:white",
+                "color: white",
+                "hidden>",
+            ]
+            .iter()
+            .any(|sign| lower.contains(sign));
+        if !unseen {
+            continue;
+        }
+        let text = html.replace("<!--", " ").replace("-->", " ");
+        let inner = crate::prose::plain(&text);
+        let worst = told(&inner)
+            .into_iter()
+            .filter(|(_, _, role, _)| *role == Role::Instruction)
+            .map(|(_, rule, _, _)| rule.severity)
+            .max();
+        let orders = inner.sentences.iter().any(|sentence| orders(sentence));
+        if worst >= Some(Severity::Warning) || orders {
+            scanner.odd_at(
+                Oddity::HiddenInstruction,
+                index,
+                at.start,
+                &text,
+                worst >= Some(Severity::Warning),
+            );
+        }
+    }
+}
+
+/// Whether a sentence that people don't see tells the agent to do something.
+fn orders(sentence: &Sentence) -> bool {
+    use crate::prose::Class as C;
+    sentence.role == Role::Instruction
+        && sentence.classes.matches(
+            &[
+                &[
+                    C::Run,
+                    C::Send,
+                    C::Collect,
+                    C::Download,
+                    C::Ignore,
+                    C::Install,
+                ],
+                &[
+                    C::Always,
+                    C::Conceal,
+                    C::Silently,
+                    C::Secret,
+                    C::SecretPath,
+                    C::Environment,
+                    C::AnyUrl,
+                    C::NoConsent,
+                ],
+            ],
+            &[],
+        )
+}
+
+/// The user's own patterns.
+pub(crate) fn patterns(scanner: &mut Scanner<'_>) {
+    let rules = scanner.rules;
+    for pattern in &rules.patterns {
+        for index in 0..scanner.texts.0.len() {
+            let text = &scanner.texts.0[index];
+            let hits: Vec<(usize, String)> = pattern
+                .find(&text.file, &text.content)
+                .map(|at| (at, text.line_at(at).to_owned()))
+                .collect();
+            for (at, line) in hits {
+                let place = scanner.texts.place(index, at);
+                scanner.push(Finding {
+                    rule: FoundBy::Pattern {
+                        id: pattern.id.clone(),
+                        fix: pattern.fix.clone(),
+                    },
+                    severity: pattern.severity,
+                    place,
+                    message: pattern.message.clone(),
+                    evidence: shown(&line),
+                    steps: Vec::new(),
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! The words that matter, by class.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::flow::{Host, HostKind, urls_in};
+
+macro_rules! classes {
+    ($($(#[$doc:meta])* $name:ident: [$($word:literal),* $(,)?];)*) => {
+        /// What a word or phrase is about.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Class {
+            $($(#[$doc])* $name,)*
+        }
+        const WORDS: &[(Class, &[&str])] = &[$((Class::$name, &[$($word),*]),)*];
+    };
+}
+
+classes! {
+    /// To leave aside what was said.
+    Ignore: ["ignore", "disregard", "forget", "override", "overrides", "overrule", "supersede", "supersedes", "bypass", "discard", "takes precedence over", "take precedence over", "ignoriere", "vergiss", "ignora ", "olvida", "ignorez", "oubliez", "игнорируй", "забудь", "忽略", "无视", "忘记", "無視"];
+    /// What the agent was told by others.
+    PriorInstructions: ["previous instruction*", "prior instruction*", "earlier instruction*", "above instruction*", "preceding instruction*", "all instructions", "other instruction*", "existing instruction*", "original instruction*", "system instruction*", "your instructions", "previous prompt*", "system prompt*", "previous context", "prior context", "previous directive*", "prior directive*", "previous rules", "prior rules", "safety guideline*", "safety rule*", "safety polic*", "content polic*", "your guidelines", "your training", "your programming", "everything above", "everything before", "all previous", "all prior", "all other skills", "other skills", "vorherigen anweisungen", "vorherige anweisungen", "instrucciones anteriores", "instructions précédentes", "предыдущие инструкции", "之前的指令", "先前的指令", "以上指令", "所有指令", "以前の指示"];
+    /// Not to let the user know.
+    Conceal: ["do not tell", "don't tell", "do not mention", "don't mention", "do not inform", "don't inform", "do not notify", "don't notify", "do not reveal", "do not disclose", "don't disclose", "don't reveal", "never mention", "never reveal", "never disclose", "never tell", "do not alert", "don't alert", "without telling", "without informing", "without mentioning", "without notifying", "without alerting", "without the user's knowledge", "without user knowledge", "without the user knowing", "without their knowledge", "without user awareness", "secretly", "covertly", "surreptitiously", "stealthily", "keep this hidden", "keep it hidden", "hide this from", "hidden from the user", "hide from the user", "invisible to the user", "not visible to the user", "do not show the user", "don't show the user", "do not display this", "do not let the user", "do not surface", "do not report this", "do not output this", "avoid mentioning", "avoid drawing attention", "avoid detection", "evade detection", "undetected", "remain unnoticed", "go unnoticed", "no need to mention", "no need to tell", "no need to inform", "not be mentioned", "not be disclosed", "not be reported", "leave no trace", "cover your tracks", "不要告诉", "不要提及", "不得告知", "无需告知", "悄悄", "nicht erwähnen", "sage dem benutzer nicht", "no le digas", "ne dis pas"];
+    /// Without noise.
+    Silently: ["silently", "quietly", "in the background", "discreetly", "transparently to the user", "stealth*", "静默", "后台"];
+    /// Who is served.
+    User: ["user", "users", "user's", "human", "operator", "owner", "developer", "customer", "用户", "benutzer", "usuario", "utilisateur"];
+    /// To give something to others.
+    Send: ["send", "sends", "sending", "upload", "uploads", "uploading", "post", "posts", "posting", "transmit*", "exfiltrat*", "forward", "forwards", "forwarding", "submit", "submits", "email it", "email them", "emails", "leak", "deliver", "deliver to", "beacon", "relay", "relays", "post it to", "share with", "publish to", "sync to", "synced to", "sync with", "push to", "report to", "reports to", "phone home", "sent to", "uploaded to", "posted to", "forwarded to", "transmitted to", "submitted to", "cc:", "bcc", "发送", "上传", "提交", "传输", "sende", "envía", "envoyer", "отправь"];
+    /// To take something.
+    Collect: ["collect", "collects", "collecting", "gather", "gathers", "harvest*", "read", "reads", "reading", "extract", "extracts", "capture", "captures", "capturing", "dump", "scan for", "search for", "enumerate", "copy", "steal", "grab", "retrieve", "look for", "locate", "list all", "obtain", "include", "收集", "读取", "获取", "提取", "sammle", "recopila"];
+    /// What opens doors.
+    Secret: ["api key*", "api_key*", "apikey*", "access token*", "access key*", "auth token*", "session token*", "bearer token*", "oauth token*", "credential*", "password*", "passphrase*", "private key*", "ssh key*", "secret key*", "secrets", "client secret*", "session cookie*", "cookies", "seed phrase*", "mnemonic*", "recovery phrase*", "wallet key*", "wallet file*", "keychain", ".ssh/", "id_rsa", "id_ed25519", ".aws/credentials", ".aws/", ".netrc", ".npmrc", ".env file*", ".env`", "/.env", " .env ", "secrets.json", "credentials.json", "kubeconfig", ".kube/config", "gnupg", "login data", "密钥", "密码", "凭证", "凭据", "私钥", "助记词", "passwörter", "zugangsdaten", "contraseña*", "mot de passe", "пароли"];
+    /// All variables.
+    Environment: ["environment variable*", "env vars", "env var", "environment variables", "process.env", "os.environ", "printenv", "环境变量", "umgebungsvariablen"];
+    /// What was said.
+    Conversation: ["conversation history", "chat history", "conversation", "conversations", "transcript*", "user messages", "user's messages", "user message", "user prompts", "user prompt", "prompts and responses", "system prompt", "context window", "full context", "session history", "session data", "user queries", "user input", "user's input", "user's request", "user request", "dialogue", "memory.md", "user.md", "soul.md", "agent memory", "对话", "聊天记录", "系统提示"];
+    /// What the user has.
+    UserData: ["user data", "user's data", "personal data", "personal information", "pii", "user's files", "user files", "local files", "source code", "file contents", "contents of", "customer data", "customer records", "contact list", "contacts", "browser history", "browsing history", "clipboard", "documents", "home directory", "ssh directory", "repository contents", "financial data", "health data", "phi", "medical records", "sensitive data", "sensitive information", "confidential", "proprietary", "internal data", "project files", "workspace files", "system information", "hostname", "email addresses", "用户数据", "文件内容", "敏感"];
+    /// Somewhere else.
+    External: ["external server", "external endpoint", "external service", "external api", "remote server", "remote endpoint", "remote host", "our server", "our servers", "our api", "webhook*", "third-party server", "third party", "attacker*", "collection server", "c2 server", "c2 ", "command and control", "command-and-control", "telemetry endpoint", "analytics endpoint", "audit endpoint", "logging endpoint", "backup server", "monitoring service", "collector", "drop zone", "dead drop", "pastebin", "ngrok", "外部服务器", "远程服务器"];
+    /// To get something from elsewhere.
+    Download: ["download", "downloads", "downloading", "fetch", "fetches", "retrieve", "curl", "wget", "pull", "get it from", "visit", "go to", "clone", "load from", "available at", "available from", "obtain", "grab", "下载", "访问", "herunterladen", "descarga", "télécharger", "скачай"];
+    /// To put something on the machine.
+    Install: ["install", "installs", "installed", "installing", "installation", "installer", "set up", "setup", "安装", "installieren", "instala", "installer"];
+    /// To let something act.
+    Run: ["run", "runs", "running", "execute", "executes", "executed", "executing", "launch", "start", "invoke", "double-click", "open the file", "call", "eval", "source it", "运行", "执行", "ausführen", "ejecuta", "exécuter", "запусти"];
+    /// Nothing works without.
+    Required: ["prerequisite*", "required", "requires", "requirement*", "require", "must be installed", "before using", "before you", "before proceeding", "before running", "before starting", "before setting up", "first step", "need to install", "needs to be installed", "must install", "must first", "mandatory", "will not work", "won't work", "to function", "cannot function", "not function", "necessary", "must have", "make sure", "ensure", "important", "necesario", "erforderlich", "必须", "必需", "前提", "需要先"];
+    /// Where people type commands.
+    Terminal: ["terminal", "command prompt", "powershell", "shell", "console", "command line", "终端", "命令行"];
+    /// To put a text there.
+    Paste: ["paste", "copy and execute", "copy and run", "copy the command", "copy the installation", "copy this command", "copy & paste", "run the command below", "run the following command", "run this command", "execute the following", "execute the installation command", "粘贴", "复制"];
+    /// An archive that scanners can't open.
+    ArchivePassword: ["extract using", "extract with", "archive password", "zip password", "password to extract", "unzip with", "unpack with", "(pass:", "(password:", "pass: `", "password: `", "with pass `", "with password `", "pass: ", "解压密码"];
+    /// A program as a file.
+    Binary: [".exe", ".msi", ".dmg", ".pkg", ".zip", ".7z", ".rar", ".scr", ".bat", ".ps1", ".jar", ".appimage", ".deb", ".tar.gz", "executable", "the binary", "installer package"];
+    /// Each time, at once.
+    Always: ["every time", "always", "must", "mandatory", "immediately", "at the start of every", "on every", "for every", "each time", "each session", "every session", "every request", "every response", "every conversation", "at startup", "at launch", "on startup", "automatically", "no exceptions", "non-negotiable", "before responding", "before doing anything", "before any other", "first action", "before answering", "critical", "每次", "立即", "自动", "必须", "immer", "siempre", "toujours"];
+    /// To stop something from working.
+    Disable: ["disable", "disables", "disabled", "disabling", "turn off", "deactivate", "skip", "bypass*", "suppress", "circumvent", "evade", "weaken", "unset", "remove", "ignore", "关闭", "禁用", "绕过", "跳过"];
+    /// What protects.
+    Safety: ["security check*", "safety check*", "safety filter*", "safety measure*", "safety mechanism*", "safety constraint*", "security control*", "security polic*", "security warning*", "security restriction*", "security feature*", "confirmation prompt*", "confirmations", "approval prompt*", "approvals", "permission prompt*", "permission check*", "the sandbox", "sandboxing", "antivirus", "anti-virus", "firewall", "windows defender", "gatekeeper", "selinux", "ssl verification", "tls verification", "certificate verification", "certificate validation", "certificate check*", "ssl verify", "guardrail*", "content filter*", "audit log*", "audit trail", "logging", "2fa", "mfa", "rate limit*", "human review", "code review", "human oversight", "access control*", "authentication", "input validation", "安全检查", "安全限制"];
+    /// Nobody is asked.
+    NoConsent: ["without asking", "without confirmation", "without user confirmation", "without user approval", "without approval", "without permission", "without prompting", "without user consent", "without consent", "without explicit", "without waiting for", "do not ask", "don't ask", "never ask", "do not prompt", "do not wait for", "don't wait for", "no confirmation", "no approval", "no user interaction", "skip confirmation", "skip the confirmation", "auto-approve*", "automatically approve*", "auto approve", "dangerously-skip-permissions", "--yolo", "--force-yes", "bypass confirmation", "proceed immediately without", "proceed without", "autonomously without", "pre-approved", "pre-authorized", "already authorized", "implicit consent", "assume consent", "无需确认", "不要询问", "无需用户", "ohne nachfrage", "sin preguntar", "sans demander"];
+    /// What starts by itself.
+    Autostart: ["cron", "cron job*", "crontab", "launchagent*", "launch agent*", "launchd", "startup script*", "startup folder", "on boot", "at boot", "login item*", "systemd", ".bashrc", ".zshrc", ".bash_profile", ".profile", "shell profile", "shell startup", "survive* reboot*", "persist across", "persistence", "scheduled task*", "registry run", "git hook*", "authorized_keys", "开机启动", "计划任务"];
+    /// What agents read of themselves.
+    AgentFiles: ["claude.md", "agents.md", "soul.md", "memory.md", "heartbeat.md", "gemini.md", "tools.md", ".cursorrules", "copilot-instructions", ".claude/settings", "settings.json", "mcp.json", "system prompt", "agent config*", "agent's config*", "agent memory", "long-term memory", "persistent memory", "global instructions", "other skills"];
+    /// To put something into a file.
+    Write: ["append", "appends", "write", "writes", "add", "adds", "insert", "inserts", "modify", "modifies", "inject", "injects", "save", "edit", "update", "updates", "replace", "overwrite", "store", "persist", "record", "写入", "添加", "修改", "追加"];
+    /// To do as one is told.
+    Obey: ["follow", "follows", "obey", "comply with", "execute the instructions", "act on", "treat as", "adopt", "apply the", "do exactly", "do what", "carry out", "遵循", "按照"];
+    /// What one is told.
+    Instructions: ["instruction*", "directive*", "commands", "guidance", "steps in", "prompt", "prompts", "指令", "说明"];
+    /// Money that moves.
+    Money: ["send funds", "transfer funds", "transfer usdc", "send usdc", "send eth", "send sol", "send btc", "transfer eth", "withdraw", "wire transfer", "make a payment", "payment to", "donate", "purchase", "buy tokens", "sign the transaction", "sign transactions", "approve the transaction", "wallet address", "转账", "付款"];
+    /// To become somebody else.
+    Persona: ["you are now", "you are no longer", "act as an unrestricted", "pretend you", "pretend to be", "developer mode", "dan mode", "do anything now", "jailbreak*", "jailbroken", "unrestricted mode", "god mode", "no restrictions", "without restrictions", "without any restrictions", "unfiltered", "uncensored", "no ethical", "free from restrictions", "你现在是"];
+    /// To speak as somebody with power.
+    Authority: ["system override", "priority override", "admin override", "emergency override", "override protocol", "system directive", "system violation", "critical instruction", "critical directive", "mandatory protocol", "mandatory response policy", "mandatory instruction", "[system]", "<system>", "system message:", "absolute authority", "veto power", "highest priority", "authorized by", "security team has approved", "company policy requires", "this supersedes", "unverhandelbar"];
+    /// To say what isn't so.
+    Lie: ["tell the user that", "tell the user it", "tell the user the", "claim that", "pretend that", "report success", "report that", "say that", "fabricat*", "falsif*", "make up", "fake", "mislead*", "deceiv*", "misrepresent*", "inflate", "downplay", "regardless of the actual", "regardless of actual", "even if it fail*", "even if the test*", "as if it", "appear legitimate", "appear normal", "disguise*", "look legitimate", "伪造", "谎称"];
+    /// To make something be no more.
+    Destroy: ["delete", "deletes", "deleting", "wipe", "erase", "destroy", "overwrite", "format the", "rm -rf", "drop table", "drop database", "purge", "encrypt all", "encrypt the user", "truncate", "shred", "corrupt", "remove all", "删除", "清空"];
+    /// All there is.
+    Everything: ["all files", "entire", "everything", "home directory", "root directory", "whole disk", "all user data", "backups", "backup files", "all data", "production database", "all records", "git history", "system files", "all documents", "所有文件"];
+    /// How bad software is spoken of.
+    Malice: ["data exfiltration", "exfiltrat*", "payload", "backdoor", "reverse shell", "keylogger", "keylogging", "ransomware", "rootkit", "c2 server", "command and control", "steal credentials", "credential harvest*", "credential theft", "cryptominer", "crypto mining", "botnet", "malware", "stealer", "privilege escalation", "lateral movement", "detonate"];
+    /// Names of programs that mine.
+    Miner: ["xmrig", "stratum+tcp", "stratum+ssl", "coinhive", "cryptonight", "minerd", "cpuminer", "ethminer", "nicehash", "moneroocean", "hashvault", "randomx", "monero mining", "mine monero"];
+    /// To speak of what others may do.
+    Threat: ["attack", "attacks", "attacker", "attackers", "adversar*", "malicious", "threat", "threats", "vulnerab*", "exploit*", "injection attack*", "red flag*", "suspicious", "phishing", "untrusted", "detect", "detects", "detection", "scanner", "audit", "audits", "pentest*", "penetration test*", "red team*", "security review", "security research", "sanitiz*", "mitigat*", "protect against", "defend", "defense", "prevent", "prevents", "flag any", "flag if", "watch for", "refuse", "reject", "block"];
+    /// Not so.
+    Negation: ["never", "do not", "don't", "must not", "should not", "shouldn't", "mustn't", "cannot", "can't", "avoid", "not allowed", "forbidden", "prohibited", "refrain", "refuse to", "won't", "will not", "nor", "no longer", "不要", "禁止", "不得", "niemals", "nunca", "jamais"];
+    /// A URL of a host that anybody can use.
+    ShadyUrl: [];
+    /// A URL of a host that isn't a known publisher.
+    ForeignUrl: [];
+    /// A URL of a host where code is shared.
+    CodeUrl: [];
+    /// Any URL but one of this machine or an example.
+    AnyUrl: [];
+    /// An address of electronic mail.
+    EmailAddress: [];
+    /// A path to credentials, wallets, keychains or histories.
+    SecretPath: [];
+}
+
+/// A set of classes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ClassSet(u64);
+
+impl ClassSet {
+    pub(crate) fn insert(&mut self, class: Class) {
+        self.0 |= 1 << class as u8;
+    }
+
+    pub(crate) fn contains(self, class: Class) -> bool {
+        self.0 & (1 << class as u8) != 0
+    }
+
+    pub(crate) fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// One of each group, none of those.
+    pub(crate) fn matches(self, all: &[&[Class]], none: &[Class]) -> bool {
+        all.iter()
+            .all(|group| group.iter().any(|class| self.contains(*class)))
+            && !none.iter().any(|class| self.contains(*class))
+    }
+}
+
+struct Lexicon {
+    finder: AhoCorasick,
+    /// For each pattern: its class, and whether its end may go on (`instruction*`).
+    entries: Vec<(Class, bool)>,
+}
+
+static LEXICON: LazyLock<Option<Lexicon>> = LazyLock::new(|| {
+    let mut patterns = Vec::new();
+    let mut entries = Vec::new();
+    for (class, words) in WORDS {
+        for word in *words {
+            let open = word.ends_with('*');
+            patterns.push(word.replace('*', ""));
+            entries.push((*class, open));
+        }
+    }
+    let finder = AhoCorasick::builder()
+        .match_kind(MatchKind::Standard)
+        .build(&patterns)
+        .ok()?;
+    Some(Lexicon { finder, entries })
+});
+
+/// What a text is about; it must be in lower case. `quoted` says which parts don't count.
+pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet {
+    let mut set = ClassSet::default();
+    if let Some(lexicon) = &*LEXICON {
+        for found in lexicon.finder.find_overlapping_iter(text) {
+            let (class, open) = lexicon.entries[found.pattern().as_usize()];
+            if !set.contains(class)
+                && counts(found.start())
+                && is_word(text, found.start(), found.end(), open)
+            {
+                set.insert(class);
+            }
+        }
+    }
+    for (at, url) in urls_in(text) {
+        if counts(at)
+            && let Some(host) = Host::of(url)
+        {
+            url_classes(&host, &mut set);
+        }
+    }
+    if text.contains('@') {
+        let mail = text
+            .split(|c: char| {
+                c.is_whitespace() || matches!(c, '`' | '"' | '<' | '>' | '(' | ')' | ',')
+            })
+            .any(is_mail);
+        if mail {
+            set.insert(Class::EmailAddress);
+        }
+    }
+    if text.contains(['/', '~', '\\', '.']) {
+        use crate::flow::{PathKind, path_kind};
+        let secret = text
+            .split(|c: char| {
+                c.is_whitespace() || matches!(c, '`' | '"' | '\'' | ',' | '(' | ')' | '*')
+            })
+            .any(|word| {
+                word.len() > 4
+                    && word.contains(['/', '.'])
+                    && !word.contains("://")
+                    && matches!(
+                        path_kind(word),
+                        PathKind::Credential
+                            | PathKind::Wallet
+                            | PathKind::Keychain
+                            | PathKind::Browser
+                            | PathKind::History
+                    )
+            });
+        if secret {
+            set.insert(Class::SecretPath);
+        }
+    }
+    set
+}
+
+fn url_classes(host: &Host, set: &mut ClassSet) {
+    match host.kind {
+        HostKind::Address | HostKind::Drop | HostKind::Anonymous => {
+            set.insert(Class::ShadyUrl);
+            set.insert(Class::ForeignUrl);
+            set.insert(Class::AnyUrl);
+        }
+        HostKind::Other => {
+            set.insert(Class::ForeignUrl);
+            set.insert(Class::AnyUrl);
+        }
+        HostKind::Code => {
+            set.insert(Class::CodeUrl);
+            set.insert(Class::AnyUrl);
+        }
+        HostKind::Example => {
+            set.insert(Class::ForeignUrl);
+            set.insert(Class::AnyUrl);
+        }
+        HostKind::Known => set.insert(Class::AnyUrl),
+        HostKind::Local => {}
+    }
+}
+
+fn is_mail(word: &str) -> bool {
+    word.split_once('@').is_some_and(|(name, host)| {
+        !name.is_empty()
+            && host.contains('.')
+            && Host::of(&format!("x://{host}")).is_some()
+            && !name.contains('/')
+    })
+}
+
+/// Whether a match stands as a word of its own; scripts without blanks have no such borders.
+fn is_word(text: &str, start: usize, end: usize, open: bool) -> bool {
+    let bytes = text.as_bytes();
+    let wordy = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let begins = bytes.get(start).is_some_and(|byte| wordy(*byte));
+    let ends = end > 0 && bytes.get(end - 1).is_some_and(|byte| wordy(*byte));
+    let left = !begins || start == 0 || !wordy(bytes[start - 1]);
+    let right = open || !ends || bytes.get(end).is_none_or(|byte| !wordy(*byte));
+    left && right
+}

@@ -1,0 +1,504 @@
+//! Markdown, taken apart: sentences with their roles, and code with its language.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+use super::{ClassSet, Role, Sentence, classes_of, lexicon::Class};
+
+/// A piece of code in a document.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Code {
+    /// The first word after the fence, lower case; empty if there is none.
+    pub(crate) language: String,
+    /// Its text.
+    pub(crate) text: String,
+    /// Where it stands.
+    pub(crate) at: Range<usize>,
+    /// Whether it is shown as a warning, a quotation, in a table.
+    pub(crate) role: Role,
+    /// Whether it is a span within a sentence.
+    pub(crate) inline: bool,
+}
+
+/// A document, taken apart.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Document {
+    /// Its sentences, in order; headings are sentences too.
+    pub(crate) sentences: Vec<Sentence>,
+    /// Its code, in order.
+    pub(crate) code: Vec<Code>,
+    /// Comments and raw HTML.
+    pub(crate) html: Vec<(Range<usize>, String)>,
+}
+
+/// Reads Markdown.
+pub(crate) fn document(text: &str) -> Document {
+    let mut reader = Reader::new(text);
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
+    for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
+        reader.event(event, range);
+    }
+    reader.end_block(text.len());
+    reader.document
+}
+
+/// A text without structure: each line or sentence by itself.
+pub(crate) fn plain(text: &str) -> Document {
+    let mut reader = Reader::new(text);
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        reader.push_text(line, start);
+        start += line.len();
+        if line.trim().is_empty() || reader.block.len() > 4096 {
+            reader.end_block(start);
+        }
+    }
+    reader.end_block(text.len());
+    reader.document
+}
+
+struct Reader<'t> {
+    source: &'t str,
+    document: Document,
+    /// The text of the block that is read, and where its pieces come from.
+    block: String,
+    pieces: Vec<(usize, usize)>,
+    blocks: u32,
+    quotes: u32,
+    table: bool,
+    heading: Option<HeadingLevel>,
+    /// For each level of heading, whether what follows is warned of.
+    warned: [bool; 7],
+    code: Option<(String, String, usize)>,
+}
+
+impl<'t> Reader<'t> {
+    fn new(source: &'t str) -> Self {
+        Self {
+            source,
+            document: Document::default(),
+            block: String::new(),
+            pieces: Vec::new(),
+            blocks: 0,
+            quotes: 0,
+            table: false,
+            heading: None,
+            warned: [false; 7],
+            code: None,
+        }
+    }
+
+    fn event(&mut self, event: Event<'_>, range: Range<usize>) {
+        match event {
+            Event::Start(Tag::CodeBlock(kind)) => {
+                self.end_block(range.start);
+                let language = match kind {
+                    CodeBlockKind::Fenced(info) => info
+                        .split([' ', ',', '{'])
+                        .next()
+                        .unwrap_or_default()
+                        .to_ascii_lowercase(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                self.code = Some((language, String::new(), range.start));
+            }
+            Event::End(TagEnd::CodeBlock) => {
+                if let Some((language, text, start)) = self.code.take() {
+                    self.end_code(language, text, start..range.end);
+                }
+            }
+            Event::Text(text) => match &mut self.code {
+                Some((_, code, start)) => {
+                    if code.is_empty() {
+                        *start = range.start;
+                    }
+                    code.push_str(&text);
+                }
+                None => self.push_text(&text, range.start),
+            },
+            Event::Code(text) => {
+                self.push_text("`", range.start);
+                self.push_text(&text, range.start);
+                self.push_text("`", range.end);
+                let role = self.role(&[]);
+                let skip = self.source[range.clone()].find(text.as_ref()).unwrap_or(1);
+                self.document.code.push(Code {
+                    language: String::new(),
+                    text: text.to_string(),
+                    at: range.start + skip..range.end,
+                    role,
+                    inline: true,
+                });
+            }
+            Event::Html(html) | Event::InlineHtml(html) => {
+                self.document.html.push((range, html.to_string()))
+            }
+            Event::SoftBreak | Event::HardBreak => self.push_text("\n", range.start),
+            Event::Start(tag) => self.start(&tag, &range),
+            Event::End(tag) => self.end(tag, &range),
+            Event::Rule => self.end_block(range.end),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, tag: &Tag<'_>, range: &Range<usize>) {
+        match tag {
+            Tag::BlockQuote(_) => self.quotes += 1,
+            Tag::Table(_) => {
+                self.end_block(range.start);
+                self.table = true;
+            }
+            Tag::Heading { level, .. } => {
+                self.end_block(range.start);
+                self.heading = Some(*level);
+            }
+            Tag::Paragraph | Tag::Item | Tag::TableRow | Tag::TableHead => {
+                self.end_block(range.start)
+            }
+            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
+                // The target is part of what is said.
+                self.push_text(" ", range.start);
+                let target = dest_url.to_string();
+                self.push_text(&target, range.start);
+                self.push_text(" ", range.start);
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd, range: &Range<usize>) {
+        match tag {
+            TagEnd::BlockQuote(_) => {
+                self.end_block(range.end);
+                self.quotes = self.quotes.saturating_sub(1);
+            }
+            TagEnd::Table => {
+                self.end_block(range.end);
+                self.table = false;
+            }
+            TagEnd::Heading(level) => {
+                let depth = level as usize;
+                let lower = self.block.to_lowercase();
+                let warned = is_warning_heading(&lower);
+                self.warned[depth..].fill(false);
+                self.warned[depth] = warned;
+                self.end_block(range.end);
+                self.heading = None;
+            }
+            TagEnd::Paragraph | TagEnd::Item | TagEnd::TableRow | TagEnd::TableHead => {
+                self.end_block(range.end)
+            }
+            TagEnd::TableCell => self.push_text(" | ", range.end),
+            _ => {}
+        }
+    }
+
+    fn push_text(&mut self, text: &str, at: usize) {
+        self.pieces.push((self.block.len(), at));
+        self.block.push_str(text);
+    }
+
+    fn source_offset(&self, offset: usize) -> usize {
+        let index = self
+            .pieces
+            .partition_point(|(block, _)| *block <= offset)
+            .saturating_sub(1);
+        let (block, source) = self.pieces.get(index).copied().unwrap_or_default();
+        (source + (offset - block)).min(self.source.len())
+    }
+
+    fn role(&self, sentence: &[Class]) -> Role {
+        if self.warned.iter().any(|warned| *warned) || sentence.contains(&Class::Negation) {
+            Role::Warning
+        } else if self.table {
+            Role::Table
+        } else {
+            Role::Instruction
+        }
+    }
+
+    fn end_code(&mut self, language: String, text: String, at: Range<usize>) {
+        let index = self.document.code.len();
+        let mut role = self.role(&[]);
+        if let Some(last) = self.document.sentences.last_mut() {
+            last.code_after = Some(index);
+            // "Never run this:", "❌ Bad:", "A malicious skill might say:" speak for the code below them.
+            let before = self.source[last.at.clone()].to_lowercase();
+            if last.role == Role::Warning || is_bad_example(&before) {
+                role = Role::Warning;
+            }
+        }
+        self.document.code.push(Code {
+            language,
+            text,
+            at,
+            role,
+            inline: false,
+        });
+    }
+
+    fn end_block(&mut self, end: usize) {
+        if self.block.trim().is_empty() {
+            self.block.clear();
+            self.pieces.clear();
+            return;
+        }
+        let lower = self.block.to_lowercase();
+        let same_length = lower.len() == self.block.len();
+        let lower = if same_length {
+            lower
+        } else {
+            self.block.to_ascii_lowercase()
+        };
+        let quoted = quotations(&lower);
+        for range in sentences(&lower) {
+            let text = &lower[range.clone()];
+            let classes = classes_of(text, |at| {
+                !quoted
+                    .iter()
+                    .any(|quote| quote.contains(&(range.start + at)))
+            });
+            let in_quotes = classes_of(text, |_| true);
+            let mut role = if classes.contains(Class::Negation) && !is_negation_harmless(text) {
+                self.role(&[Class::Negation])
+            } else {
+                self.role(&[])
+            };
+            // All that matters is within quotation marks.
+            let mut set = classes;
+            if classes != in_quotes
+                && role == Role::Instruction
+                && quoted.iter().any(|quote| quote.start <= range.start + 4)
+            {
+                role = Role::Quotation;
+                set = in_quotes;
+            }
+            if is_bad_example(text) {
+                role = Role::Warning;
+            }
+            let start = self.source_offset(range.start);
+            let stop = self
+                .source_offset(range.end.saturating_sub(1))
+                .max(start)
+                .min(end.max(start));
+            let stop = ceil_boundary(self.source, stop + 1);
+            self.document.sentences.push(Sentence {
+                at: floor_boundary(self.source, start)..stop,
+                role,
+                classes: set,
+                block: self.blocks,
+                code_after: None,
+            });
+        }
+        self.blocks += 1;
+        self.block.clear();
+        self.pieces.clear();
+    }
+}
+
+fn floor_boundary(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn ceil_boundary(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}
+
+/// Headings of sections that list what is bad.
+fn is_warning_heading(heading: &str) -> bool {
+    const SIGNS: &[&str] = &[
+        "anti-pattern",
+        "antipattern",
+        "what not to do",
+        "don't",
+        "do not",
+        "never ",
+        "avoid",
+        "red flag",
+        "pitfall",
+        "vulnerab",
+        "attack",
+        "threat",
+        "malicious",
+        "dangerous",
+        "insecure",
+        "bad example",
+        "bad:",
+        "❌",
+        "🚫",
+        "guardrail",
+        "safety rule",
+        "security rule",
+        "forbidden",
+        "prohibited",
+        "not allowed",
+        "rejected",
+        "common mistakes",
+        "warning signs",
+        "exploit",
+        "what it detects",
+        "what gets flagged",
+        "detection",
+        "rationalizations",
+        "out of scope",
+    ];
+    SIGNS.iter().any(|sign| heading.contains(sign))
+}
+
+/// Sentences that introduce or are an example of what is wrong.
+fn is_bad_example(text: &str) -> bool {
+    const SIGNS: &[&str] = &[
+        "❌",
+        "🚫",
+        "⛔",
+        "bad:",
+        "wrong:",
+        "bad example",
+        "insecure:",
+        "vulnerable:",
+        "unsafe:",
+        "anti-pattern",
+        "for example, an attacker",
+        "an attacker",
+        "attackers ",
+        "attacker could",
+        "malicious skill",
+        "malicious actor",
+        "such as \"ignore",
+        "like \"ignore",
+        "e.g., \"ignore",
+        "prompt injection",
+        "injection attempt",
+        "red flag",
+        "if you see",
+        "if a skill",
+        "looks like this",
+        "exploit",
+        "payload example",
+        "flag any",
+        "flagged",
+        "is blocked",
+        "are blocked",
+        "will be blocked",
+        "reject",
+        "refuse",
+    ];
+    SIGNS.iter().any(|sign| text.contains(sign))
+}
+
+/// "Don't worry", "do not forget to", "cannot be used without": a negation that takes nothing back.
+fn is_negation_harmless(text: &str) -> bool {
+    const HARMLESS: &[&str] = &[
+        "will not work",
+        "won't work",
+        "cannot function",
+        "can't function",
+        "not function",
+        "do not skip",
+        "don't skip",
+        "never skip",
+        "do not tell",
+        "don't tell",
+        "do not mention",
+        "don't mention",
+        "do not inform",
+        "do not notify",
+        "do not reveal",
+        "do not disclose",
+        "never mention",
+        "never reveal",
+        "never tell",
+        "never disclose",
+        "do not ask",
+        "don't ask",
+        "never ask",
+        "do not wait",
+        "don't wait",
+        "do not alert",
+        "do not forget",
+        "don't forget",
+        "don't worry",
+        "do not prompt",
+        "do not let the user",
+        "do not show the user",
+        "do not surface",
+        "do not report this",
+        "do not output this",
+        "cannot process",
+        "not optional",
+        "do not hesitate",
+        "no longer",
+        "do not explain",
+        "do not stop",
+    ];
+    HARMLESS.iter().any(|phrase| text.contains(phrase))
+}
+
+/// Stretches within quotation marks that hold at least three words.
+fn quotations(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut open: Option<(char, usize)> = None;
+    for (at, c) in text.char_indices() {
+        match (open, c) {
+            (None, '"') => open = Some(('"', at)),
+            (None, '“') => open = Some(('”', at)),
+            (None, '«') => open = Some(('»', at)),
+            (None, '「') => open = Some(('」', at)),
+            (Some((closer, start)), c) if c == closer => {
+                if text[start..at].split_whitespace().count() >= 3 {
+                    found.push(start..at + c.len_utf8());
+                }
+                open = None;
+            }
+            (Some((_, _)), '\n') if found.len() > 10_000 => break,
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Where sentences begin and end.
+fn sentences(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let next = chars.peek().map(|(_, c)| *c);
+        let ends = match c {
+            '.' | '!' | '?' | ';' => next.is_none_or(char::is_whitespace),
+            '。' | '！' | '？' | '；' => true,
+            '\n' => next
+                .is_some_and(|c| matches!(c, '-' | '*' | '•') || c.is_ascii_digit() || c == '\n'),
+            _ => false,
+        };
+        if ends || at - start > 1200 {
+            let end = at + c.len_utf8();
+            if !text[start..end].trim().is_empty() {
+                found.push(start..end);
+            }
+            start = end;
+        }
+    }
+    if !text[start..].trim().is_empty() {
+        found.push(start..text.len());
+    }
+    found
+}
+
+impl ClassSet {
+    /// The classes of several sentences together.
+    pub(crate) fn of<'s>(sentences: impl IntoIterator<Item = &'s Sentence>) -> Self {
+        sentences
+            .into_iter()
+            .fold(Self::default(), |set, sentence| set.union(sentence.classes))
+    }
+}

@@ -1,0 +1,201 @@
+//! What a rule is.
+//!
+//! A rule is data: an id that never changes its meaning, what it costs, what to say, when it holds, and the samples that
+//! must and must not set it off. A rule without both kinds of sample doesn't pass the tests, because nobody can review a
+//! pattern by staring at it. What a rule can ask for is the small language of [`When`]; the reading of files, the
+//! data flow and the sentences happen elsewhere, once for all rules.
+
+use crate::{
+    flow::{Act, ActKind, Hosts, SourceKind},
+    prose::Class,
+    report::Severity,
+};
+
+/// What kind of danger a rule is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Category {
+    /// Instructions that turn the agent against its user.
+    PromptInjection,
+    /// Text that people don't see.
+    HiddenContent,
+    /// Data that leaves.
+    Exfiltration,
+    /// Secrets that are taken.
+    CredentialAccess,
+    /// Code from elsewhere that is run.
+    RemoteExecution,
+    /// Code that hides what it is.
+    Obfuscation,
+    /// What stays after the skill is gone.
+    Persistence,
+    /// What can't be undone.
+    Destruction,
+    /// More power than is needed.
+    Privilege,
+    /// What is bought with the user's machine.
+    ResourceAbuse,
+    /// Packages and registries.
+    SupplyChain,
+    /// Files that are not what they seem.
+    Packaging,
+    /// The agent is told to lie.
+    Deception,
+    /// What a skill is able to do.
+    Capability,
+    /// What the manifest says against what the skill does.
+    Manifest,
+    /// A user's own rule.
+    Custom,
+}
+
+impl Category {
+    /// As it is written in JSON.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::PromptInjection => "prompt-injection",
+            Self::HiddenContent => "hidden-content",
+            Self::Exfiltration => "exfiltration",
+            Self::CredentialAccess => "credential-access",
+            Self::RemoteExecution => "remote-execution",
+            Self::Obfuscation => "obfuscation",
+            Self::Persistence => "persistence",
+            Self::Destruction => "destruction",
+            Self::Privilege => "privilege",
+            Self::ResourceAbuse => "resource-abuse",
+            Self::SupplyChain => "supply-chain",
+            Self::Packaging => "packaging",
+            Self::Deception => "deception",
+            Self::Capability => "capability",
+            Self::Manifest => "manifest",
+            Self::Custom => "custom",
+        }
+    }
+}
+
+/// A rule.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its id: `category/what`.
+    pub id: &'static str,
+    /// What it is about.
+    pub category: Category,
+    /// How bad it is when nothing speaks for it.
+    pub severity: Severity,
+    /// The entry of the OWASP Agentic Skills Top 10.
+    pub owasp: &'static str,
+    /// What happened, in a sentence without particulars.
+    pub message: &'static str,
+    /// What helps.
+    pub fix: &'static str,
+    /// When it holds.
+    pub when: When,
+    /// Files that set it off: each alone in a skill.
+    pub hits: &'static [Sample],
+    /// Files that don't.
+    pub misses: &'static [Sample],
+}
+
+impl PartialEq for Rule {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
+/// A file of a sample skill: its path and its text. In the text `\u{…}` escapes stand for themselves.
+pub type Sample = (&'static str, &'static str);
+
+/// When a rule holds.
+#[derive(Debug)]
+pub enum When {
+    /// A value from one of these sources reaches one of these acts.
+    Flow {
+        /// Where it comes from.
+        from: &'static [SourceKind],
+        /// Where it goes.
+        to: &'static [ActKind],
+        /// Which hosts are meant, of those that are sent to or downloaded from.
+        hosts: Hosts,
+    },
+    /// Something is done, wherever its values come from.
+    Act(ActKind, fn(&Act) -> bool),
+    /// A sentence that tells the agent to do something has all of these in it and none of those.
+    Sentence {
+        /// One of each group.
+        all: &'static [&'static [Class]],
+        /// None of these.
+        none: &'static [Class],
+    },
+    /// A stretch of neighbouring sentences has all of these in it.
+    Passage {
+        /// One of each group.
+        all: &'static [&'static [Class]],
+        /// None of these.
+        none: &'static [Class],
+    },
+    /// A file is odd in this way.
+    Oddity(Oddity),
+    /// The manifest doesn't say what the skill does.
+    Undeclared,
+}
+
+/// How a file can be odd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Oddity {
+    /// Tag characters, variation selectors or zero-width bits that spell a text.
+    SmuggledText,
+    /// Characters that change the order in which text is shown.
+    BidiOverride,
+    /// Invisible characters within words.
+    InvisibleCharacters,
+    /// Letters of another alphabet that look like these.
+    LookAlikes,
+    /// Escape codes for a terminal.
+    TerminalCodes,
+    /// A comment or hidden element of Markdown or HTML that tells the agent something.
+    HiddenInstruction,
+    /// A long stretch of nothing before more text.
+    Padding,
+    /// The content isn't what the name says.
+    WrongName,
+    /// Something is appended to a picture or document.
+    Polyglot,
+    /// A program in machine code.
+    NativeProgram,
+    /// Python bytecode without its source.
+    BytecodeAlone,
+    /// Python bytecode that does more than its source.
+    BytecodeDiffers,
+    /// Python bytecode that is loaded without a look at its source.
+    BytecodeUnchecked,
+    /// A pickle that imports what can run programs.
+    PickleRuns,
+    /// An archive whose members leave it.
+    ArchiveEscape,
+    /// A program or script within an archive or document.
+    ArchiveProgram,
+    /// A document with macros.
+    Macros,
+    /// A picture or PDF with a script in it.
+    ScriptInDocument,
+    /// A link that leads out of the skill.
+    LinkOutside,
+    /// A module that takes the place of a standard one, or that Python loads by itself.
+    ShadowedModule,
+    /// A package manager is told to run something.
+    InstallScript,
+    /// A package manager is told to fetch elsewhere.
+    RegistryRedirect,
+    /// An editor or tool is told to run something when the folder is opened.
+    OpensAndRuns,
+    /// Settings of an agent that switch its questions off or add servers and hooks.
+    AgentSettings,
+    /// A name of a well-known campaign's host, file or wallet; the list can be switched off.
+    Indicator,
+    /// A text decodes to a program or an instruction.
+    EncodedText,
+    /// A secret stands in the file.
+    LiteralSecret,
+    /// Pieces that are put together make a program.
+    SplitCode,
+}

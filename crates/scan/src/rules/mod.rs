@@ -1,0 +1,14 @@
+//! The rules, by what they look at.
+
+mod code;
+mod files;
+mod prose;
+#[cfg(test)]
+mod tests;
+
+use crate::rule::Rule;
+
+/// All built-in rules.
+pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
+    code::RULES.iter().chain(prose::RULES).chain(files::RULES)
+}

@@ -1,0 +1,863 @@
+//! The scan of one skill: from bytes to a report.
+
+use std::{collections::BTreeSet, rc::Rc};
+
+use crate::{
+    capability,
+    flow::{Act, ActKind, Evaluator, Host, HostKind, Hosts, Language, Site, Unit},
+    lower::{self, Dialect},
+    matching::{self, Context},
+    pattern::Pattern,
+    prose::{self, Document, Role},
+    report::{Finding, FoundBy, Report, Severity, Step, Unread},
+    rule::{Oddity, Rule, When},
+    rules,
+    text::decode,
+    texts::{Origin, Text, Texts},
+    unpack::kind::{self, Kind},
+};
+
+/// A file of a skill.
+#[derive(Clone, Debug)]
+pub struct File<'a> {
+    /// Its path, relative to the skill's folder.
+    pub path: &'a str,
+    /// What it holds.
+    pub content: Content<'a>,
+}
+
+/// What a file holds.
+#[derive(Clone, Debug)]
+pub enum Content<'a> {
+    /// Bytes.
+    Bytes(&'a [u8]),
+    /// It is a link to this path.
+    Link(&'a str),
+    /// It could not be read, for this reason.
+    Unread(&'a str),
+}
+
+/// What the manifest says of the skill, as far as the scanner asks.
+#[derive(Clone, Debug, Default)]
+pub struct About<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its description.
+    pub description: &'a str,
+    /// Its homepage.
+    pub homepage: &'a str,
+    /// What it declares that it needs; `None` when it declares nothing at all.
+    pub declared: Option<BTreeSet<metier_sdk::Permission>>,
+}
+
+/// How much is looked at; what is beyond is reported as unread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Files of a skill.
+    pub files: usize,
+    /// Bytes of a file.
+    pub file_bytes: usize,
+    /// Findings that are kept.
+    pub findings: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            files: 500,
+            file_bytes: 1024 * 1024,
+            findings: 200,
+        }
+    }
+}
+
+/// Which rules are in force.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    /// Which set of built-in rules.
+    pub preset: Preset,
+    /// Whether the list of known campaigns is used.
+    pub indicators: bool,
+    /// Patterns of the user, and of skills of type `security-rule`.
+    pub patterns: Vec<Pattern>,
+}
+
+/// A set of built-in rules.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Preset {
+    /// Evidence chains block, capabilities describe.
+    #[default]
+    Evidence,
+    /// The rules and severities of the first design: single patterns in JavaScript block.
+    Seed,
+}
+
+/// Scans a skill.
+#[must_use]
+pub fn scan(files: &[File<'_>], about: &About<'_>, rules: &Rules, limits: &Limits) -> Report {
+    if rules.preset == Preset::Seed {
+        return crate::seed::scan(files, limits);
+    }
+    let mut scanner = Scanner::new(about, rules);
+    for (index, file) in files.iter().enumerate() {
+        if index >= limits.files {
+            scanner.unread(
+                "",
+                format!(
+                    "{} files are beyond the limit of {}",
+                    files.len() - limits.files,
+                    limits.files
+                ),
+            );
+            break;
+        }
+        scanner.file(file, limits);
+    }
+    scanner.finish(limits)
+}
+
+/// What is gathered while the files of a skill are read.
+pub(crate) struct Scanner<'a> {
+    pub(crate) about: &'a About<'a>,
+    pub(crate) rules: &'a Rules,
+    pub(crate) texts: Texts,
+    pub(crate) units: Vec<Unit>,
+    pub(crate) origins: Vec<Origin>,
+    pub(crate) documents: Vec<(usize, Document)>,
+    pub(crate) report: Report,
+    /// Python sources by their path, for bytecode beside them.
+    pub(crate) sources: Vec<(String, usize)>,
+    /// Python bytecode, for the end.
+    pub(crate) bytecodes: Vec<(String, Vec<u8>)>,
+    /// How many archives deep we are.
+    pub(crate) depth: u32,
+    budget: decode::Budget,
+}
+
+/// Blank space that has something after it, and is too much to be an accident.
+const PADDING: usize = 1500;
+
+impl<'a> Scanner<'a> {
+    fn new(about: &'a About<'a>, rules: &'a Rules) -> Self {
+        Self {
+            about,
+            rules,
+            texts: Texts::default(),
+            units: Vec::new(),
+            origins: Vec::new(),
+            documents: Vec::new(),
+            report: Report::default(),
+            sources: Vec::new(),
+            bytecodes: Vec::new(),
+            depth: 0,
+            budget: decode::Budget::default(),
+        }
+    }
+
+    pub(crate) fn unread(&mut self, file: &str, why: String) {
+        self.report.unread.push(Unread {
+            file: file.to_owned(),
+            why,
+        });
+    }
+
+    fn file(&mut self, file: &File<'_>, limits: &Limits) {
+        match file.content {
+            Content::Unread(why) => self.unread(file.path, why.to_owned()),
+            Content::Link(target) => {
+                self.odd(
+                    Oddity::LinkOutside,
+                    file.path,
+                    &format!("{} -> {target}", file.path),
+                    is_outside(file.path, target),
+                );
+                self.unread(
+                    file.path,
+                    format!("it is a link to `{}`", metier_model::text::visible(target)),
+                );
+            }
+            Content::Bytes(bytes) if bytes.len() > limits.file_bytes => {
+                self.report.files += 1;
+                self.unread(
+                    file.path,
+                    format!(
+                        "it has {} bytes, the limit is {}",
+                        bytes.len(),
+                        limits.file_bytes
+                    ),
+                );
+                // What fits is read all the same: a payload in the first part should block, not just be unknown.
+                self.bytes(file.path, &bytes[..limits.file_bytes], true);
+            }
+            Content::Bytes(bytes) => {
+                self.report.files += 1;
+                self.bytes(file.path, bytes, false);
+            }
+        }
+    }
+
+    /// Bytes of a file or of a member of an archive (`inner`).
+    pub(crate) fn bytes(&mut self, path: &str, bytes: &[u8], cut: bool) {
+        let kind = kind::kind(path, bytes);
+        if let Some(why) = kind::mismatch(path, kind) {
+            self.odd(Oddity::WrongName, path, why, true);
+        }
+        crate::containers::look(self, path, bytes, kind, cut);
+    }
+
+    /// A text of a file, or one that was found within.
+    pub(crate) fn text(&mut self, path: &str, content: String, kind: Kind) -> usize {
+        let index = self.texts.add(Text::new(path.to_owned(), content));
+        self.look(index, kind);
+        index
+    }
+
+    /// Looks at a text: hidden characters, structure, programs, encoded pieces.
+    pub(crate) fn look(&mut self, index: usize, kind: Kind) {
+        matching::hidden(self, index);
+        self.padding(index);
+        crate::manifests::look(self, index);
+        let path = self.texts.0[index].file.clone();
+        let content = self.texts.0[index].content.clone();
+        match kind {
+            Kind::Markdown => self.markdown(index, &content),
+            Kind::Python => {
+                self.sources.push((path.clone(), index));
+                self.program(
+                    index,
+                    0,
+                    &content,
+                    Language::Python,
+                    Role::Instruction,
+                    true,
+                );
+            }
+            Kind::JavaScript(dialect) => {
+                let program = lower::javascript(&content, crate::containers::dialect(dialect));
+                self.lowered(
+                    index,
+                    0,
+                    Language::JavaScript,
+                    program,
+                    Role::Instruction,
+                    true,
+                );
+            }
+            Kind::Shell => {
+                self.program(index, 0, &content, Language::Shell, Role::Instruction, true)
+            }
+            Kind::PowerShell => self.program(
+                index,
+                0,
+                &content,
+                Language::PowerShell,
+                Role::Instruction,
+                true,
+            ),
+            Kind::Batch => {
+                self.program(index, 0, &content, Language::Batch, Role::Instruction, true)
+            }
+            _ => {
+                let document = prose::plain(&content);
+                self.documents.push((index, document));
+                self.command_lines(index, &content);
+            }
+        }
+        self.encoded(index, &content);
+    }
+
+    fn markdown(&mut self, index: usize, content: &str) {
+        let front = content.len() - metier_model::body(content).len();
+        if front > 0 {
+            // The frontmatter is text too: its description enters prompts, its installers hold commands.
+            let head = prose::plain(&content[..front]);
+            self.documents.push((index, head));
+            self.command_lines(index, &content[..front]);
+        }
+        let mut document = prose::document(&content[front..]);
+        shift(&mut document, front);
+        for code in &document.code {
+            let language = language_of(code);
+            if let Some(language) = language {
+                self.program(index, code.at.start, &code.text, language, code.role, false);
+            }
+        }
+        self.documents.push((index, document));
+    }
+
+    pub(crate) fn program(
+        &mut self,
+        text: usize,
+        start: usize,
+        content: &str,
+        language: Language,
+        role: Role,
+        is_file: bool,
+    ) {
+        let program = match language {
+            Language::Python => lower::python(content),
+            Language::JavaScript => lower::javascript(content, Dialect::TypeScript),
+            Language::Shell => lower::shell(content),
+            Language::PowerShell => lower::powershell(content),
+            Language::Batch => lower::batch(content),
+        };
+        self.lowered(text, start, language, program, role, is_file);
+    }
+
+    fn lowered(
+        &mut self,
+        text: usize,
+        start: usize,
+        language: Language,
+        program: crate::form::Program,
+        role: Role,
+        is_file: bool,
+    ) {
+        if program.body.is_empty() && program.broken.is_none() {
+            return;
+        }
+        let path = &self.texts.0[text].file;
+        // A file that isn't what its name says, or that the parser gave up on as a whole, was not read.
+        if is_file && program.body.is_empty() && self.texts.0[text].within.is_none() {
+            let path = path.clone();
+            self.unread(&path, "it could not be parsed".to_owned());
+        }
+        let path = &self.texts.0[text].file;
+        let module = path.rsplit(['/', '!']).next().unwrap_or_default();
+        let module = module.split('.').next().unwrap_or_default();
+        let index = u32::try_from(self.units.len()).unwrap_or(u32::MAX);
+        let space: Rc<str> =
+            format!("{path}#{language:?}{}", u8::from(role == Role::Warning)).into();
+        self.units.push(Unit {
+            language,
+            program,
+            space,
+            module: module.into(),
+            index,
+        });
+        self.origins.push(Origin {
+            text,
+            start,
+            role,
+            is_file,
+        });
+    }
+
+    /// Lines of data and prose that hold a command.
+    fn command_lines(&mut self, text: usize, content: &str) {
+        let mut start = 0;
+        for line in content.split_inclusive('\n') {
+            if let Some(at) = command_in(line) {
+                let command = line[at..]
+                    .trim_end()
+                    .trim_end_matches(['"', '\'', ',', '`', '}', ']']);
+                let command = command.replace("\\\"", "\"");
+                self.program(
+                    text,
+                    start + at,
+                    &command,
+                    Language::Shell,
+                    Role::Instruction,
+                    false,
+                );
+            }
+            start += line.len();
+        }
+    }
+
+    fn padding(&mut self, index: usize) {
+        let content = &self.texts.0[index].content;
+        let mut run = 0_usize;
+        let mut lines = 0_usize;
+        let mut start = 0_usize;
+        let mut found = None;
+        for (at, c) in content.char_indices() {
+            if c.is_whitespace() {
+                if run == 0 {
+                    start = at;
+                }
+                run += 1;
+                lines += usize::from(c == '\n');
+            } else {
+                if run > PADDING && (lines > 200 || run > 4 * PADDING) {
+                    found = Some(start);
+                    break;
+                }
+                run = 0;
+                lines = 0;
+            }
+        }
+        if let Some(at) = found {
+            self.odd_at(
+                Oddity::Padding,
+                index,
+                at,
+                "more text stands far below, after nothing but blanks",
+                true,
+            );
+        }
+    }
+
+    /// Texts that decode to more text are looked at as what they are.
+    fn encoded(&mut self, index: usize, content: &str) {
+        let pieces = decode::decoded(content, &mut self.budget);
+        for piece in pieces {
+            let mut text = Text::new(self.texts.0[index].file.clone(), piece.text);
+            text.within = Some((index, piece.at.start));
+            text.encoded = Some(
+                piece
+                    .how
+                    .iter()
+                    .map(|how| format!("{how:?}").to_lowercase())
+                    .collect::<Vec<_>>()
+                    .join(", then "),
+            );
+            let inner = self.texts.add(text);
+            let content = self.texts.0[inner].content.clone();
+            let language = guess(&content);
+            match language {
+                Some(language) => {
+                    self.program(inner, 0, &content, language, Role::Instruction, false)
+                }
+                None => self.command_lines(inner, &content),
+            }
+            let document = prose::plain(&content);
+            self.documents.push((inner, document));
+        }
+    }
+
+    /// A text in characters that nobody sees is looked at as well.
+    pub(crate) fn smuggled(&mut self, index: usize, at: usize, content: String) {
+        let mut text = Text::new(self.texts.0[index].file.clone(), content);
+        text.within = Some((index, at));
+        text.encoded = Some("hidden characters".to_owned());
+        let inner = self.texts.add(text);
+        let content = self.texts.0[inner].content.clone();
+        self.command_lines(inner, &content);
+        self.documents.push((inner, prose::plain(&content)));
+    }
+
+    /// Something odd about a file as a whole.
+    pub(crate) fn odd(&mut self, oddity: Oddity, file: &str, evidence: &str, serious: bool) {
+        self.odd_in(
+            oddity,
+            crate::report::Place {
+                file: file.to_owned(),
+                line: 1,
+                column: 1,
+            },
+            evidence,
+            serious,
+        );
+    }
+
+    /// Something odd at a place in a text.
+    pub(crate) fn odd_at(
+        &mut self,
+        oddity: Oddity,
+        text: usize,
+        at: usize,
+        evidence: &str,
+        serious: bool,
+    ) {
+        let place = self.texts.place(text, at);
+        self.odd_in(oddity, place, evidence, serious);
+    }
+
+    fn odd_in(
+        &mut self,
+        oddity: Oddity,
+        place: crate::report::Place,
+        evidence: &str,
+        serious: bool,
+    ) {
+        let Some(rule) =
+            rules::all().find(|rule| matches!(rule.when, When::Oddity(own) if own == oddity))
+        else {
+            return;
+        };
+        if oddity == Oddity::Indicator && !self.rules.indicators {
+            return;
+        }
+        self.push(Finding {
+            severity: if serious {
+                rule.severity
+            } else {
+                rule.severity.lower()
+            },
+            message: rule.message.to_owned(),
+            evidence: matching::shown(evidence),
+            rule: FoundBy::Builtin(rule),
+            place,
+            steps: Vec::new(),
+        });
+    }
+
+    pub(crate) fn push(&mut self, finding: Finding) {
+        self.report.findings.push(finding);
+    }
+
+    fn finish(mut self, limits: &Limits) -> Report {
+        crate::containers::bytecode(&mut self);
+        let (acts, complete) = Evaluator::run(&self.units);
+        if !complete {
+            self.unread("", "its programs are too large to be followed".to_owned());
+        }
+        let context = Context::new(self.about, &self.texts);
+        for act in &acts {
+            self.act(act, &context);
+        }
+        matching::sentences(&mut self);
+        matching::patterns(&mut self);
+        self.report.capabilities = capability::of(&acts, &self.origins, &context);
+        capability::undeclared(&mut self);
+        settle(&mut self.report, limits);
+        self.report
+    }
+
+    fn act(&mut self, act: &Act, context: &Context) {
+        let Some(origin) = self.origins.get(act.site.unit as usize).copied() else {
+            return;
+        };
+        for rule in rules::all() {
+            let (matched, source) = match &rule.when {
+                When::Flow { from, to, hosts } => {
+                    if !to.contains(&act.kind) {
+                        continue;
+                    }
+                    let source = act.taints.iter().find(|taint| {
+                        from.contains(&taint.source.kind)
+                            && host_matches(*hosts, act, taint, context)
+                    });
+                    (source.is_some(), source)
+                }
+                When::Act(kind, test) => (*kind == act.kind && test(act), None),
+                _ => continue,
+            };
+            if !matched {
+                continue;
+            }
+            let place = self.place(act.site);
+            let steps = source.map(|taint| Step {
+                place: self.place(taint.site),
+                what: taint.source.what.replace('\0', "…"),
+            });
+            let severity = matching::in_context(rule.severity, rule, &origin, &self.texts);
+            let message = matching::message(rule, act, source);
+            let evidence = self.evidence(act, &origin);
+            self.push(Finding {
+                rule: FoundBy::Builtin(rule),
+                severity,
+                place,
+                message,
+                evidence,
+                steps: steps.into_iter().collect(),
+            });
+        }
+    }
+
+    fn place(&self, site: Site) -> crate::report::Place {
+        match self.origins.get(site.unit as usize) {
+            Some(origin) => self
+                .texts
+                .place(origin.text, origin.start + site.at as usize),
+            None => self.texts.place(usize::MAX, 0),
+        }
+    }
+
+    fn evidence(&self, act: &Act, origin: &Origin) -> String {
+        let text = &self.texts.0[origin.text];
+        let line = text.line_at(origin.start + act.site.at as usize).trim();
+        match &text.encoded {
+            Some(how) => matching::shown(&format!("{how}: {line}")),
+            None => matching::shown(line),
+        }
+    }
+}
+
+/// Whether the host of an act, or the one that its source was fetched from, is one that the rule is about.
+fn host_matches(hosts: Hosts, act: &Act, taint: &crate::flow::Taint, context: &Context) -> bool {
+    let fetched = (taint.source.kind == crate::flow::SourceKind::Download)
+        .then(|| Host::of(&taint.source.what))
+        .flatten();
+    let host = match act.kind {
+        ActKind::Send | ActKind::Fetch => act.host.as_ref(),
+        _ => fetched.as_ref(),
+    };
+    match hosts {
+        Hosts::Unrelated => match host {
+            Some(host) => {
+                matches!(host.kind, HostKind::Other | HostKind::Example)
+                    && !context.is_related(host)
+            }
+            None => false,
+        },
+        other => other.covers(host),
+    }
+}
+
+/// Worst first, then by place; each thing once; no more than the limit.
+fn settle(report: &mut Report, limits: &Limits) {
+    report.findings.sort_by(|a, b| {
+        b.severity
+            .cmp(&a.severity)
+            .then_with(|| a.place.cmp(&b.place))
+            .then_with(|| a.rule.id().cmp(b.rule.id()))
+    });
+    let mut seen = BTreeSet::new();
+    report.findings.retain(|finding| {
+        seen.insert((
+            finding.rule.id().to_owned(),
+            finding.place.file.clone(),
+            finding.place.line,
+        ))
+    });
+    // Where a rule of a family holds, its milder relatives at the same place say nothing more.
+    let severe: BTreeSet<(String, u32, &str)> = report
+        .findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Critical)
+        .map(|finding| {
+            (
+                finding.place.file.clone(),
+                finding.place.line,
+                finding.rule.category().word(),
+            )
+        })
+        .collect();
+    let keep: Vec<bool> = report
+        .findings
+        .iter()
+        .map(|finding| {
+            finding.severity == Severity::Critical
+                || !severe.contains(&(
+                    finding.place.file.clone(),
+                    finding.place.line,
+                    finding.rule.category().word(),
+                ))
+        })
+        .collect();
+    let mut keep = keep.into_iter();
+    report.findings.retain(|_| keep.next().unwrap_or(true));
+    if report.findings.len() > limits.findings {
+        report.more = report.findings.len() - limits.findings;
+        report.findings.truncate(limits.findings);
+    }
+    report.unread.sort_by(|a, b| a.file.cmp(&b.file));
+    report.unread.dedup();
+}
+
+fn shift(document: &mut Document, by: usize) {
+    for sentence in &mut document.sentences {
+        sentence.at = sentence.at.start + by..sentence.at.end + by;
+    }
+    for code in &mut document.code {
+        code.at = code.at.start + by..code.at.end + by;
+    }
+    for (at, _) in &mut document.html {
+        *at = at.start + by..at.end + by;
+    }
+}
+
+/// Whether a link from a file of the skill leads out of it.
+fn is_outside(path: &str, target: &str) -> bool {
+    if target.starts_with(['/', '~']) || target.contains(':') {
+        return true;
+    }
+    let mut depth = path.split('/').count() as i64 - 1;
+    for part in target.split('/') {
+        match part {
+            ".." => depth -= 1,
+            "" | "." => {}
+            _ => depth += 1,
+        }
+        if depth < 0 {
+            return true;
+        }
+    }
+    false
+}
+
+/// The language of a piece of code in a document.
+fn language_of(code: &prose::Code) -> Option<Language> {
+    if code.inline {
+        return command_in(&code.text).filter(|at| *at < 3).map(|_| {
+            if is_powershell(&code.text) {
+                Language::PowerShell
+            } else {
+                Language::Shell
+            }
+        });
+    }
+    match code.language.as_str() {
+        "sh" | "bash" | "shell" | "zsh" | "console" | "terminal" | "shell-session"
+        | "shellscript" => Some(Language::Shell),
+        "python" | "py" | "python3" => Some(Language::Python),
+        "js" | "javascript" | "ts" | "typescript" | "jsx" | "tsx" | "mjs" | "node" => {
+            Some(Language::JavaScript)
+        }
+        "powershell" | "ps1" | "pwsh" | "ps" => Some(Language::PowerShell),
+        "bat" | "batch" | "cmd" | "dos" => Some(Language::Batch),
+        "" | "text" | "txt" | "plaintext" => guess(&code.text),
+        _ => None,
+    }
+}
+
+/// The language of a text that doesn't say.
+fn guess(text: &str) -> Option<Language> {
+    let head = text.trim_start();
+    let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
+    if head.starts_with("#!") {
+        let line = head.lines().next().unwrap_or_default();
+        return Some(match line {
+            line if line.contains("python") => Language::Python,
+            line if line.contains("node") || line.contains("deno") || line.contains("bun") => {
+                Language::JavaScript
+            }
+            _ => Language::Shell,
+        });
+    }
+    if is_powershell(text) {
+        return Some(Language::PowerShell);
+    }
+    if has(&[
+        "import os",
+        "import requests",
+        "import subprocess",
+        "import base64",
+        "import socket",
+        "import urllib",
+        "exec(",
+        "__import__(",
+    ]) && !has(&["const ", "let ", "require("])
+    {
+        return Some(Language::Python);
+    }
+    if has(&[
+        "require(",
+        "const ",
+        "=> {",
+        "process.env",
+        "eval(",
+        "new Function",
+    ]) && has(&["(", ";"])
+    {
+        return Some(Language::JavaScript);
+    }
+    text.lines()
+        .any(|line| command_in(line).is_some_and(|at| line[..at].trim().is_empty()))
+        .then_some(Language::Shell)
+}
+
+fn is_powershell(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    [
+        "invoke-expression",
+        "invoke-webrequest",
+        "new-object net.webclient",
+        "iex (",
+        "iex(",
+        "downloadstring(",
+        "start-process ",
+        "set-mppreference",
+        "| iex",
+    ]
+    .iter()
+    .any(|sign| lower.contains(sign))
+        && !lower.contains("powershell ")
+}
+
+/// Where a command begins in a line, if one does.
+fn command_in(line: &str) -> Option<usize> {
+    const PROGRAMS: &[&str] = &[
+        "curl ",
+        "wget ",
+        "bash ",
+        "sh -c",
+        "/bin/bash",
+        "/bin/sh",
+        "echo ",
+        "powershell",
+        "pwsh ",
+        "iex ",
+        "invoke-",
+        "python ",
+        "python3 ",
+        "node ",
+        "npx ",
+        "npm ",
+        "pip ",
+        "pip3 ",
+        "eval ",
+        "base64 ",
+        "printf ",
+        "sudo ",
+        "nc ",
+        "ncat ",
+        "crontab ",
+        "rm -",
+        "chmod ",
+        "cat ~",
+        "cat /",
+        "cat $",
+        "env |",
+        "printenv",
+        "openssl ",
+        "certutil ",
+        "bitsadmin ",
+        "mshta ",
+        "osascript ",
+        "perl -e",
+        "ruby -e",
+        "tar ",
+        "zip ",
+        "scp ",
+        "rsync ",
+        "git clone",
+        "dd if",
+        "xattr ",
+        "security find",
+        "find ~",
+        "find /",
+        "$ ",
+        "(curl",
+        "$(curl",
+        "export ",
+    ];
+    let trimmed = line.trim_start();
+    let offset = line.len() - trimmed.len();
+    let lower = trimmed.to_ascii_lowercase();
+    if PROGRAMS.iter().any(|program| lower.starts_with(program)) {
+        return Some(offset);
+    }
+    // Within a line of data or prose: only what can't be anything else.
+    const SURE: &[&str] = &[
+        "curl -",
+        "curl http",
+        "wget -",
+        "wget http",
+        "bash -c",
+        "sh -c",
+        "powershell -",
+        "| bash",
+        "| sh",
+        "|bash",
+        "|sh",
+    ];
+    let first = SURE.iter().filter_map(|sign| lower.find(sign)).min()?;
+    let start = lower[..first]
+        .rfind(['"', '\'', '`', '('])
+        .map_or(0, |at| at + 1);
+    let start = if lower[start..first].contains(": ") {
+        start + lower[start..first].rfind(": ").unwrap_or(0) + 2
+    } else {
+        start
+    };
+    line.is_char_boundary(offset + start)
+        .then_some(offset + start)
+}
+
+/// Rules that the tables hold, for those who list them.
+pub fn builtin_rules() -> impl Iterator<Item = &'static Rule> {
+    rules::all()
+}

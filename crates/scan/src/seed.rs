@@ -1,0 +1,226 @@
+//! The rules of the first design, kept as it wrote them: single patterns in JavaScript that block by themselves.
+//!
+//! They are here for those who want exactly that list. The default rules map each to what the evidence supports; `docs/scanner.md` has the
+//! figures of both.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::{
+    matching::shown,
+    report::{Finding, FoundBy, Place, Report, Severity, Unread},
+    scan::{Content, File, Limits},
+};
+
+struct Line {
+    id: &'static str,
+    severity: Severity,
+    message: &'static str,
+    pattern: &'static str,
+    /// A second pattern that must occur somewhere in the same file.
+    with: Option<&'static str>,
+    body: bool,
+}
+
+const LINES: &[Line] = &[
+    Line {
+        id: "dangerous-exec",
+        severity: Severity::Critical,
+        message: "shell command execution via child_process",
+        pattern: r"\b(exec|execSync|spawn|spawnSync|execFile|execFileSync)\s*\(",
+        with: Some(r"child_process"),
+        body: false,
+    },
+    Line {
+        id: "dynamic-code-execution",
+        severity: Severity::Critical,
+        message: "dynamic code execution",
+        pattern: r"\beval\s*\(|new\s+Function\s*\(",
+        with: None,
+        body: false,
+    },
+    Line {
+        id: "crypto-mining",
+        severity: Severity::Critical,
+        message: "crypto-mining reference",
+        pattern: r"(?i)stratum\+tcp|stratum\+ssl|coinhive|cryptonight|xmrig",
+        with: None,
+        body: false,
+    },
+    Line {
+        id: "env-harvesting",
+        severity: Severity::Critical,
+        message: "environment variables together with network requests",
+        pattern: r"process\.env",
+        with: Some(r"\bfetch\b|\bpost\b|http\.request|https\.request|axios"),
+        body: false,
+    },
+    Line {
+        id: "potential-exfiltration",
+        severity: Severity::Warning,
+        message: "file read together with network send",
+        pattern: r"readFileSync|readFile",
+        with: Some(r"\bfetch\b|\bpost\b|http\.request|https\.request|axios"),
+        body: false,
+    },
+    Line {
+        id: "obfuscated-code",
+        severity: Severity::Warning,
+        message: "hex sequences or a large base64 payload",
+        pattern: r#"(\\x[0-9a-fA-F]{2}){6,}|(?:atob|Buffer\.from)\s*\(\s*["'][A-Za-z0-9+/=]{200,}["']"#,
+        with: None,
+        body: false,
+    },
+    Line {
+        id: "suspicious-network",
+        severity: Severity::Warning,
+        message: "WebSocket connection to a non-standard port",
+        pattern: r#"new\s+WebSocket\s*\(\s*["']wss?://[^"'/]*:(\d+)"#,
+        with: None,
+        body: false,
+    },
+    Line {
+        id: "prompt-override",
+        severity: Severity::Critical,
+        message: "attempt to override the system prompt",
+        pattern: r"(?i)(system prompt|system message)\s*(override|:)|override\s+(the\s+)?system\s+prompt|you are now",
+        with: None,
+        body: true,
+    },
+    Line {
+        id: "ignore-previous",
+        severity: Severity::Critical,
+        message: "instruction to ignore previous context",
+        pattern: r"(?i)(ignore|disregard|forget)\s+(all\s+|any\s+|the\s+)?(previous|prior|above|earlier)",
+        with: None,
+        body: true,
+    },
+    Line {
+        id: "outside-path",
+        severity: Severity::Warning,
+        message: "access to files outside of the skill's folder",
+        pattern: r"\.\./\.\./|(?:^|[\s`'\x22(])(/etc/|~/\.(ssh|aws|gnupg|config))",
+        with: None,
+        body: true,
+    },
+    Line {
+        id: "encoded-instructions",
+        severity: Severity::Warning,
+        message: "encoded or obfuscated instructions",
+        pattern: r"[A-Za-z0-9+/]{80,}={0,2}|(\\x[0-9a-fA-F]{2}){6,}|(\\u[0-9a-fA-F]{4}){6,}",
+        with: None,
+        body: true,
+    },
+];
+
+struct Compiled {
+    line: &'static Line,
+    pattern: Regex,
+    with: Option<Regex>,
+}
+
+static RULES: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
+    LINES
+        .iter()
+        .filter_map(|line| {
+            Some(Compiled {
+                line,
+                pattern: Regex::new(line.pattern).ok()?,
+                with: match line.with {
+                    Some(with) => Some(Regex::new(with).ok()?),
+                    None => None,
+                },
+            })
+        })
+        .collect()
+});
+
+/// The endings that it reads as code.
+const CODE: &[&str] = &[".js", ".ts", ".mjs", ".cjs", ".mts", ".cts", ".jsx", ".tsx"];
+/// The folders that it passes over.
+const SKIPPED: &[&str] = &[".git", "node_modules", "dist"];
+
+pub(crate) fn scan(files: &[File<'_>], limits: &Limits) -> Report {
+    let mut report = Report::default();
+    let wanted = files
+        .iter()
+        .filter(|file| !file.path.split('/').any(|part| SKIPPED.contains(&part)));
+    for (index, file) in wanted.enumerate() {
+        let body = file.path.eq_ignore_ascii_case("SKILL.md");
+        if !body && !CODE.iter().any(|end| file.path.ends_with(end)) {
+            continue;
+        }
+        let bytes = match file.content {
+            Content::Bytes(bytes) if bytes.len() <= limits.file_bytes && index < limits.files => {
+                bytes
+            }
+            Content::Bytes(_) => {
+                report.unread.push(Unread {
+                    file: file.path.to_owned(),
+                    why: "it is beyond the limits".to_owned(),
+                });
+                continue;
+            }
+            Content::Link(_) => continue,
+            Content::Unread(why) => {
+                report.unread.push(Unread {
+                    file: file.path.to_owned(),
+                    why: why.to_owned(),
+                });
+                continue;
+            }
+        };
+        report.files += 1;
+        let text = String::from_utf8_lossy(bytes);
+        let text = if body {
+            metier_model::body(&text)
+        } else {
+            &text
+        };
+        look(file.path, text, body, &mut report);
+    }
+    report.findings.sort_by(|a, b| {
+        b.severity
+            .cmp(&a.severity)
+            .then_with(|| a.place.cmp(&b.place))
+    });
+    report
+}
+
+fn look(path: &str, text: &str, body: bool, report: &mut Report) {
+    for rule in RULES.iter().filter(|rule| rule.line.body == body) {
+        if rule.with.as_ref().is_some_and(|with| !with.is_match(text)) {
+            continue;
+        }
+        for found in rule.pattern.captures_iter(text).take(20) {
+            let Some(whole) = found.get(0) else { continue };
+            let usual_port = found.get(1).is_some_and(|port| {
+                matches!(port.as_str(), "80" | "443" | "8080" | "8443" | "3000")
+            });
+            if rule.line.id == "suspicious-network" && usual_port {
+                continue;
+            }
+            let line = text[..whole.start()]
+                .bytes()
+                .filter(|byte| *byte == b'\n')
+                .count()
+                + 1;
+            report.findings.push(Finding {
+                rule: FoundBy::Pattern {
+                    id: rule.line.id.to_owned(),
+                    fix: None,
+                },
+                severity: rule.line.severity,
+                place: Place {
+                    file: path.to_owned(),
+                    line: u32::try_from(line).unwrap_or(u32::MAX),
+                    column: 1,
+                },
+                message: rule.line.message.to_owned(),
+                evidence: shown(text[whole.start()..].lines().next().unwrap_or_default()),
+                steps: Vec::new(),
+            });
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! Characters that a reader can't see, or that lie about what they are.
+//!
+//! Half of the work is to leave honest uses alone. Invisible characters hold emoji together (👩‍💻), choose their
+//! form (❤️), write flags (🏴󠁧󠁢󠁥󠁮󠁧󠁿), shape Persian and Hindi, and set a Latin name in a Hebrew sentence right.
+//! So each class has its own idea of honest company, and what is in it is never listed. What is left is
+//! merged into runs, since a smuggled sentence is one thing and not two hundred; a run may be interrupted by
+//! single visible letters, which is how a payload is spread over an innocent word. What it carries is decoded.
+
+use std::ops::Range;
+
+use super::chars::{self, Class};
+use super::smuggle;
+
+/// More than these are counted, not listed.
+pub const MOST_LISTED: usize = 256;
+
+/// What is wrong with a stretch of text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// Tag characters outside a flag: ASCII that only a model reads.
+    Tag,
+    /// Variation selectors that select nothing.
+    Selector,
+    /// Characters of no width outside emoji and the scripts that need them.
+    ZeroWidth,
+    /// Overrides of the direction, and embeddings that are not closed on their line or have nothing to embed.
+    Bidi,
+    /// Soft hyphens, invisible operators, fillers, blanks.
+    Invisible,
+    /// An escape sequence that a terminal obeys.
+    Escape,
+    /// Another control character, or a carriage return that overwrites its line.
+    Control,
+    /// A word with letters of another alphabet that look Latin.
+    Confusable,
+}
+
+/// One stretch of hidden or lying characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it is, in bytes.
+    pub at: Range<usize>,
+    /// How many characters are hidden; of a [`Kind::Confusable`] word, how many are foreign.
+    pub count: usize,
+    /// What it carries; for [`Kind::Confusable`], the word that it poses as.
+    pub decoded: Option<String>,
+}
+
+/// What [`hidden`] found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sightings {
+    /// In the order of the text, at most [`MOST_LISTED`].
+    pub list: Vec<Hidden>,
+    /// How many there are in truth.
+    pub total: usize,
+}
+
+/// Lists what a reader of `text` can't see.
+#[must_use]
+pub fn hidden(text: &str) -> Sightings {
+    let mut search = Search::new(text);
+    if !search.plain {
+        search.run();
+    }
+    search.found.list.sort_by_key(|hidden| hidden.at.start);
+    search.found
+}
+
+struct Open {
+    kind: Kind,
+    at: Range<usize>,
+    carried: Vec<char>,
+}
+
+struct Search<'a> {
+    text: &'a str,
+    plain: bool,
+    found: Sightings,
+    open: Option<Open>,
+    /// The last visible character, and the one before an honest joiner or selector.
+    before: Option<char>,
+    /// The line up to which `rtl` and `balanced` hold.
+    line_end: usize,
+    rtl: bool,
+    balanced: bool,
+    braille: bool,
+}
+
+impl<'a> Search<'a> {
+    fn new(text: &'a str) -> Self {
+        let plain = text
+            .bytes()
+            .all(|b| matches!(b, b' '..=b'~' | b'\t' | b'\n' | 0xc));
+        let braille = !plain && text.chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c));
+        let (rtl, balanced) = (false, true);
+        Self {
+            text,
+            plain,
+            found: Sightings::default(),
+            open: None,
+            before: None,
+            line_end: 0,
+            rtl,
+            balanced,
+            braille,
+        }
+    }
+
+    fn run(&mut self) {
+        let mut at = if self.text.starts_with('\u{feff}') {
+            '\u{feff}'.len_utf8()
+        } else {
+            0
+        };
+        let mut word_end = 0;
+        while let Some(c) = self.text.get(at..).and_then(|rest| rest.chars().next()) {
+            let end = at + c.len_utf8();
+            if at >= self.line_end {
+                self.measure_line(at);
+            }
+            if let Some(class) = chars::class(c) {
+                at = self.invisible(class, c, at);
+                continue;
+            }
+            if c == '\r' && self.overwrites(end) {
+                self.add(Kind::Control, at..end, &[]);
+            }
+            if at >= word_end && chars::in_word(c) {
+                let (word, poses) = chars::word(self.text, at);
+                word_end = word.end;
+                if poses {
+                    self.confusable(word);
+                }
+            }
+            self.before = Some(c);
+            at = end;
+        }
+        self.close();
+    }
+
+    /// A lone carriage return, in a text whose lines end otherwise.
+    fn overwrites(&self, next: usize) -> bool {
+        let after = self.text.as_bytes().get(next);
+        !matches!(after, None | Some(b'\n' | b'\r'))
+            && self.text.as_bytes().get(self.line_end.wrapping_sub(1)) == Some(&b'\n')
+    }
+
+    fn measure_line(&mut self, start: usize) {
+        let rest = self.text.get(start..).unwrap_or_default();
+        let line = rest.split_inclusive('\n').next().unwrap_or_default();
+        self.line_end = start + line.len();
+        self.rtl = false;
+        self.balanced = true;
+        if line.is_ascii() {
+            return;
+        }
+        self.rtl = line.chars().any(chars::is_rtl);
+        let mut depth = (0_i32, 0_i32);
+        for c in line.chars() {
+            match c {
+                '\u{202a}' | '\u{202b}' | '\u{202d}' | '\u{202e}' => depth.0 += 1,
+                '\u{202c}' => depth.0 -= 1,
+                '\u{2066}'..='\u{2068}' => depth.1 += 1,
+                '\u{2069}' => depth.1 -= 1,
+                _ => {}
+            }
+            self.balanced &= depth.0 >= 0 && depth.1 >= 0;
+        }
+        self.balanced &= depth == (0, 0);
+    }
+
+    /// Handles the run of invisible characters at `at`, and says where to go on.
+    fn invisible(&mut self, class: Class, first: char, at: usize) -> usize {
+        if let Some(end) = chars::terminal_escape(self.text.as_bytes(), at)
+            .filter(|&end| self.text.is_char_boundary(end))
+        {
+            self.add(Kind::Escape, at..end, &[]);
+            return end;
+        }
+        let rest = self.text.get(at..).unwrap_or_default();
+        let mut end = at;
+        let mut run = Vec::new();
+        for c in rest.chars().take_while(|&c| chars::class(c) == Some(class)) {
+            if c == '\u{1b}' && end > at {
+                break;
+            }
+            end += c.len_utf8();
+            run.push(c);
+        }
+        let after = self.text.get(end..).and_then(|rest| rest.chars().next());
+        let honest = match class {
+            Class::Tag => self.before == Some('\u{1f3f4}') && is_flag(&run),
+            Class::Selector => self.selects(&run),
+            Class::ZeroWidth => run.len() <= 2 && self.joins(first, &run, after),
+            Class::Bidi => self.embeds(&run),
+            Class::Invisible => self.fills(&run, after),
+            Class::Control => false,
+        };
+        if !honest {
+            self.add(kind(class), at..end, &run);
+        }
+        end
+    }
+
+    fn selects(&self, run: &[char]) -> bool {
+        let Some(before) = self.before else {
+            return false;
+        };
+        match run {
+            ['\u{fe0e}' | '\u{fe0f}'] => {
+                chars::is_symbol(before)
+                    || matches!(before, '0'..='9' | '#' | '*')
+                    || chars::in_word(before) && !before.is_ascii()
+            }
+            ['\u{fe0f}', '\u{fe0f}'] => chars::is_symbol(before),
+            // Chinese characters have variants by the hundred; so have Mongolian letters and operators.
+            [_] => !before.is_ascii(),
+            _ => false,
+        }
+    }
+
+    fn joins(&self, first: char, run: &[char], after: Option<char>) -> bool {
+        let before = self.before;
+        let joined = |c: Option<char>| c.is_some_and(chars::is_joining);
+        match first {
+            '\u{200e}' | '\u{200f}' | '\u{61c}' => self.rtl && run.len() == 1,
+            '\u{200d}' if run.len() == 1 && before.is_some_and(chars::is_symbol) => {
+                after.is_some_and(chars::is_symbol)
+            }
+            '\u{200c}' | '\u{200d}' => joined(before) || joined(after),
+            '\u{200b}' | '\u{2060}' => joined(before) && joined(after),
+            _ => false,
+        }
+    }
+
+    fn embeds(&self, run: &[char]) -> bool {
+        let overrides = run.iter().any(|c| matches!(c, '\u{202d}' | '\u{202e}'));
+        let turns = run.iter().any(|c| matches!(c, '\u{202b}' | '\u{2067}'));
+        self.balanced && !overrides && (self.rtl || !turns)
+    }
+
+    fn fills(&self, run: &[char], after: Option<char>) -> bool {
+        let jamo = |c: Option<char>| c.is_some_and(|c| ('\u{1100}'..='\u{11ff}').contains(&c));
+        if run.iter().all(|&c| c == '\u{2800}') {
+            return self.braille;
+        }
+        run.iter().all(|c| matches!(c, '\u{115f}' | '\u{1160}'))
+            && (jamo(self.before) || jamo(after))
+    }
+
+    fn confusable(&mut self, word: Range<usize>) {
+        let shown = self.text.get(word.clone()).unwrap_or_default();
+        let visible = || shown.chars().filter(|&c| chars::class(c).is_none());
+        let latin: String = visible()
+            .map(|c| chars::ascii_twin(c).unwrap_or(c))
+            .collect();
+        let count = visible()
+            .filter(|&c| chars::ascii_twin(c).is_some())
+            .count();
+        self.list(|| Hidden {
+            kind: Kind::Confusable,
+            at: word,
+            count,
+            decoded: Some(latin),
+        });
+    }
+
+    /// Adds to the open run if it is of the same kind and at most one visible character away.
+    fn add(&mut self, kind: Kind, at: Range<usize>, carried: &[char]) {
+        if let Some(open) = &mut self.open
+            && open.kind == kind
+        {
+            let gap = self.text.get(open.at.end..at.start).unwrap_or_default();
+            if gap.chars().nth(1).is_none() {
+                open.at.end = at.end;
+                open.carried.extend(carried);
+                return;
+            }
+        }
+        self.close();
+        self.open = Some(Open {
+            kind,
+            at,
+            carried: carried.to_vec(),
+        });
+    }
+
+    fn close(&mut self) {
+        let Some(Open { kind, at, carried }) = self.open.take() else {
+            return;
+        };
+        self.list(|| {
+            let decoded = match kind {
+                Kind::Tag => smuggle::tags(&carried),
+                Kind::Selector => smuggle::selectors(&carried),
+                Kind::ZeroWidth | Kind::Invisible => smuggle::bits(&carried),
+                _ => None,
+            };
+            Hidden {
+                kind,
+                at,
+                count: carried.len().max(1),
+                decoded,
+            }
+        });
+    }
+
+    fn list(&mut self, hidden: impl FnOnce() -> Hidden) {
+        self.found.total += 1;
+        if self.found.list.len() < MOST_LISTED {
+            self.found.list.push(hidden());
+        }
+    }
+}
+
+fn kind(class: Class) -> Kind {
+    match class {
+        Class::Tag => Kind::Tag,
+        Class::Selector => Kind::Selector,
+        Class::ZeroWidth => Kind::ZeroWidth,
+        Class::Bidi => Kind::Bidi,
+        Class::Invisible => Kind::Invisible,
+        Class::Control => Kind::Control,
+    }
+}
+
+/// England, Scotland, Wales, and whatever region follows: letters and digits, closed by the cancel tag.
+fn is_flag(run: &[char]) -> bool {
+    let Some((&'\u{e007f}', region)) = run.split_last() else {
+        return false;
+    };
+    let named = |&c: &char| matches!(u32::from(c), 0xe_0030..=0xe_0039 | 0xe_0061..=0xe_007a);
+    (3..=6).contains(&region.len()) && region.iter().all(named)
+}

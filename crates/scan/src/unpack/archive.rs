@@ -1,0 +1,282 @@
+//! Archives, one level deep.
+//!
+//! An archive is a promise about sizes that a hostile one breaks, so nothing here is allocated by what it
+//! declares: members are read through a counter, and the counter stops. An archive in an archive is handed out
+//! as bytes and named ([`Problem::Nested`]); whoever wants to look again decides how often.
+
+use std::io::{Cursor, Read};
+
+use super::kind::{Kind, kind};
+
+/// How much of an archive is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Members.
+    pub members: usize,
+    /// Bytes of all members together.
+    pub bytes: usize,
+    /// Bytes out for each byte in.
+    pub ratio: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            members: 1000,
+            bytes: 25 * 1024 * 1024,
+            ratio: 100,
+        }
+    }
+}
+
+/// One file of an archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its name as the archive has it.
+    pub path: String,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// What is wrong with an archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// Grows out of proportion when unpacked; reading stopped at this member.
+    Bomb(String),
+    /// More members than the limit; the rest was not read.
+    TooMany(usize),
+    /// More bytes than the limit; reading stopped at this member.
+    TooLarge(String),
+    /// A member that can't be read without a password.
+    Encrypted(String),
+    /// A name that leads out of the folder it is unpacked into.
+    Traversal(String),
+    /// A symbolic or hard link, and where it leads.
+    Link(String, String),
+    /// An archive inside the archive.
+    Nested(String),
+    /// Two readers could see different files: headers that disagree, names that occur twice, members that overlap
+    /// or that no directory lists.
+    Ambiguous(String),
+    /// What could not be read, and why.
+    Broken(String),
+    /// An archive of a kind that is not opened.
+    Unsupported,
+}
+
+/// What an archive holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Opened {
+    /// Its files.
+    pub members: Vec<Member>,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
+}
+
+/// A small file may shrink to nothing; only above this size is a ratio suspicious.
+const RATIO_FLOOR: usize = 1024 * 1024;
+
+/// Opens an archive, not the archives in it.
+#[must_use]
+pub fn open(kind: Kind, bytes: &[u8], limits: Limits) -> Opened {
+    let mut room = Room {
+        opened: Opened::default(),
+        limits,
+        used: 0,
+    };
+    match kind {
+        Kind::Zip | Kind::Ooxml | Kind::Jar => room.zip(bytes),
+        Kind::Tar => room.tar(bytes),
+        Kind::Gzip => room.gzip(bytes),
+        _ => room.problem(Problem::Unsupported),
+    }
+    room.opened
+}
+
+struct Room {
+    opened: Opened,
+    limits: Limits,
+    used: usize,
+}
+
+impl Room {
+    fn problem(&mut self, problem: Problem) {
+        if self.opened.problems.len() < self.limits.members.saturating_mul(2) {
+            self.opened.problems.push(problem);
+        }
+    }
+
+    fn zip(&mut self, bytes: &[u8]) {
+        let mut archive = match zip::ZipArchive::new(Cursor::new(bytes)) {
+            Ok(archive) => archive,
+            Err(error) => return self.problem(Problem::Broken(error.to_string())),
+        };
+        if archive.len() > self.limits.members {
+            self.problem(Problem::TooMany(archive.len()));
+        }
+        if let Err(error) = archive.validate_header_consistency() {
+            self.problem(Problem::Ambiguous(error.to_string()));
+        }
+        for index in 0..archive.len().min(self.limits.members) {
+            if !self.zip_member(&mut archive, index) {
+                return;
+            }
+        }
+    }
+
+    /// Whether there is room for more.
+    fn zip_member(&mut self, archive: &mut zip::ZipArchive<Cursor<&[u8]>>, index: usize) -> bool {
+        let (path, packed, encrypted, link, folder) = match archive.by_index_raw(index) {
+            Ok(file) => {
+                let path = String::from_utf8_lossy(file.name_raw()).into_owned();
+                (
+                    path,
+                    file.compressed_size(),
+                    file.encrypted(),
+                    file.is_symlink(),
+                    file.is_dir(),
+                )
+            }
+            Err(error) => {
+                self.problem(Problem::Broken(error.to_string()));
+                return true;
+            }
+        };
+        self.judge_name(&path);
+        if encrypted {
+            self.problem(Problem::Encrypted(path));
+            return true;
+        }
+        if folder {
+            return true;
+        }
+        let file = match archive.by_index(index) {
+            Ok(file) => file,
+            Err(error) => {
+                self.problem(Problem::Broken(format!("{path}: {error}")));
+                return true;
+            }
+        };
+        let packed = usize::try_from(packed).unwrap_or(usize::MAX);
+        if link {
+            let mut target = Vec::new();
+            let _ = file.take(4096).read_to_end(&mut target);
+            self.problem(Problem::Link(
+                path,
+                String::from_utf8_lossy(&target).into_owned(),
+            ));
+            return true;
+        }
+        self.take(path, packed, file)
+    }
+
+    fn tar(&mut self, bytes: &[u8]) {
+        self.tar_of(bytes, bytes.len());
+    }
+
+    fn tar_of(&mut self, bytes: &[u8], packed: usize) {
+        let mut archive = tar::Archive::new(bytes);
+        let Ok(entries) = archive.entries() else {
+            return self.problem(Problem::Broken("no entries".to_owned()));
+        };
+        for (index, entry) in entries.enumerate() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => return self.problem(Problem::Broken(error.to_string())),
+            };
+            if index >= self.limits.members {
+                return self.problem(Problem::TooMany(index + 1));
+            }
+            let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+            self.judge_name(&path);
+            let sort = entry.header().entry_type();
+            if let Some(target) = entry
+                .link_name_bytes()
+                .filter(|_| sort.is_symlink() || sort.is_hard_link())
+            {
+                self.problem(Problem::Link(
+                    path,
+                    String::from_utf8_lossy(&target).into_owned(),
+                ));
+            } else if (sort.is_file() || sort.is_contiguous() || sort.is_gnu_sparse())
+                && !self.take(path, packed, entry)
+            {
+                return;
+            }
+        }
+    }
+
+    fn gzip(&mut self, bytes: &[u8]) {
+        let named = flate2::read::GzDecoder::new(bytes)
+            .header()
+            .and_then(|header| header.filename().map(<[u8]>::to_vec));
+        let mut inner = Vec::new();
+        let limit = u64::try_from(self.limits.bytes)
+            .unwrap_or(u64::MAX)
+            .saturating_add(1);
+        let read = flate2::read::MultiGzDecoder::new(bytes)
+            .take(limit)
+            .read_to_end(&mut inner);
+        let path = named.map_or_else(
+            || "content".to_owned(),
+            |name| String::from_utf8_lossy(&name).into_owned(),
+        );
+        if let Err(error) = read {
+            self.problem(Problem::Broken(error.to_string()));
+        }
+        if inner.len() > RATIO_FLOOR && inner.len() / bytes.len().max(1) > self.limits.ratio {
+            return self.problem(Problem::Bomb(path));
+        }
+        if kind("", &inner) == Kind::Tar {
+            if inner.len() > self.limits.bytes {
+                self.problem(Problem::TooLarge(path));
+            }
+            return self.tar_of(&inner, bytes.len());
+        }
+        if !inner.is_empty() {
+            self.judge_name(&path);
+            self.take(path, bytes.len(), inner.as_slice());
+        }
+    }
+
+    /// Reads a member; whether there is room for more.
+    fn take(&mut self, path: String, packed: usize, file: impl Read) -> bool {
+        let left = self.limits.bytes.saturating_sub(self.used);
+        let by_ratio = packed.saturating_mul(self.limits.ratio).max(RATIO_FLOOR);
+        let most = left.min(by_ratio);
+        let mut bytes = Vec::new();
+        let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+        if let Err(error) = file.take(limit).read_to_end(&mut bytes) {
+            self.problem(Problem::Broken(format!("{path}: {error}")));
+        }
+        if bytes.len() > most {
+            self.problem(if by_ratio < left {
+                Problem::Bomb(path)
+            } else {
+                Problem::TooLarge(path)
+            });
+            return false;
+        }
+        self.used += bytes.len();
+        if kind(&path, &bytes).is_archive() {
+            self.problem(Problem::Nested(path.clone()));
+        }
+        self.opened.members.push(Member { path, bytes });
+        true
+    }
+
+    fn judge_name(&mut self, path: &str) {
+        if leads_out(path) {
+            self.problem(Problem::Traversal(path.to_owned()));
+        }
+    }
+}
+
+/// Absolute on some system, or with a step upwards.
+fn leads_out(path: &str) -> bool {
+    let drive = matches!(path.as_bytes(), [b'a'..=b'z' | b'A'..=b'Z', b':', ..]);
+    drive
+        || path.starts_with(['/', '\\'])
+        || path.contains('\0')
+        || path.split(['/', '\\']).any(|step| step == "..")
+}

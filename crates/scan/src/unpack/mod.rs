@@ -1,0 +1,24 @@
+//! What is inside a file that is not plain text.
+//!
+//! Each format has one file here: bytes in, a plain struct out. They are not full readers; each takes out what
+//! a rule could want to look at (text, code, links, imports) and says what it could not read. All of them are
+//! bounded by the bytes they were given, and none believes a length that a file declares.
+
+pub mod archive;
+pub mod image;
+pub mod kind;
+pub mod notebook;
+pub mod office;
+pub mod pdf;
+pub mod pickle;
+pub mod pyc;
+pub mod svg;
+
+mod bytes;
+mod marshal;
+mod xml;
+
+#[cfg(test)]
+mod format_tests;
+#[cfg(test)]
+mod tests;

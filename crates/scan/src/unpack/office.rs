@@ -1,0 +1,148 @@
+//! Documents of Office since 2007: a zip archive of XML.
+//!
+//! Four things matter: what the document says (hidden text and field instructions included), whether it has
+//! macros, what is embedded in it, and what it fetches. The last is in the relationships, of which a template
+//! or a picture with an external target is fetched when the document is opened.
+
+use super::archive::{Limits, Member, Problem, open};
+use super::kind::Kind;
+use super::xml::{Event, Events, attributes, entities};
+
+/// Something that a document refers to outside itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relation {
+    /// The part of the archive that says so.
+    pub part: String,
+    /// What it is: `hyperlink`, `image`, `attachedTemplate`, `oleObject` …
+    pub kind: String,
+    /// Where it leads.
+    pub target: String,
+}
+
+/// What a document holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Office {
+    /// Parts with text, and their text.
+    pub texts: Vec<(String, String)>,
+    /// Field instructions and formulas, which may call out (`DDEAUTO`, `WEBSERVICE`).
+    pub instructions: Vec<String>,
+    /// Parts that are macros.
+    pub macros: Vec<String>,
+    /// Parts that are embedded objects or controls.
+    pub objects: Vec<String>,
+    /// References to the outside.
+    pub external: Vec<Relation>,
+    /// Whether some text is formatted as hidden.
+    pub hidden_text: bool,
+    /// What was wrong with the archive.
+    pub problems: Vec<Problem>,
+}
+
+/// Reads a document.
+#[must_use]
+pub fn office(bytes: &[u8], limits: Limits) -> Office {
+    let opened = open(Kind::Ooxml, bytes, limits);
+    Office {
+        problems: opened.problems,
+        ..office_of(&opened.members)
+    }
+}
+
+/// Reads a document that was opened before.
+#[must_use]
+pub fn office_of(members: &[Member]) -> Office {
+    let mut office = Office::default();
+    for member in members {
+        let path = member.path.to_ascii_lowercase();
+        if path.ends_with("vbaproject.bin") || path.contains("/macrosheets/") {
+            office.macros.push(member.path.clone());
+        } else if path.contains("/embeddings/") || path.contains("/activex/") {
+            office.objects.push(member.path.clone());
+        } else if path.ends_with(".rels") {
+            office.relations(member);
+        } else if path.ends_with(".xml") {
+            office.part(&path, member);
+        }
+    }
+    office
+}
+
+impl Office {
+    fn relations(&mut self, member: &Member) {
+        let text = String::from_utf8_lossy(&member.bytes);
+        for event in Events::new(&text) {
+            let Event::Open {
+                name: "Relationship",
+                rest,
+            } = event
+            else {
+                continue;
+            };
+            let list = attributes(rest);
+            let value = |key: &str| {
+                list.iter()
+                    .find(|(name, _)| name == key)
+                    .map(|(_, value)| value.as_str())
+                    .unwrap_or_default()
+            };
+            if value("TargetMode").eq_ignore_ascii_case("External") {
+                let kind = value("Type")
+                    .rsplit('/')
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned();
+                self.external.push(Relation {
+                    part: member.path.clone(),
+                    kind,
+                    target: value("Target").to_owned(),
+                });
+            }
+        }
+    }
+
+    fn part(&mut self, path: &str, member: &Member) {
+        let all = path.starts_with("docprops/") || path.starts_with("customxml/");
+        let body = path.starts_with("word/") || path.starts_with("ppt/") || path.starts_with("xl/");
+        if !all && !body {
+            return;
+        }
+        let source = String::from_utf8_lossy(&member.bytes);
+        let (mut text, mut inside) = (String::new(), "");
+        for event in Events::new(&source) {
+            match event {
+                Event::Open { name, rest } => {
+                    inside = if rest.trim_end().ends_with('/') {
+                        ""
+                    } else {
+                        name
+                    };
+                    self.hidden_text |= name == "vanish" || name == "webHidden";
+                }
+                Event::Close(name) => {
+                    inside = "";
+                    if all || matches!(name, "p" | "si" | "row" | "comment") {
+                        end_line(&mut text);
+                    }
+                }
+                Event::Text(words)
+                    if matches!(inside, "instrText" | "f") && !words.trim().is_empty() =>
+                {
+                    self.instructions.push(entities(words));
+                }
+                Event::Text(words) if all || matches!(inside, "t" | "delText" | "text") => {
+                    text.push_str(&entities(words));
+                }
+                _ => {}
+            }
+        }
+        if !text.trim().is_empty() {
+            self.texts.push((member.path.clone(), text));
+        }
+    }
+}
+
+fn end_line(text: &mut String) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+}

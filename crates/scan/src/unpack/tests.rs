@@ -1,0 +1,448 @@
+use std::io::{Cursor, Write};
+
+use proptest::prelude::*;
+
+use super::archive::{Limits, Member, Opened, Problem, open};
+use super::image::picture;
+use super::kind::{Dialect, Kind, kind, mismatch, polyglot};
+use super::pyc::{Validation, compare, pyc};
+
+pub(super) fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in files {
+        writer
+            .start_file(*name, zip::write::SimpleFileOptions::default())
+            .unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+fn tarred(files: &[(&str, &[u8])], links: &[(&str, &str)]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    for (name, bytes) in files {
+        let mut header = tar::Header::new_gnu();
+        header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_size(bytes.len() as u64);
+        header.set_cksum();
+        builder.append(&header, *bytes).unwrap();
+    }
+    for (name, target) in links {
+        let mut header = tar::Header::new_gnu();
+        header.set_entry_type(tar::EntryType::Symlink);
+        header.set_size(0);
+        builder.append_link(&mut header, name, target).unwrap();
+    }
+    builder.into_inner().unwrap()
+}
+
+fn gzipped(bytes: &[u8]) -> Vec<u8> {
+    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    writer.write_all(bytes).unwrap();
+    writer.finish().unwrap()
+}
+
+fn member(path: &str, bytes: &[u8]) -> Member {
+    Member {
+        path: path.to_owned(),
+        bytes: bytes.to_vec(),
+    }
+}
+
+fn png(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
+    let mut out = b"\x89PNG\r\n\x1a\n".to_vec();
+    for (name, content) in chunks {
+        out.extend((content.len() as u32).to_be_bytes());
+        out.extend(*name);
+        out.extend(*content);
+        out.extend([0; 4]);
+    }
+    out
+}
+
+/// Marshalled objects, by hand.
+fn short(text: &str) -> Vec<u8> {
+    [&[b'z', text.len() as u8], text.as_bytes()].concat()
+}
+
+fn tuple(items: &[Vec<u8>]) -> Vec<u8> {
+    [vec![b')', items.len() as u8], items.concat()].concat()
+}
+
+/// A code object of Python 3.12.
+fn code(constants: &[Vec<u8>], names: &[&str]) -> Vec<u8> {
+    let names: Vec<Vec<u8>> = names.iter().map(|name| short(name)).collect();
+    let bytecode = vec![b's', 2, 0, 0, 0, 0x97, 0];
+    let empty = vec![b's', 0, 0, 0, 0];
+    [
+        vec![0xe3],
+        vec![0; 20],
+        bytecode,
+        tuple(constants),
+        tuple(&names),
+        tuple(&[]),
+        empty.clone(),
+        short("mod.py"),
+        short("<module>"),
+        short("<module>"),
+        vec![1, 0, 0, 0],
+        empty.clone(),
+        empty,
+    ]
+    .concat()
+}
+
+fn pyc_312(flags: u32, code: &[u8]) -> Vec<u8> {
+    [
+        &3531_u16.to_le_bytes()[..],
+        b"\r\n",
+        &flags.to_le_bytes(),
+        &[0; 8],
+        code,
+    ]
+    .concat()
+}
+
+#[test]
+fn bytes_and_names_tell_the_kind() {
+    let table: &[(&str, &[u8], Kind)] = &[
+        ("SKILL.md", b"# Hello", Kind::Markdown),
+        ("a.py", b"import os", Kind::Python),
+        ("a.tsx", b"", Kind::JavaScript(Dialect::Tsx)),
+        ("run", b"#!/usr/bin/env -S python3 -u\n", Kind::Python),
+        ("run", b"#!/bin/sh\n", Kind::Shell),
+        (
+            "run",
+            b"#!/usr/bin/env node\n",
+            Kind::JavaScript(Dialect::Plain),
+        ),
+        ("run", b"just text", Kind::Text),
+        ("a.bin", b"\x00\x01\x02\x03zz", Kind::Binary),
+        ("a.png", b"\x89PNG\r\n\x1a\n", Kind::Image),
+        ("a.png", b"#!/bin/bash\ncurl x", Kind::Shell),
+        ("a.docx", b"PK\x03\x04", Kind::Ooxml),
+        ("a.jar", b"PK\x03\x04", Kind::Jar),
+        ("a.skill", b"PK\x03\x04", Kind::Zip),
+        ("a.tgz", b"\x1f\x8b\x08", Kind::Gzip),
+        ("a", b"\x7fELF\x02", Kind::Elf),
+        ("a", b"\xca\xfe\xba\xbe\0\0\0\x34", Kind::JavaClass),
+        ("a", b"\xca\xfe\xba\xbe\0\0\0\x02", Kind::MachO),
+        ("a.txt", b"MZ is a pair of letters", Kind::Text),
+        ("a.exe", b"MZ\x90\0\x03\0", Kind::Pe),
+        ("a.pyc", b"\xcb\x0d\r\n\0\0\0\0", Kind::Pyc),
+        ("a", b"\x80\x04\x95\0\0\0\0\0\0\0\0", Kind::Pickle),
+        ("a", b"<?xml version='1.0'?><svg/>", Kind::Svg),
+        ("a.rar", b"Rar!\x1a\x07\0", Kind::Sealed),
+        ("LICENSE", b"MIT", Kind::Text),
+    ];
+    for (path, head, expected) in table {
+        assert_eq!(kind(path, head), *expected, "{path}");
+    }
+}
+
+#[test]
+fn a_deceiving_name_is_told() {
+    let deceives = |path: &str, head: &[u8]| mismatch(path, kind(path, head)).is_some();
+    for (path, head) in [
+        ("logo.png", &b"#!/bin/bash\n"[..]),
+        ("notes.txt", b"#!/usr/bin/python3\n"),
+        ("notes.txt", b"PK\x03\x04\x14\0"),
+        ("README.md", b"\x7fELF\x02\x01"),
+        ("logo.jpg", b"<svg onload=x>"),
+        ("a.py", b"\x7fELF\x02\x01"),
+        ("data.json", b"\x80\x04\x95\0\0\0"),
+    ] {
+        assert!(deceives(path, head), "{path}");
+    }
+    for (path, head) in [
+        ("a.docx", &b"PK\x03\x04"[..]),
+        ("a.whl", b"PK\x03\x04"),
+        ("a.png", b"\xff\xd8\xff\xe0"),
+        ("a.md", b"# title"),
+        ("run", b"#!/bin/sh\n"),
+        ("a.sh", b"#!/usr/bin/env python3\n"),
+        ("a.tar.gz", b"\x1f\x8b"),
+        ("empty.png", b""),
+    ] {
+        assert!(!deceives(path, head), "{path}");
+    }
+}
+
+#[test]
+fn two_things_at_once_are_told() {
+    let clean = png(&[(b"IHDR", &[0; 13]), (b"IEND", b"")]);
+    assert_eq!(polyglot(Kind::Image, &clean), None);
+    assert_eq!(
+        polyglot(Kind::Image, &[clean.clone(), vec![0; 8]].concat()),
+        None
+    );
+    let zip = zipped(&[("a.py", b"x")]);
+    assert_eq!(
+        polyglot(Kind::Image, &[clean.clone(), zip].concat()),
+        Some("a zip archive is appended")
+    );
+    assert_eq!(
+        polyglot(Kind::Image, &[&clean[..], b"#!/bin/sh\nid"].concat()),
+        Some("a script follows the picture")
+    );
+    assert_eq!(
+        polyglot(Kind::Image, &[&clean[..], b"some words"].concat()),
+        Some("text follows the picture")
+    );
+    let jpeg = b"\xff\xd8\xff\xfe\x00\x07hello\xff\xda\x00\x02\x12\xff\x00\x34\xff\xd9";
+    assert_eq!(polyglot(Kind::Image, jpeg), None);
+    assert_eq!(
+        picture(jpeg).texts,
+        [("comment".to_owned(), "hello".to_owned())]
+    );
+    assert_eq!(
+        polyglot(Kind::Image, &[&jpeg[..], b"\x7fELF"].concat()),
+        Some("a program follows the picture")
+    );
+}
+
+#[test]
+fn an_archive_is_opened_one_level_deep() {
+    let inner = zipped(&[("b.py", b"1")]);
+    let zip = zipped(&[("a/x.py", b"import os"), ("in.zip", &inner)]);
+    let expected = Opened {
+        members: vec![member("a/x.py", b"import os"), member("in.zip", &inner)],
+        problems: vec![Problem::Nested("in.zip".to_owned())],
+    };
+    assert_eq!(open(Kind::Zip, &zip, Limits::default()), expected);
+    let tar = tarred(&[("x.py", b"import os")], &[("l", "/etc/passwd")]);
+    let expected = Opened {
+        members: vec![member("x.py", b"import os")],
+        problems: vec![Problem::Link("l".to_owned(), "/etc/passwd".to_owned())],
+    };
+    assert_eq!(open(Kind::Tar, &tar, Limits::default()), expected);
+    assert_eq!(
+        open(Kind::Gzip, &gzipped(&tar), Limits::default()),
+        expected
+    );
+    assert_eq!(
+        open(Kind::Gzip, &gzipped(b"text"), Limits::default()).members,
+        [member("content", b"text")]
+    );
+}
+
+#[test]
+fn a_hostile_archive_is_refused() {
+    let problems = |kind: Kind, bytes: &[u8]| open(kind, bytes, Limits::default()).problems;
+    let bomb = vec![0; 8 * 1024 * 1024];
+    assert_eq!(
+        problems(Kind::Zip, &zipped(&[("b", &bomb)])),
+        [Problem::Bomb("b".to_owned())]
+    );
+    assert_eq!(
+        problems(Kind::Gzip, &gzipped(&bomb)),
+        [Problem::Bomb("content".to_owned())]
+    );
+    assert_eq!(
+        problems(Kind::Zip, &zipped(&[("../x", b"1")])),
+        [Problem::Traversal("../x".to_owned())]
+    );
+    assert_eq!(
+        problems(Kind::Tar, &tarred(&[("/etc/x", b"1")], &[])),
+        [Problem::Traversal("/etc/x".to_owned())]
+    );
+    assert!(matches!(
+        *problems(Kind::Zip, b"PK\x03\x04 nothing"),
+        [Problem::Broken(_)]
+    ));
+    assert_eq!(problems(Kind::Sealed, b"Rar!"), [Problem::Unsupported]);
+    let few = Limits {
+        members: 1,
+        ..Limits::default()
+    };
+    let two = zipped(&[("a", b"1"), ("b", b"2")]);
+    assert_eq!(open(Kind::Zip, &two, few).problems, [Problem::TooMany(2)]);
+    let small = Limits {
+        bytes: 3,
+        ..Limits::default()
+    };
+    assert_eq!(
+        open(Kind::Zip, &zipped(&[("a", b"12345")]), small).problems,
+        [Problem::TooLarge("a".to_owned())]
+    );
+    let mut locked = zipped(&[("a", b"12345")]);
+    let directory = memchr::memmem::find(&locked, b"PK\x01\x02").unwrap();
+    locked[6] |= 1;
+    locked[directory + 8] |= 1;
+    assert_eq!(
+        problems(Kind::Zip, &locked),
+        [Problem::Encrypted("a".to_owned())]
+    );
+    let mut twice = zipped(&[("a", b"harmless"), ("b", b"harmful!")]);
+    for at in 0..twice.len() - 4 {
+        let name = if twice[at..].starts_with(b"PK\x01\x02") {
+            at + 46
+        } else {
+            continue;
+        };
+        twice[name] = b'a';
+    }
+    assert!(matches!(
+        problems(Kind::Zip, &twice)[0],
+        Problem::Ambiguous(_)
+    ));
+}
+
+#[test]
+fn bytecode_tells_what_it_mentions() {
+    let inner = code(&[short("id"), vec![b'N']], &["system"]);
+    let bytes = pyc_312(
+        1,
+        &code(
+            &[short("curl evil"), inner, vec![b'i', 1, 0, 0, 0]],
+            &["os", "path.join"],
+        ),
+    );
+    let read = pyc(&bytes).unwrap();
+    assert!(read.complete);
+    assert_eq!((read.version, read.codes), ((3, 12), 2));
+    assert_eq!(
+        read.validation,
+        Validation::Hash {
+            hash: 0,
+            checked: false
+        }
+    );
+    assert_eq!(read.names, ["<module>", "os", "path.join", "system"]);
+    assert_eq!(read.strings, ["curl evil", "id"]);
+    assert_eq!(read.files, ["mod.py"]);
+    let honest = "import os\nfrom path import join\nos.system('id')\nx = 'curl\\tevil'\n";
+    assert!(compare(&read, honest).agrees());
+    let harmless = "print('hello')";
+    let foreign = compare(&read, harmless);
+    assert_eq!(foreign.names, ["os", "path.join", "system"]);
+    assert_eq!(foreign.strings, ["curl evil"]);
+}
+
+#[test]
+fn references_and_literals_are_followed() {
+    let shared = [vec![0xda, 4], b"exec".to_vec()].concat();
+    let again = vec![b'r', 1, 0, 0, 0];
+    let bytes = pyc_312(0, &code(&[shared, again], &["a"]));
+    let read = pyc(&bytes).unwrap();
+    assert!(read.complete);
+    assert_eq!(read.strings, ["exec"]);
+    let bytes = pyc_312(0, &code(&[short("downloader")], &["_Box__key"]));
+    let read = pyc(&bytes).unwrap();
+    assert!(compare(&read, "class Box:\n  __key = 'down' 'loader'").agrees());
+}
+
+#[test]
+fn old_bytecode_is_read_too() {
+    let two_seven = [
+        &62211_u16.to_le_bytes()[..],
+        b"\r\n",
+        &[0; 4],
+        b"c",
+        &[0; 16],
+        b"s\x01\0\0\0d",
+        b"(\x01\0\0\0s\x02\0\0\0hi",
+        b"(\x01\0\0\0t\x02\0\0\0os",
+        b"(\0\0\0\0(\0\0\0\0(\0\0\0\0",
+        b"s\x04\0\0\0m.py",
+        b"R\0\0\0\0",
+        &[1, 0, 0, 0],
+        b"s\0\0\0\0",
+    ]
+    .concat();
+    let read = pyc(&two_seven).unwrap();
+    assert!(read.complete, "{read:?}");
+    assert_eq!(
+        (read.version, &read.names[..], &read.strings[..]),
+        ((2, 7), &["os".to_owned()][..], &["hi".to_owned()][..])
+    );
+}
+
+#[test]
+fn pictures_give_up_their_texts() {
+    let mut writer = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+    writer.write_all(b"packed words").unwrap();
+    let packed = [&b"Comment\0\0"[..], &writer.finish().unwrap()].concat();
+    let bytes = png(&[
+        (b"tEXt", b"Author\0someone"),
+        (b"zTXt", &packed),
+        (b"iTXt", b"Title\0\0\0en\0\0name"),
+        (b"IEND", b""),
+    ]);
+    let found = picture(&bytes);
+    let texts: Vec<(&str, &str)> = found
+        .texts
+        .iter()
+        .map(|(key, text)| (key.as_str(), text.as_str()))
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            ("Author", "someone"),
+            ("Comment", "packed words"),
+            ("Title", "name")
+        ]
+    );
+    let gif = b"GIF89a\x01\0\x01\0\0\0\0\x21\xfe\x05hello\0\x3btail";
+    let found = picture(gif);
+    assert_eq!(
+        (found.texts[0].1.as_str(), found.trailing),
+        ("hello", Some(23..27))
+    );
+}
+
+/// Feeds a parser with a good sample that was cut, and with one byte changed.
+pub(super) fn mutated(sample: &[u8], cut: usize, at: usize, byte: u8) -> Vec<u8> {
+    let mut bytes = sample
+        .get(..sample.len() - cut % (sample.len() + 1))
+        .unwrap_or_default()
+        .to_vec();
+    if !bytes.is_empty() {
+        let at = at % bytes.len();
+        bytes[at] = byte;
+    }
+    bytes
+}
+
+proptest! {
+    #[test]
+    fn kinds_survive(path in "\\PC{0,20}", bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        let found = kind(&path, &bytes);
+        let _ = (mismatch(&path, found), polyglot(found, &bytes), polyglot(Kind::Image, &bytes));
+    }
+
+    #[test]
+    fn archives_survive(cut in 0..40_usize, at in any::<usize>(), byte in any::<u8>()) {
+        let limits = Limits { members: 10, bytes: 100_000, ratio: 100 };
+        let _ = open(Kind::Zip, &mutated(&zipped(&[("a", b"hello hello"), ("b/c", b"x")]), cut, at, byte), limits);
+        let tar = tarred(&[("a", b"hello")], &[("l", "t")]);
+        let _ = open(Kind::Tar, &mutated(&tar, cut * 64, at, byte), limits);
+        let _ = open(Kind::Gzip, &mutated(&gzipped(&tar), cut, at, byte), limits);
+    }
+
+    #[test]
+    fn any_bytes_are_survived_as_an_archive(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
+        for kind in [Kind::Zip, Kind::Tar, Kind::Gzip] {
+            let _ = open(kind, &bytes, Limits::default());
+        }
+    }
+
+    #[test]
+    fn bytecode_survives(cut in 0..100_usize, at in any::<usize>(), byte in any::<u8>(), noise in proptest::collection::vec(any::<u8>(), 0..300)) {
+        let good = pyc_312(0, &code(&[short("text"), code(&[], &["x"])], &["os"]));
+        if let Some(read) = pyc(&mutated(&good, cut, at, byte)) {
+            let _ = compare(&read, "import os");
+        }
+        for magic in [62211_u16, 3131, 3379, 3413, 3531, 3627] {
+            let _ = pyc(&[&magic.to_le_bytes()[..], b"\r\n", &[0; 12], &noise].concat());
+        }
+    }
+
+    #[test]
+    fn pictures_survive(cut in 0..30_usize, at in any::<usize>(), byte in any::<u8>(), noise in proptest::collection::vec(any::<u8>(), 0..300)) {
+        let _ = picture(&mutated(&png(&[(b"tEXt", b"a\0b"), (b"iTXt", b"a\0\0\0\0\0b"), (b"IEND", b"")]), cut, at, byte));
+        for head in [&b"\x89PNG\r\n\x1a\n"[..], b"\xff\xd8", b"GIF89a"] {
+            let _ = picture(&[head, &noise].concat());
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! `scan --json`, and the same as SARIF 2.1.0.
+
+use metier_scan::{Capabilities, Finding, Report, Severity, builtin_rules};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// `scan --json`.
+#[derive(Serialize)]
+pub struct ScanDocument {
+    /// One row for each skill.
+    pub skills: Vec<ScannedRow>,
+}
+
+/// A skill that was scanned.
+#[derive(Serialize)]
+pub struct ScannedRow {
+    /// Its folder.
+    pub path: String,
+    /// Its name.
+    pub name: String,
+    /// The exact bytes that were scanned.
+    pub digest: String,
+    /// `clean`, `info`, `warning`, `critical` or `incomplete`.
+    pub verdict: &'static str,
+    /// How many files were read.
+    pub files_scanned: usize,
+    /// The permissions that what it does takes.
+    pub capabilities: Vec<&'static str>,
+    /// What it was seen to use.
+    pub observed: Observed,
+    /// What was found.
+    pub findings: Vec<FindingRow>,
+    /// How many more findings there are.
+    pub more: usize,
+    /// What was not read.
+    pub unread: Vec<UnreadRow>,
+    /// How many findings the user has accepted.
+    pub accepted: usize,
+}
+
+/// What a skill was seen to use.
+#[derive(Serialize)]
+pub struct Observed {
+    hosts: Vec<String>,
+    programs: Vec<String>,
+    reads: Vec<String>,
+    writes: Vec<String>,
+    variables: Vec<String>,
+}
+
+impl Observed {
+    /// Of the capabilities.
+    #[must_use]
+    pub fn of(seen: &Capabilities) -> Self {
+        let list = |set: &std::collections::BTreeSet<String>| {
+            set.iter()
+                .map(|item| metier_model::text::visible(item).into_owned())
+                .collect()
+        };
+        Self {
+            hosts: list(&seen.hosts),
+            programs: list(&seen.programs),
+            reads: list(&seen.reads),
+            writes: list(&seen.writes),
+            variables: list(&seen.variables),
+        }
+    }
+}
+
+/// A finding.
+#[derive(Serialize)]
+pub struct FindingRow {
+    rule: String,
+    category: &'static str,
+    severity: &'static str,
+    owasp: Option<&'static str>,
+    file: String,
+    line: u32,
+    column: u32,
+    message: String,
+    evidence: String,
+    steps: Vec<StepRow>,
+    fix: Option<String>,
+    fingerprint: String,
+}
+
+#[derive(Serialize)]
+struct StepRow {
+    file: String,
+    line: u32,
+    what: String,
+}
+
+impl FindingRow {
+    /// The row of a finding.
+    #[must_use]
+    pub fn of(finding: &Finding) -> Self {
+        Self {
+            rule: finding.rule.id().to_owned(),
+            category: finding.rule.category().word(),
+            severity: finding.severity.word(),
+            owasp: finding.rule.owasp(),
+            file: metier_model::text::visible(&finding.place.file).into_owned(),
+            line: finding.place.line,
+            column: finding.place.column,
+            message: finding.message.clone(),
+            evidence: finding.evidence.clone(),
+            steps: finding
+                .steps
+                .iter()
+                .map(|step| StepRow {
+                    file: metier_model::text::visible(&step.place.file).into_owned(),
+                    line: step.place.line,
+                    what: metier_model::text::visible(&step.what).into_owned(),
+                })
+                .collect(),
+            fix: finding.rule.fix().map(str::to_owned),
+            fingerprint: finding.fingerprint(),
+        }
+    }
+}
+
+/// A file that was not read.
+#[derive(Serialize)]
+pub struct UnreadRow {
+    file: String,
+    why: String,
+}
+
+impl ScannedRow {
+    /// The row of a scanned skill.
+    #[must_use]
+    pub fn of(
+        path: String,
+        name: String,
+        digest: String,
+        report: &Report,
+        accepted: usize,
+    ) -> Self {
+        Self {
+            path,
+            name,
+            digest,
+            verdict: report.verdict().word(),
+            files_scanned: report.files,
+            capabilities: report
+                .capabilities
+                .permissions
+                .iter()
+                .map(|permission| permission.as_str())
+                .collect(),
+            observed: Observed::of(&report.capabilities),
+            findings: report.findings.iter().map(FindingRow::of).collect(),
+            more: report.more,
+            unread: report
+                .unread
+                .iter()
+                .map(|unread| UnreadRow {
+                    file: metier_model::text::visible(&unread.file).into_owned(),
+                    why: unread.why.clone(),
+                })
+                .collect(),
+            accepted,
+        }
+    }
+}
+
+/// The same as a SARIF log, for code hosts and editors.
+#[must_use]
+pub fn sarif(document: &ScanDocument, version: &str) -> Value {
+    let rules: Vec<Value> = builtin_rules()
+        .map(|rule| {
+            json!({
+                "id": rule.id,
+                "shortDescription": { "text": rule.message },
+                "help": { "text": rule.fix },
+                "defaultConfiguration": { "level": level(rule.severity) },
+                "properties": { "tags": ["security", rule.category.word(), rule.owasp] },
+            })
+        })
+        .collect();
+    let index = |id: &str| builtin_rules().position(|rule| rule.id == id);
+    let mut results = Vec::new();
+    let mut notifications = Vec::new();
+    for skill in &document.skills {
+        for finding in &skill.findings {
+            let mut result = json!({
+                "ruleId": finding.rule,
+                "level": word_level(finding.severity),
+                "message": { "text": format!("{}: {}", finding.message, finding.evidence) },
+                "locations": [location(&skill.path, &finding.file, finding.line, finding.column)],
+                "partialFingerprints": { "metier/v1": finding.fingerprint },
+            });
+            if let (Some(index), Value::Object(fields)) = (index(&finding.rule), &mut result) {
+                fields.insert("ruleIndex".to_owned(), json!(index));
+            }
+            results.push(result);
+        }
+        for unread in &skill.unread {
+            notifications.push(json!({
+                "level": "warning",
+                "message": { "text": format!("not read: {} ({})", unread.file, unread.why) },
+                "locations": [location(&skill.path, &unread.file, 0, 0)],
+            }));
+        }
+    }
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": { "name": "metier", "version": version, "informationUri": "https://github.com/metier-dev/metier", "rules": rules } },
+            "results": results,
+            "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": notifications }],
+            "columnKind": "unicodeCodePoints",
+        }],
+    })
+}
+
+fn location(folder: &str, file: &str, line: u32, column: u32) -> Value {
+    let whole = if file.is_empty() {
+        folder.to_owned()
+    } else {
+        format!("{folder}/{file}")
+    };
+    let mut physical = json!({ "artifactLocation": { "uri": uri(&whole) } });
+    if line > 0 {
+        physical["region"] = json!({ "startLine": line, "startColumn": column.max(1) });
+    }
+    json!({ "physicalLocation": physical })
+}
+
+/// A path as the reference of a URI.
+fn uri(path: &str) -> String {
+    let mut uri = String::from("file://");
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'.' | b'~') {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri
+}
+
+const fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Critical => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "note",
+    }
+}
+
+fn word_level(word: &str) -> &'static str {
+    word.parse().map_or("none", level)
+}
