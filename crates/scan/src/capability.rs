@@ -48,6 +48,7 @@ pub(crate) fn of(acts: &[Act], origins: &[Origin], _context: &Context) -> Capabi
                 found.variables.insert(act.subject.clone());
                 found.permissions.insert(Permission::EnvRead);
             }
+            ActKind::Show => {}
             ActKind::Listen => {
                 found.permissions.insert(Permission::NetFetch);
             }

@@ -158,7 +158,7 @@ fn vector(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind) {
         .iter()
         .chain(found.handlers.iter().map(|(_, code)| code))
     {
-        scanner.text(path, script.clone(), Kind::JavaScript(FileDialect::Plain));
+        scanner.script(path, script.clone());
     }
 }
 
@@ -196,7 +196,7 @@ fn portable(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
         scanner.unread(path, "it is encrypted".to_owned());
     }
     for script in found.scripts {
-        scanner.text(path, script, Kind::JavaScript(FileDialect::Plain));
+        scanner.script(path, script);
     }
     if !found.text.trim().is_empty() {
         scanner.text(path, found.text, Kind::Text);

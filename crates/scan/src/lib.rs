@@ -20,6 +20,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod capability;
+mod chains;
 mod containers;
 mod flow;
 pub mod form;

@@ -6,7 +6,7 @@ use crate::{
     flow::{Act, Host, Taint},
     prose::{ClassSet, Document, Role, Sentence},
     report::{Finding, FoundBy, Place, Severity},
-    rule::{Oddity, Rule, When},
+    rule::{Category, Oddity, Rule, When},
     rules,
     scan::{About, Scanner},
     text::hidden::{self, Kind as HiddenKind},
@@ -91,6 +91,18 @@ pub(crate) fn in_context(
         }
         _ => severity,
     };
+    // A word in a sentence is spoken of, not done; a whole chain in it is to be pasted.
+    if origin.inline && matches!(rule.when, When::Act(..)) {
+        severity = severity.lower();
+    }
+    // A sample shows what can be done; what the skill does is in its files.
+    if rule.category == Category::Capability && !origin.is_file {
+        severity = Severity::Info;
+    }
+    // What a document says about services and timers is how things are set up by hand.
+    if rule.id == "persistence/autostart" && !origin.is_file {
+        severity = Severity::Info;
+    }
     if is_aside(&text.file) && !origin.is_file {
         severity = severity.lower();
     }
@@ -290,7 +302,7 @@ fn contributes(sentence: &Sentence, all: &[&[crate::prose::Class]]) -> bool {
 }
 
 /// A sentence and those after it that belong to it.
-fn passage(sentences: &[Sentence], from: usize) -> &[Sentence] {
+pub(crate) fn passage(sentences: &[Sentence], from: usize) -> &[Sentence] {
     let first = sentences[from].block;
     let length = sentences[from..]
         .iter()

@@ -135,8 +135,45 @@ pub enum When {
     },
     /// A file is odd in this way.
     Oddity(Oddity),
+    /// Pieces of evidence from different places belong together.
+    Chain(Chain),
     /// The manifest doesn't say what the skill does.
     Undeclared,
+}
+
+/// Chains of evidence across texts and programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Chain {
+    /// The user is led to install something from somebody who isn't introduced.
+    LureToStranger,
+    /// The user is led to install something from a host that poses as somebody else's.
+    LureToImpostor,
+    /// A command that fetches and runs is what the user is told to paste, or what nothing works without.
+    LureCommand,
+    /// The text says that nothing leaves the machine, and the code sends.
+    BrokenPromise,
+    /// Secrets of services are read that the text never speaks of.
+    UnexplainedSecrets,
+    /// One such secret.
+    UnexplainedSecret,
+    /// The text tells to gather secrets, and a command of it sends.
+    GatherAndSend,
+    /// A blob that says nothing, beside instructions to decode it.
+    DecodeByHand,
+    /// Code of a document prints what it made of a blob.
+    PrintsBlob,
+    /// A request goes to a port that no service of the internet uses.
+    OddPort,
+    /// The same, of a host that the text never mentions.
+    HiddenEndpoint,
+    /// A script sends to a host that the text never mentions.
+    Undisclosed,
+    /// A program of a stranger is to be downloaded and run.
+    StrangerProgram,
+    /// Several ways to take over a machine, ready to run.
+    Playbook,
+    /// A tag that poses as one of the system's holds orders.
+    PseudoTag,
 }
 
 /// How a file can be odd.

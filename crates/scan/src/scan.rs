@@ -212,6 +212,14 @@ impl<'a> Scanner<'a> {
         index
     }
 
+    /// A script within a page, picture or document.
+    pub(crate) fn script(&mut self, path: &str, content: String) {
+        let mut text = Text::new(path.to_owned(), content);
+        text.embedded = true;
+        let index = self.texts.add(text);
+        self.look(index, Kind::JavaScript(crate::unpack::kind::Dialect::Plain));
+    }
+
     /// Looks at a text: hidden characters, structure, programs, encoded pieces.
     pub(crate) fn look(&mut self, index: usize, kind: Kind) {
         matching::hidden(self, index);
@@ -258,7 +266,11 @@ impl<'a> Scanner<'a> {
                 self.program(index, 0, &content, Language::Batch, Role::Instruction, true)
             }
             _ => {
-                let document = prose::plain(&content);
+                let mut document = prose::plain(&content);
+                let tabular = [".csv", ".tsv", ".jsonl"].iter().any(|end| path.ends_with(end));
+                if tabular {
+                    document.sentences.iter_mut().for_each(|sentence| sentence.role = Role::Table);
+                }
                 self.documents.push((index, document));
                 self.command_lines(index, &content);
             }
@@ -277,9 +289,12 @@ impl<'a> Scanner<'a> {
         let mut document = prose::document(&content[front..]);
         shift(&mut document, front);
         for code in &document.code {
-            let language = language_of(code);
-            if let Some(language) = language {
+            if let Some(language) = language_of(code) {
+                let before = self.origins.len();
                 self.program(index, code.at.start, &code.text, language, code.role, false);
+                if let Some(origin) = self.origins.get_mut(before) {
+                    origin.inline = code.inline;
+                }
             }
         }
         self.documents.push((index, document));
@@ -318,7 +333,8 @@ impl<'a> Scanner<'a> {
         }
         let path = &self.texts.0[text].file;
         // A file that isn't what its name says, or that the parser gave up on as a whole, was not read.
-        if is_file && program.body.is_empty() && self.texts.0[text].within.is_none() {
+        let whole = self.texts.0[text].within.is_none() && !self.texts.0[text].embedded;
+        if is_file && program.body.is_empty() && whole {
             let path = path.clone();
             self.unread(&path, "it could not be parsed".to_owned());
         }
@@ -340,6 +356,7 @@ impl<'a> Scanner<'a> {
             start,
             role,
             is_file,
+            inline: false,
         });
     }
 
@@ -507,6 +524,7 @@ impl<'a> Scanner<'a> {
         for act in &acts {
             self.act(act, &context);
         }
+        crate::chains::look(&mut self, &acts, &context);
         matching::sentences(&mut self);
         matching::patterns(&mut self);
         self.report.capabilities = capability::of(&acts, &self.origins, &context);
@@ -556,7 +574,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn place(&self, site: Site) -> crate::report::Place {
+    pub(crate) fn place(&self, site: Site) -> crate::report::Place {
         match self.origins.get(site.unit as usize) {
             Some(origin) => self
                 .texts
@@ -565,7 +583,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn evidence(&self, act: &Act, origin: &Origin) -> String {
+    pub(crate) fn evidence(&self, act: &Act, origin: &Origin) -> String {
         let text = &self.texts.0[origin.text];
         let line = text.line_at(origin.start + act.site.at as usize).trim();
         match &text.encoded {

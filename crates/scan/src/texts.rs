@@ -16,6 +16,8 @@ pub(crate) struct Text {
     pub(crate) content: String,
     /// Where in another text it was found, if it isn't a file's own.
     pub(crate) within: Option<(usize, usize)>,
+    /// Whether it is a script within a page or picture.
+    pub(crate) embedded: bool,
     /// How it was encoded there.
     pub(crate) encoded: Option<String>,
     lines: Vec<u32>,
@@ -30,6 +32,7 @@ impl Text {
             file,
             content,
             within: None,
+            embedded: false,
             encoded: None,
             lines,
         }
@@ -109,4 +112,6 @@ pub(crate) struct Origin {
     pub(crate) role: Role,
     /// Whether it is a file of its own, and not a sample within a document.
     pub(crate) is_file: bool,
+    /// Whether it is a span within a sentence.
+    pub(crate) inline: bool,
 }

@@ -251,6 +251,10 @@ impl Command<'_> {
 
     /// A program that isn't known: it may be one that the skill fetched.
     fn started(&self, this: &mut Evaluator<'_>) -> Value {
+        // `$(API_KEY)`: a variable, as in makefiles.
+        if self.words.is_empty() && self.path.len() > 3 && self.path.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_') {
+            return this.variable(self.path, self.at);
+        }
         let given = self.given();
         let mut taints = Vec::new();
         if self.path.contains('/') || self.path.contains('.') || this.language != Language::Shell {
@@ -432,6 +436,10 @@ impl Command<'_> {
             }
             this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
             return Value::default();
+        }
+        let waits = |taint: &super::Taint| taint.source.kind == SourceKind::Download && ["nc ", "ncat ", "netcat ", "socat "].iter().any(|name| taint.source.what.starts_with(name));
+        if self.input.taints.iter().any(waits) {
+            this.act(ActKind::RemoteShell, self.at, &self.line(), "", None, Vec::new());
         }
         if self.input != Value::default() {
             this.act(
@@ -754,7 +762,7 @@ impl Command<'_> {
             "xclip" | "xsel" if self.has_flag("-o", 'o') => SourceKind::Clipboard,
             "screencapture" | "scrot" | "import" | "grim" | "imagesnap" => SourceKind::Spying,
             "history" => SourceKind::History,
-            "hostname" | "whoami" | "id" | "uname" | "ifconfig" | "ipconfig" | "systeminfo"
+            "hostname" | "whoami" | "id" | "ifconfig" | "ipconfig" | "systeminfo"
             | "ps" | "lsof" | "netstat" | "arp" | "last" | "w" => SourceKind::HostFacts,
             "ip" if line.contains("addr") => SourceKind::HostFacts,
             _ => return None,

@@ -47,16 +47,23 @@ const DEEPEST: u32 = 12;
 /// How many expressions are looked at in all, per skill: a bound for hostile programs, not for real ones.
 const MOST_STEPS: u32 = 2_000_000;
 const MOST_ACTS: usize = 20_000;
+/// Longer literals are data that nobody reads.
+const LARGEST_BLOB: usize = 64 * 1024;
 
 struct Function<'u> {
     params: &'u [String],
     space: Rc<str>,
 }
 
+/// A name and the space it is known in.
+type Key = (Rc<str>, String);
+
 /// Evaluates the programs of one skill, all together.
 pub struct Evaluator<'u> {
     functions: HashMap<String, Function<'u>>,
-    names: HashMap<(Rc<str>, String), Value>,
+    names: HashMap<Key, Value>,
+    /// For each branch that is looked at: what its names held before.
+    branches: Vec<HashMap<Key, Option<Value>>>,
     files: HashMap<String, Value>,
     acts: Vec<Act>,
     steps: u32,
@@ -79,6 +86,7 @@ impl<'u> Evaluator<'u> {
         let mut this = Self {
             functions: HashMap::new(),
             names: HashMap::new(),
+            branches: Vec::new(),
             files: HashMap::new(),
             acts: Vec::new(),
             steps: 0,
@@ -162,12 +170,34 @@ impl<'u> Evaluator<'u> {
                         .join(value);
                 }
                 Stmt::Block { condition, body } => {
-                    if let Some(condition) = condition {
-                        self.value(condition);
+                    let over = condition.as_ref().map(|condition| self.value(condition));
+                    // `for x in y`: the first statement binds `x` to `y`; it is each of its items.
+                    if let (Some(condition), Some(Stmt::Let { name, value, at })) = (condition, body.first())
+                        && value == condition
+                        && let Some(items) = over.as_ref().and_then(|over| over.items.clone())
+                    {
+                        for item in items {
+                            self.bind(name, item, *at);
+                        }
                     }
+                    self.branches.push(HashMap::new());
                     self.statements(body);
+                    self.leave_branch();
                 }
             }
+        }
+    }
+
+    fn leave_branch(&mut self) {
+        let Some(branch) = self.branches.pop() else {
+            return;
+        };
+        for (key, before) in branch {
+            let Some(before) = before else { continue };
+            if let Some(outer) = self.branches.last_mut() {
+                outer.entry(key.clone()).or_insert_with(|| Some(before.clone()));
+            }
+            self.names.entry(key).or_default().join(before);
         }
     }
 
@@ -177,7 +207,11 @@ impl<'u> Evaluator<'u> {
             self.act(ActKind::Read, at, name, "", None, value.taints.clone());
         }
         let key = (Rc::clone(&self.space), self.local(name));
-        self.names.entry(key).or_default().join(value.clone());
+        let before = self.names.insert(key.clone(), value.clone());
+        // What happens in a branch may not happen: at its end, the value from before is a possibility again.
+        if let Some(branch) = self.branches.last_mut() {
+            branch.entry(key).or_insert(before);
+        }
         // `a.b = x` has a hand in `a`.
         if let Some((base, _)) = name.split_once('.') {
             let key = (Rc::clone(&self.space), self.local(base));
@@ -284,7 +318,14 @@ impl<'u> Evaluator<'u> {
             return Value::default();
         }
         match expr {
-            Expr::Text(text, _) => Value::text(text.clone()),
+            Expr::Text(text, at) => {
+                let mut value = Value::text(text.clone());
+                if is_blob(text) {
+                    value.taint(SourceKind::Blob, "", self.site(*at));
+                }
+                self.name_path(&mut value, *at);
+                value
+            }
             Expr::Number(number, _) => Value {
                 number: Some(*number),
                 ..Value::default()
@@ -471,6 +512,9 @@ impl<'u> Evaluator<'u> {
         self.function = outside.clone();
         if let (Some(on), Some(first)) = (on, params.first()) {
             let mut given = on.clone();
+            for item in given.items.take().into_iter().flatten() {
+                given.join(item);
+            }
             if !matches!(
                 callee.rsplit('.').next(),
                 Some("then" | "map" | "forEach" | "filter" | "on" | "pipe" | "catch")
@@ -575,6 +619,7 @@ impl<'u> Evaluator<'u> {
             match kind {
                 Some(kind) => value.taint(kind, text, site),
                 None if is_dot_env(text) => value.taint(SourceKind::SecretVariable, text, site),
+                None if is_temporary(text) && self.file(text).is_none() => value.taint(SourceKind::TempFile, text, site),
                 None => {}
             }
         }
@@ -582,6 +627,27 @@ impl<'u> Evaluator<'u> {
             self.act(ActKind::Read, at, text, "", None, Vec::new());
         }
         value
+    }
+
+    /// The path of a secret has the secret in reach: it may be opened where its text is no longer known.
+    pub(super) fn name_path(&mut self, value: &mut Value, at: At) {
+        if !matches!(self.language, Language::Python | Language::JavaScript) {
+            return;
+        }
+        let site = self.site(at);
+        let found = value.known().filter(|text| text.len() < 200 && text.contains(['/', '.', '\\'])).and_then(|text| {
+            let kind = match path_kind(text) {
+                PathKind::Credential => SourceKind::CredentialFile,
+                PathKind::Browser => SourceKind::Browser,
+                PathKind::Wallet => SourceKind::Wallet,
+                PathKind::Keychain => SourceKind::Keychain,
+                _ => return None,
+            };
+            Some((kind, text.to_owned()))
+        });
+        if let Some((kind, text)) = found {
+            value.taint(kind, &text, site);
+        }
     }
 
     /// Something is written to a file.
@@ -643,6 +709,22 @@ fn file_name(path: &str) -> Option<&str> {
     let name = path.rsplit(['/', '\\']).next()?;
     let usable = name.len() >= 2 && !name.contains(UNKNOWN) && name != ".." && !name.contains('*');
     usable.then_some(name)
+}
+
+/// A place where every user and program of the machine can leave a file.
+fn is_temporary(path: &str) -> bool {
+    ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|folder| path.starts_with(folder))
+}
+
+/// A long text without words: encoded, encrypted or shuffled.
+fn is_blob(text: &str) -> bool {
+    let length = text.len();
+    if !(64..=LARGEST_BLOB).contains(&length) || text.contains("://") || text.contains('\n') {
+        return false;
+    }
+    let numbers = text.bytes().filter(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b' ')).count();
+    let listed = numbers == length && text.matches(',').count() >= 24;
+    listed || !crate::text::plausible::is_plausible(text)
 }
 
 fn is_dot_env(path: &str) -> bool {

@@ -15,6 +15,8 @@ pub struct Host {
     pub path: String,
     /// Whether the connection is open to everybody on the way.
     pub plain: bool,
+    /// The port, if one is named.
+    pub port: Option<u16>,
 }
 
 /// What is known of a host.
@@ -26,6 +28,8 @@ pub enum HostKind {
     Address,
     /// Paste sites, file drops, request bins, tunnels, chat webhooks: anybody can receive or leave something there.
     Drop,
+    /// Chat webhooks: messages to somebody's channel.
+    Chat,
     /// Free hosting and link shorteners, where a name says nothing about who is behind it.
     Anonymous,
     /// A publisher of developer tools, package registries, clouds and model providers.
@@ -64,7 +68,7 @@ impl Hosts {
                 kind,
                 Some(HostKind::Address | HostKind::Drop | HostKind::Anonymous)
             ),
-            Self::Drops => matches!(kind, Some(HostKind::Address | HostKind::Drop)),
+            Self::Drops => matches!(kind, Some(HostKind::Address | HostKind::Drop | HostKind::Chat)),
             Self::Unrelated => matches!(kind, Some(HostKind::Other | HostKind::Example)),
             Self::Foreign => !matches!(kind, Some(HostKind::Local | HostKind::Known)),
         }
@@ -129,6 +133,11 @@ const DROPS: &[&str] = &[
     "localhost.run",
     "bore.pub",
     "telebit.cloud",
+    
+];
+
+/// Where a message reaches whoever made the link.
+const CHATS: &[&str] = &[
     "discord.com/api/webhooks",
     "discordapp.com/api/webhooks",
     "api.telegram.org/bot",
@@ -329,7 +338,7 @@ const KNOWN: &[&str] = &[
     "arxiv.org",
     "semgrep.dev",
     "trailofbits.com",
-    "w3.org",
+    "w3.org", "llvm.org", "ffmpeg.org", "imagemagick.org", "postgresql.org", "sqlite.org", "mongodb.com", "redis.io", "apache.org", "eclipse.org", "oracle.com", "jetbrains.com", "mozilla.org", "chromium.org", "playwright.dev", "pandoc.org", "graphviz.org", "r-project.org", "julialang.org", "ziglang.org", "haskell.org", "elixir-lang.org", "php.net", "getcomposer.org", "flutter.dev", "dart.dev", "kotlinlang.org", "gradle.org", "conda.io", "anaconda.com", "conda-forge.org", "tailscale.com", "syncthing.net", "obsidian.md", "raycast.com", "warp.dev", "starship.rs", "mise.run", "mise.jdx.dev", "volta.sh", "fnm.vercel.app", "get.sdkman.io", "ohmyz.sh", "zsh.org", "gnu.org", "kernel.org", "sourceware.org", "opensuse.org", "archlinux.org", "redhat.com", "gitpod.io", "codesandbox.io", "railway.com", "render.com", "neon.tech", "planetscale.com", "turso.tech", "upstash.com", "convex.dev", "clerk.com", "auth0.com", "okta.com", "twitch.tv", "discordapp.com", "whatsapp.com", "meta.com", "facebook.com", "instagram.com", "linkedin.com", "tiktok.com", "pinterest.com", "medium.com", "substack.com", "dropbox.com", "box.com", "etherscan.io", "coingecko.com", "coinmarketcap.com", "infura.io", "alchemy.com", "uniswap.org", "jup.ag", "paypal.com", "wise.com", "plaid.com", "yahoo.com", "bing.com", "duckduckgo.com", "ecosia.org", "openstreetmap.org", "mapbox.com", "nasa.gov", "nih.gov", "noaa.gov", "weather.gov", "europa.eu",
     "schema.org",
     "json-schema.org",
     "schemastore.org",
@@ -340,6 +349,33 @@ const KNOWN: &[&str] = &[
     "agentskills.io",
     "skills.sh",
     "modelcontextprotocol.io",
+];
+
+/// Names that people trust, and the domains that are really theirs.
+const BRANDS: &[(&str, &[&str])] = &[
+    ("openclaw", &["openclaw.ai", "openclaw.com"]),
+    ("clawhub", &["clawhub.ai", "clawhub.com", "clawhub.org"]),
+    ("clawdbot", &["clawd.bot", "clawdbot.com"]),
+    ("anthropic", &["anthropic.com"]),
+    ("claude-code", &["anthropic.com"]),
+    ("claudecode", &["anthropic.com"]),
+    ("openai", &["openai.com"]),
+    ("chatgpt", &["chatgpt.com", "openai.com"]),
+    ("github", &["github.com", "github.io", "githubusercontent.com", "githubcopilot.com"]),
+    ("gitlab", &["gitlab.com", "gitlab.io"]),
+    ("microsoft", &["microsoft.com", "microsoftonline.com"]),
+    ("windowsupdate", &["microsoft.com", "windowsupdate.com"]),
+    ("appledev", &["apple.com"]),
+    ("google-", &["google.com"]),
+    ("npmjs", &["npmjs.com", "npmjs.org"]),
+    ("pypi-", &["pypi.org"]),
+    ("metamask", &["metamask.io"]),
+    ("phantom-wallet", &["phantom.app", "phantom.com"]),
+    ("polymarket", &["polymarket.com"]),
+    ("binance", &["binance.com", "binance.us", "binance.org", "bnbchain.org"]),
+    ("coinbase", &["coinbase.com"]),
+    ("react-dev", &["react.dev", "reactjs.org"]),
+    ("cloudflare-", &["cloudflare.com"]),
 ];
 
 impl Host {
@@ -361,6 +397,11 @@ impl Host {
             .unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
         let authority = authority.rsplit('@').next().unwrap_or(authority);
+        let port = authority
+            .rsplit(':')
+            .next()
+            .filter(|_| authority.contains(':'))
+            .and_then(|port| port.parse().ok());
         let name = match authority.strip_prefix('[') {
             Some(address) => address.split(']').next().unwrap_or(address),
             None => authority.split(':').next().unwrap_or(authority),
@@ -387,7 +428,31 @@ impl Host {
                 .collect::<Vec<_>>()
                 .join("/"),
             plain: scheme == "http" || scheme == "ftp" || scheme == "ws",
+            port,
         })
+    }
+
+    /// The brand whose name the host carries without being its own: `claude-cli.example`.
+    #[must_use]
+    pub fn impersonates(&self) -> Option<&'static str> {
+        if matches!(self.kind, HostKind::Local | HostKind::Known | HostKind::Code | HostKind::Drop | HostKind::Address) {
+            return None;
+        }
+        let name = match self.kind {
+            HostKind::Anonymous => self.owner(),
+            _ => &self.name,
+        };
+        let (brand, _) = BRANDS.iter().find(|(brand, own)| {
+            name.contains(brand) && !own.iter().any(|domain| within(&self.name, domain))
+        })?;
+        Some(brand)
+    }
+
+    /// Whether the port is one that public services don't use.
+    #[must_use]
+    pub fn has_odd_port(&self) -> bool {
+        const USUAL: &[u16] = &[80, 443, 8080, 8443, 21, 22, 25, 465, 587, 993, 5432, 3306, 6379, 27017, 9200, 5672, 8883, 1883, 9418, 8545, 8000, 3000, 5000, 8888];
+        !matches!(self.kind, HostKind::Local) && self.port.is_some_and(|port| !USUAL.contains(&port))
     }
 
     /// What tells its owner: the registrable part of the name, or the owner's name for hosts that many share.
@@ -445,6 +510,8 @@ fn kind(name: &str, path: &str) -> HostKind {
     };
     if listed(DROPS) {
         HostKind::Drop
+    } else if listed(CHATS) {
+        HostKind::Chat
     } else if name == "gist.githubusercontent.com" || name == "gist.github.com" {
         HostKind::Anonymous
     } else if listed(CODE) {

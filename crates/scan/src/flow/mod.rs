@@ -18,7 +18,8 @@ mod vocabulary;
 pub use eval::{Evaluator, Language, Unit};
 pub use hosts::{Host, HostKind, Hosts, urls_in};
 pub use places::{PathKind, path_kind};
-pub use value::{Source, SourceKind, Taint};
+pub use value::{SourceKind, Taint};
+pub(crate) use vocabulary::HIDDEN_HOST;
 
 /// A position in one of the skill's texts: which unit, and the byte offset in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,6 +59,8 @@ pub enum ActKind {
     Permit,
     /// Protection is switched off.
     Unprotect,
+    /// Something is printed, for the agent to read.
+    Show,
 }
 
 /// Something that a program does.
@@ -75,4 +78,12 @@ pub struct Act {
     pub host: Option<Host>,
     /// The sources of what is sent, run or written.
     pub taints: Vec<Taint>,
+}
+
+impl Act {
+    /// Whether something of this kind had a hand in it.
+    #[must_use]
+    pub fn came_from(&self, kind: SourceKind) -> bool {
+        self.taints.iter().any(|taint| taint.source.kind == kind)
+    }
 }

@@ -39,6 +39,10 @@ pub enum SourceKind {
     Decoded,
     /// What the user or caller gives.
     Input,
+    /// A file in a place where anybody can write.
+    TempFile,
+    /// A long literal that says nothing as it stands.
+    Blob,
 }
 
 /// A source, with its particulars.

@@ -55,6 +55,8 @@ pub(crate) enum Role {
     Unpickle,
     /// Changes what others may do with a file.
     Permit,
+    /// Shows a text.
+    Show,
     /// Gives whoever is connected a shell, with the rest of such a program.
     Duplicate,
 }
@@ -135,14 +137,16 @@ const PYTHON: &[(&str, Role)] = &[
     ("sounddevice.rec", R::Source(S::Spying)),
     ("socket.gethostname", R::Source(S::HostFacts)),
     ("platform.node", R::Source(S::HostFacts)),
-    ("platform.uname", R::Source(S::HostFacts)),
+    
     ("getpass.getuser", R::Source(S::HostFacts)),
     ("os.getlogin", R::Source(S::HostFacts)),
-    ("os.uname", R::Source(S::HostFacts)),
+    
     ("uuid.getnode", R::Source(S::HostFacts)),
     ("pwd.getpwall", R::Source(S::HostFacts)),
     ("psutil.process_iter", R::Source(S::HostFacts)),
     ("input", R::Source(S::Input)),
+    ("print", R::Show),
+    ("sys.stdout.write", R::Show),
     ("sys.stdin.read", R::Source(S::Input)),
     ("open", R::Open),
     ("io.open", R::Open),
@@ -540,6 +544,7 @@ const JAVASCRIPT: &[(&str, Role)] = &[
     ("Deno.run", R::Spawn),
     ("Bun.spawn", R::Spawn),
     ("Bun.spawnSync", R::Spawn),
+    ("console.log", R::Show),
     ("eval", R::Eval),
     ("globalThis.eval", R::Eval),
     ("window.eval", R::Eval),
@@ -621,6 +626,9 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
         && !upper.ends_with("_PATH")
         && !upper.contains("AUTHOR")
 }
+
+/// In the place of the function of a request whose host had to be decoded first.
+pub(crate) const HIDDEN_HOST: &str = "hidden host";
 
 type Args<'a> = [(Option<&'a str>, Value)];
 
@@ -791,7 +799,13 @@ pub(super) fn apply(
             given
         }
         Role::Decode(encoding) => decoded(this, encoding, at, first, args, given),
-        Role::Fold(fold) => folded(fold, callee, on, args, given),
+        Role::Fold(fold) => {
+            let mut value = folded(fold, callee, on, args, given);
+            if fold == Fold::Path {
+                this.name_path(&mut value, at);
+            }
+            value
+        }
         Role::Shell => {
             let subject = first.shown();
             this.act(
@@ -825,6 +839,11 @@ pub(super) fn apply(
             };
             let shown = path.shown();
             this.act(ActKind::Permit, at, &shown, callee, None, Vec::new());
+            nothing
+        }
+        Role::Show => {
+            let shown = first.shown();
+            this.act(ActKind::Show, at, &shown, callee, None, given.taints);
             nothing
         }
         Role::Duplicate => {
@@ -876,6 +895,8 @@ fn request(
         || args
             .first()
             .is_some_and(|(_, value)| matches!(value.known(), Some("POST" | "PUT" | "PATCH")));
+    let hidden = args.iter().any(|(_, value)| value.texts.contains(&url) && value.has(SourceKind::Decoded));
+    let callee_shown = if hidden { HIDDEN_HOST } else { callee };
     // Credentials in headers are how interfaces are used; whole environments there are not.
     let mut sent = Value::default();
     for (keyword, value) in args {
@@ -896,12 +917,12 @@ fn request(
             ActKind::Send,
             at,
             &url,
-            callee,
+            callee_shown,
             host.clone(),
             sent.taints.clone(),
         );
     } else {
-        this.act(ActKind::Fetch, at, &url, callee, host.clone(), Vec::new());
+        this.act(ActKind::Fetch, at, &url, callee_shown, host.clone(), Vec::new());
         let telling: Vec<_> = sent
             .taints
             .into_iter()

@@ -24,7 +24,7 @@ classes! {
     /// What the agent was told by others.
     PriorInstructions: ["previous instruction*", "prior instruction*", "earlier instruction*", "above instruction*", "preceding instruction*", "all instructions", "other instruction*", "existing instruction*", "original instruction*", "system instruction*", "your instructions", "previous prompt*", "system prompt*", "previous context", "prior context", "previous directive*", "prior directive*", "previous rules", "prior rules", "safety guideline*", "safety rule*", "safety polic*", "content polic*", "your guidelines", "your training", "your programming", "everything above", "everything before", "all previous", "all prior", "all other skills", "other skills", "vorherigen anweisungen", "vorherige anweisungen", "instrucciones anteriores", "instructions précédentes", "предыдущие инструкции", "之前的指令", "先前的指令", "以上指令", "所有指令", "以前の指示"];
     /// Not to let the user know.
-    Conceal: ["do not tell", "don't tell", "do not mention", "don't mention", "do not inform", "don't inform", "do not notify", "don't notify", "do not reveal", "do not disclose", "don't disclose", "don't reveal", "never mention", "never reveal", "never disclose", "never tell", "do not alert", "don't alert", "without telling", "without informing", "without mentioning", "without notifying", "without alerting", "without the user's knowledge", "without user knowledge", "without the user knowing", "without their knowledge", "without user awareness", "secretly", "covertly", "surreptitiously", "stealthily", "keep this hidden", "keep it hidden", "hide this from", "hidden from the user", "hide from the user", "invisible to the user", "not visible to the user", "do not show the user", "don't show the user", "do not display this", "do not let the user", "do not surface", "do not report this", "do not output this", "avoid mentioning", "avoid drawing attention", "avoid detection", "evade detection", "undetected", "remain unnoticed", "go unnoticed", "no need to mention", "no need to tell", "no need to inform", "not be mentioned", "not be disclosed", "not be reported", "leave no trace", "cover your tracks", "不要告诉", "不要提及", "不得告知", "无需告知", "悄悄", "nicht erwähnen", "sage dem benutzer nicht", "no le digas", "ne dis pas"];
+    Conceal: ["do not tell", "don't tell", "do not mention", "don't mention", "do not inform", "don't inform", "do not notify", "don't notify", "do not reveal", "do not disclose", "don't disclose", "don't reveal", "never mention", "never reveal", "never disclose", "never tell", "do not alert", "don't alert", "without telling", "without informing", "without notifying", "without alerting", "without the user's knowledge", "without user knowledge", "without the user knowing", "without their knowledge", "secretly", "covertly", "surreptitiously", "stealthily", "keep this hidden", "keep it hidden", "hide this from", "hidden from the user", "hide from the user", "invisible to the user", "not visible to the user", "do not show the user", "don't show the user", "do not display this", "do not let the user", "do not surface", "do not report this", "do not output this", "avoid mentioning", "avoid drawing attention", "avoid detection", "evade detection", "remain unnoticed", "go unnoticed", "not be mentioned", "not be disclosed", "not be reported", "leave no trace", "cover your tracks", "不要告诉", "不要提及", "不得告知", "无需告知", "悄悄", "nicht erwähnen", "sage dem benutzer nicht", "no le digas", "ne dis pas"];
     /// Without noise.
     Silently: ["silently", "quietly", "in the background", "discreetly", "transparently to the user", "stealth*", "静默", "后台"];
     /// Who is served.
@@ -40,7 +40,7 @@ classes! {
     /// What was said.
     Conversation: ["conversation history", "chat history", "conversation", "conversations", "transcript*", "user messages", "user's messages", "user message", "user prompts", "user prompt", "prompts and responses", "system prompt", "context window", "full context", "session history", "session data", "user queries", "user input", "user's input", "user's request", "user request", "dialogue", "memory.md", "user.md", "soul.md", "agent memory", "对话", "聊天记录", "系统提示"];
     /// What the user has.
-    UserData: ["user data", "user's data", "personal data", "personal information", "pii", "user's files", "user files", "local files", "source code", "file contents", "contents of", "customer data", "customer records", "contact list", "contacts", "browser history", "browsing history", "clipboard", "documents", "home directory", "ssh directory", "repository contents", "financial data", "health data", "phi", "medical records", "sensitive data", "sensitive information", "confidential", "proprietary", "internal data", "project files", "workspace files", "system information", "hostname", "email addresses", "用户数据", "文件内容", "敏感"];
+    UserData: ["user data", "user's data", "personal data", "personal information", "pii", "user's files", "user files", "local files", "source code", "file contents", "contents of", "all data", "all their data", "all user data", "customer data", "customer records", "contact list", "contacts", "browser history", "browsing history", "clipboard", "documents", "home directory", "ssh directory", "repository contents", "financial data", "health data", "phi", "medical records", "sensitive data", "sensitive information", "confidential", "proprietary", "internal data", "project files", "workspace files", "system information", "hostname", "email addresses", "用户数据", "文件内容", "敏感"];
     /// Somewhere else.
     External: ["external server", "external endpoint", "external service", "external api", "remote server", "remote endpoint", "remote host", "our server", "our servers", "our api", "webhook*", "third-party server", "third party", "attacker*", "collection server", "c2 server", "c2 ", "command and control", "command-and-control", "telemetry endpoint", "analytics endpoint", "audit endpoint", "logging endpoint", "backup server", "monitoring service", "collector", "drop zone", "dead drop", "pastebin", "ngrok", "外部服务器", "远程服务器"];
     /// To get something from elsewhere.
@@ -66,9 +66,9 @@ classes! {
     /// What protects.
     Safety: ["security check*", "safety check*", "safety filter*", "safety measure*", "safety mechanism*", "safety constraint*", "security control*", "security polic*", "security warning*", "security restriction*", "security feature*", "confirmation prompt*", "confirmations", "approval prompt*", "approvals", "permission prompt*", "permission check*", "the sandbox", "sandboxing", "antivirus", "anti-virus", "firewall", "windows defender", "gatekeeper", "selinux", "ssl verification", "tls verification", "certificate verification", "certificate validation", "certificate check*", "ssl verify", "guardrail*", "content filter*", "audit log*", "audit trail", "logging", "2fa", "mfa", "rate limit*", "human review", "code review", "human oversight", "access control*", "authentication", "input validation", "安全检查", "安全限制"];
     /// Nobody is asked.
-    NoConsent: ["without asking", "without confirmation", "without user confirmation", "without user approval", "without approval", "without permission", "without prompting", "without user consent", "without consent", "without explicit", "without waiting for", "do not ask", "don't ask", "never ask", "do not prompt", "do not wait for", "don't wait for", "no confirmation", "no approval", "no user interaction", "skip confirmation", "skip the confirmation", "auto-approve*", "automatically approve*", "auto approve", "dangerously-skip-permissions", "--yolo", "--force-yes", "bypass confirmation", "proceed immediately without", "proceed without", "autonomously without", "pre-approved", "pre-authorized", "already authorized", "implicit consent", "assume consent", "无需确认", "不要询问", "无需用户", "ohne nachfrage", "sin preguntar", "sans demander"];
+    NoConsent: ["without asking", "without confirmation", "without user confirmation", "without user approval", "without approval", "without permission", "without prompting", "without user consent", "without consent", "without explicit", "without waiting for", "do not ask", "don't ask", "never ask", "do not prompt", "do not wait for", "don't wait for", "no confirmation", "no approval", "no user interaction", "skip confirmation", "skip the confirmation", "auto-approve all", "auto-approve every", "auto-approved", "automatically approve*", "auto approve", "dangerously-skip-permissions", "--yolo", "--force-yes", "bypass confirmation", "proceed immediately without", "proceed without", "autonomously without", "pre-approved", "pre-authorized", "already authorized", "implicit consent", "assume consent", "无需确认", "不要询问", "无需用户", "ohne nachfrage", "sin preguntar", "sans demander"];
     /// What starts by itself.
-    Autostart: ["cron", "cron job*", "crontab", "launchagent*", "launch agent*", "launchd", "startup script*", "startup folder", "on boot", "at boot", "login item*", "systemd", ".bashrc", ".zshrc", ".bash_profile", ".profile", "shell profile", "shell startup", "survive* reboot*", "persist across", "persistence", "scheduled task*", "registry run", "git hook*", "authorized_keys", "开机启动", "计划任务"];
+    Autostart: ["cron", "cron job*", "crontab", "launchagent*", "launch agent*", "launchd", "startup script*", "startup folder", "on boot", "at boot", "login item*", "systemd", ".bashrc", ".zshrc", ".bash_profile", ".profile", "shell profile", "shell startup", "survive reboot*", "survives reboot*", "persist across", "persistence", "scheduled task*", "registry run", "git hook*", "authorized_keys", "开机启动", "计划任务"];
     /// What agents read of themselves.
     AgentFiles: ["claude.md", "agents.md", "soul.md", "memory.md", "heartbeat.md", "gemini.md", "tools.md", ".cursorrules", "copilot-instructions", ".claude/settings", "settings.json", "mcp.json", "system prompt", "agent config*", "agent's config*", "agent memory", "long-term memory", "persistent memory", "global instructions", "other skills"];
     /// To put something into a file.
@@ -78,11 +78,11 @@ classes! {
     /// What one is told.
     Instructions: ["instruction*", "directive*", "commands", "guidance", "steps in", "prompt", "prompts", "指令", "说明"];
     /// Money that moves.
-    Money: ["send funds", "transfer funds", "transfer usdc", "send usdc", "send eth", "send sol", "send btc", "transfer eth", "withdraw", "wire transfer", "make a payment", "payment to", "donate", "purchase", "buy tokens", "sign the transaction", "sign transactions", "approve the transaction", "wallet address", "转账", "付款"];
+    Money: ["send funds", "transfer funds", "transfer usdc", "send usdc", "send eth", "send sol", "send btc", "transfer eth", "wire transfer", "make a payment", "payment to", "donate", "purchase", "buy tokens", "sign the transaction", "sign transactions", "approve the transaction", "wallet address", "转账", "付款"];
     /// To become somebody else.
     Persona: ["you are now", "you are no longer", "act as an unrestricted", "pretend you", "pretend to be", "developer mode", "dan mode", "do anything now", "jailbreak*", "jailbroken", "unrestricted mode", "god mode", "no restrictions", "without restrictions", "without any restrictions", "unfiltered", "uncensored", "no ethical", "free from restrictions", "你现在是"];
     /// To speak as somebody with power.
-    Authority: ["system override", "priority override", "admin override", "emergency override", "override protocol", "system directive", "system violation", "critical instruction", "critical directive", "mandatory protocol", "mandatory response policy", "mandatory instruction", "[system]", "<system>", "system message:", "absolute authority", "veto power", "highest priority", "authorized by", "security team has approved", "company policy requires", "this supersedes", "unverhandelbar"];
+    Authority: ["system override", "priority override", "admin override", "override protocol", "system directive", "system violation", "critical instruction", "critical directive", "mandatory protocol", "mandatory response policy", "mandatory instruction", "[system]", "<system>", "system message:", "absolute authority", "veto power", "authorized by", "security team has approved", "company policy requires", "this supersedes", "unverhandelbar"];
     /// To say what isn't so.
     Lie: ["tell the user that", "tell the user it", "tell the user the", "claim that", "pretend that", "report success", "report that", "say that", "fabricat*", "falsif*", "make up", "fake", "mislead*", "deceiv*", "misrepresent*", "inflate", "downplay", "regardless of the actual", "regardless of actual", "even if it fail*", "even if the test*", "as if it", "appear legitimate", "appear normal", "disguise*", "look legitimate", "伪造", "谎称"];
     /// To make something be no more.
@@ -91,8 +91,18 @@ classes! {
     Everything: ["all files", "entire", "everything", "home directory", "root directory", "whole disk", "all user data", "backups", "backup files", "all data", "production database", "all records", "git history", "system files", "all documents", "所有文件"];
     /// How bad software is spoken of.
     Malice: ["data exfiltration", "exfiltrat*", "payload", "backdoor", "reverse shell", "keylogger", "keylogging", "ransomware", "rootkit", "c2 server", "command and control", "steal credentials", "credential harvest*", "credential theft", "cryptominer", "crypto mining", "botnet", "malware", "stealer", "privilege escalation", "lateral movement", "detonate"];
+    /// To make a text readable again.
+    Decode: ["decode", "decoded", "decoding", "base64", "base85", "base32", "xor", "decrypt", "deobfuscate", "de-obfuscate", "rot13", "reconstruct", "reassemble", "inverse of", "invert the", "index mapping", "解码", "还原"];
+    /// Secrets, many at once.
+    Sweep: ["all environment variables", "all env vars", "every environment variable", "environment variables matching", "environment variables whose", "variables whose names", "environment variable names and", "contents of environment variables", "environment variable values", "full environment", "complete environment", "entire environment", "environment dump", "`*key*`", "`*token*`", "`*secret*`", "*key*", "*_key", "*token*", "*_token", "*secret*", "`key`, `token`", "`token`, `key`", "key, token, secret", "credential material", "credential files", "credential stores", "stored credentials", "deployment keys", "all credentials", "any credentials", "available credentials", "ssh keys and", "ssh configuration and", "tokens and keys", "keys and tokens", "access tokens found", "discovered credentials", "discovered secrets", "环境变量列表", "所有环境变量", "全部环境变量", "`key`、`token`"];
+    /// A program under the name of something else.
+    Disguise: ["renamed to .txt", "rename to .txt", "renamed as .txt", "actually an executable", "is actually a binary", "disguised as a", "hidden inside the image", "重命名为.txt", "实际为可执行文件", "实际上是可执行文件"];
+    /// All tasks, whatever they are.
+    EveryTask: ["all greeting requests", "any greeting", "for any development task", "for any task", "every user message", "all user messages", "any user request", "all requests", "every request", "any conversation", "every conversation", "only entry point", "before responding to any", "before any response", "auto-load and execute", "拦截所有", "所有用户请求", "所有对话", "每次对话必须", "全ての場面", "質問は全て"];
+    /// Nothing leaves.
+    NoNetwork: ["no network access", "no network requests", "no network calls", "no network connection*", "no network activity", "does not access the network", "not access the network", "doesn't access the network", "not make any network", "not make network", "not perform any network", "not initiate network", "makes no network", "without network access", "no external network", "no outbound", "no external calls", "no external requests", "no data leaves", "never leaves your machine", "never leaves the machine", "no data is sent", "not send any data", "does not send data", "doesn't send data", "not transmit any", "never transmitted", "not phone home", "all processing is local", "all processing happens locally", "runs entirely locally", "entirely local", "local-only", "works offline", "fully offline", "completely offline", "operates only on local", "all operations are local", "not open sockets", "not open network sockets", "never talks to a network", "not talk to the network", "no network communication", "no network traffic", "performs no network", "no network operations", "network-free", "offline; no", "operates offline", "entirely offline", "is offline", "不进行任何网络", "不进行网络", "不会发起网络", "无需联网", "不依赖网络", "完全离线", "不上传", "不会外传", "不访问网络", "不发起网络", "不会访问网络", "不主动访问外部网络", "不访问外部网络", "不涉及网络", "无网络请求", "仅在本地", "均在本地完成", "不联网", "不会上传"];
     /// Names of programs that mine.
-    Miner: ["xmrig", "stratum+tcp", "stratum+ssl", "coinhive", "cryptonight", "minerd", "cpuminer", "ethminer", "nicehash", "moneroocean", "hashvault", "randomx", "monero mining", "mine monero"];
+    Miner: ["--start-mining", "mining-threads", "cpu mining", "xmrig", "stratum+tcp", "stratum+ssl", "coinhive", "cryptonight", "minerd", "cpuminer", "ethminer", "nicehash", "moneroocean", "hashvault", "randomx", "monero mining", "mine monero"];
     /// To speak of what others may do.
     Threat: ["attack", "attacks", "attacker", "attackers", "adversar*", "malicious", "threat", "threats", "vulnerab*", "exploit*", "injection attack*", "red flag*", "suspicious", "phishing", "untrusted", "detect", "detects", "detection", "scanner", "audit", "audits", "pentest*", "penetration test*", "red team*", "security review", "security research", "sanitiz*", "mitigat*", "protect against", "defend", "defense", "prevent", "prevents", "flag any", "flag if", "watch for", "refuse", "reject", "block"];
     /// Not so.
@@ -118,6 +128,10 @@ pub(crate) struct ClassSet(u64);
 impl ClassSet {
     pub(crate) fn insert(&mut self, class: Class) {
         self.0 |= 1 << class as u8;
+    }
+
+    pub(crate) fn remove(&mut self, class: Class) {
+        self.0 &= !(1 << class as u8);
     }
 
     pub(crate) fn contains(self, class: Class) -> bool {
@@ -151,8 +165,8 @@ static LEXICON: LazyLock<Option<Lexicon>> = LazyLock::new(|| {
     let mut entries = Vec::new();
     for (class, words) in WORDS {
         for word in *words {
-            let open = word.ends_with('*');
-            patterns.push(word.replace('*', ""));
+            let (text, open) = word.strip_suffix('*').map_or((*word, false), |text| (text, true));
+            patterns.push(text.to_owned());
             entries.push((*class, open));
         }
     }
@@ -183,6 +197,10 @@ pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet
         {
             url_classes(&host, &mut set);
         }
+    }
+    // "Don't tell the user to edit files" is a courtesy.
+    if set.contains(Class::Conceal) && ["tell the user to", "tell users to", "tell them to"].iter().any(|phrase| text.contains(phrase)) {
+        set.remove(Class::Conceal);
     }
     if text.contains('@') {
         let mail = text
@@ -229,6 +247,10 @@ fn url_classes(host: &Host, set: &mut ClassSet) {
         }
         HostKind::Other => {
             set.insert(Class::ForeignUrl);
+            set.insert(Class::AnyUrl);
+        }
+        HostKind::Chat => {
+            set.insert(Class::External);
             set.insert(Class::AnyUrl);
         }
         HostKind::Code => {

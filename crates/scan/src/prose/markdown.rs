@@ -180,7 +180,7 @@ impl<'t> Reader<'t> {
             TagEnd::Heading(level) => {
                 let depth = level as usize;
                 let lower = self.block.to_lowercase();
-                let warned = is_warning_heading(&lower);
+                let warned = lower.len() <= 120 && is_warning_heading(&lower);
                 self.warned[depth..].fill(false);
                 self.warned[depth] = warned;
                 self.end_block(range.end);
