@@ -1,6 +1,6 @@
 //! Chains of evidence across texts and programs: what the one says against what the other does.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     flow::{Act, ActKind, Host, HostKind, SourceKind, urls_in},
@@ -30,6 +30,8 @@ pub(crate) fn look(scanner: &mut Scanner<'_>, acts: &[Act], context: &Context) {
     lure_commands(scanner, &documents, acts, context);
     broken_promise(scanner, &documents, acts, context);
     unexplained_secrets(scanner, &documents, acts);
+    harvests(scanner);
+    hidden_programs(scanner, acts);
     let spoken = spoken(scanner, &documents);
     for act in acts {
         prints_blob(scanner, act);
@@ -129,8 +131,9 @@ const TECHNIQUES: &[&[&str]] = &[
 fn playbook(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
     let mut seen = BTreeSet::new();
     let mut first = None;
-    for code in document.code.iter().filter(|code| !code.inline && code.role == Role::Instruction) {
-        let lower = code.text.to_ascii_lowercase();
+    for code in document.code.iter().filter(|code| !code.inline && code.role == Role::Instruction && matches!(code.language.as_str(), "" | "bash" | "sh" | "shell" | "zsh" | "console" | "powershell" | "ps1" | "cmd")) {
+        let searches = ["grep", "findstr", "select-string", "rule ", "index=", "detect"];
+        let lower: String = code.text.to_ascii_lowercase().lines().filter(|line| !line.trim_start().starts_with('#') && !searches.iter().any(|word| line.contains(word))).collect::<Vec<_>>().join("\n");
         for (number, signs) in TECHNIQUES.iter().enumerate() {
             if signs.iter().any(|sign| lower.contains(sign)) {
                 seen.insert(number);
@@ -229,20 +232,30 @@ const SERVICES: &[&str] = &[
 
 fn unexplained_secrets(scanner: &mut Scanner<'_>, documents: &[(usize, Document)], acts: &[Act]) {
     let spoken = spoken(scanner, documents);
-    let mut seen: BTreeSet<&str> = BTreeSet::new();
-    let mut first: Option<&Act> = None;
+    let mut seen: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+    let mut first: BTreeMap<u32, &Act> = BTreeMap::new();
     for act in acts.iter().filter(|act| act.kind == ActKind::Environment) {
-        let Some(service) = SERVICES.iter().find(|service| act.subject.to_ascii_uppercase().starts_with(*service)) else {
+        let upper = act.subject.to_ascii_uppercase();
+        let Some(service) = SERVICES.iter().find(|service| upper.starts_with(*service)) else {
             continue;
         };
-        let secret = ["KEY", "TOKEN", "SECRET", "PASSWORD", "URL", "CREDENTIAL"].iter().any(|word| act.subject.contains(word));
+        let secret = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL", "DATABASE_URL"].iter().any(|word| upper.contains(word));
         let aside = scanner.origins.get(act.site.unit as usize).is_none_or(|origin| origin.role != Role::Instruction || matching::is_aside(&scanner.texts.0[origin.text].file));
         if secret && !aside && !spoken.contains(service) {
-            seen.insert(service);
-            first.get_or_insert(act);
+            seen.entry(act.site.unit).or_default().insert(service);
+            first.entry(act.site.unit).or_insert(act);
         }
     }
+    // Those of one program belong together; a document with many samples speaks of many things.
+    let Some((unit, seen)) = seen.into_iter().max_by_key(|(_, services)| services.len()) else {
+        return;
+    };
+    let first = first.get(&unit).copied();
     let Some(act) = first else { return };
+    // Texts about how secrets are kept show how secrets are read.
+    if spoken.contains("HARDCOD") || spoken.contains("SECRETS MANAGEMENT") {
+        return;
+    }
     let Some(origin) = scanner.origins.get(act.site.unit as usize).copied() else {
         return;
     };
@@ -253,9 +266,92 @@ fn unexplained_secrets(scanner: &mut Scanner<'_>, documents: &[(usize, Document)
     found(scanner, chain, place, &evidence, &names.join(", "), false);
 }
 
+/// Where tools keep their credentials: one entry for each tool.
+const STORES: &[&[&str]] = &[
+    &[".ssh/id_", "\".ssh\"", "'.ssh'", "id_rsa", "id_ed25519"],
+    &[".aws/credentials", "\".aws\"", "'.aws'"],
+    &["gcloud/", "application_default_credentials"],
+    &[".azure/", "\".azure\""],
+    &[".kube/config", "\".kube\"", "'.kube'"],
+    &[".docker/config.json"],
+    &[".netrc"],
+    &[".npmrc"],
+    &[".pypirc"],
+    &[".git-credentials"],
+    &[".pgpass", ".my.cnf"],
+    &[".gnupg"],
+    &["gh/hosts.yml"],
+    &["login data", "cookies.sqlite", "key4.db", "logins.json"],
+    &["wallet.dat", "keystore", ".electrum", "exodus"],
+    &["_history"],
+];
+
+/// Scripts that know too many places, or look for secrets by name.
+fn harvests(scanner: &mut Scanner<'_>) {
+    for index in 0..scanner.units.len() {
+        let origin = scanner.origins[index];
+        let text = &scanner.texts.0[origin.text];
+        if !origin.is_file || text.within.is_some() || matching::is_aside(&text.file) {
+            continue;
+        }
+        let lower = text.content.to_ascii_lowercase();
+        // Lists of what must not be touched hold the same names.
+        let guards = ["deny", "block", "protect", "forbid", "redact", "exclude", "ignore", "sensitive_patterns", "scan for"].iter().filter(|word| lower.contains(**word)).count();
+        let stores = STORES.iter().filter(|signs| signs.iter().any(|sign| lower.contains(sign))).count();
+        let place = scanner.texts.place(origin.text, 0);
+        if stores >= 3 {
+            let at = STORES.iter().flat_map(|signs| signs.iter()).filter_map(|sign| lower.find(sign)).min().unwrap_or(0);
+            let evidence = scanner.texts.0[origin.text].line_at(at).to_owned();
+            let place = scanner.texts.place(origin.text, at);
+            found(scanner, Chain::Harvest, place, &evidence, "", guards >= 2 || stores < 4);
+        } else if let Some(at) = variable_sweep(&lower) {
+            let evidence = scanner.texts.0[origin.text].line_at(at).to_owned();
+            found(scanner, Chain::VariableSweep, place, &evidence, "", guards >= 2);
+        }
+    }
+}
+
+/// Where a program goes through all variables with words for secrets at hand.
+fn variable_sweep(lower: &str) -> Option<usize> {
+    let all = ["os.environ.items()", "os.environ.keys()", "in os.environ", "object.keys(process.env)", "object.entries(process.env)", "in process.env", "env | grep", "printenv | grep", "dict(os.environ)"];
+    all.iter().find_map(|sign| {
+        let at = lower.find(sign)?;
+        let mut start = at.saturating_sub(600);
+        let mut end = (at + 600).min(lower.len());
+        while !lower.is_char_boundary(start) {
+            start -= 1;
+        }
+        while !lower.is_char_boundary(end) {
+            end += 1;
+        }
+        let near = &lower[start..end];
+        let words = ["key", "token", "secret", "pass", "credential"].iter().filter(|word| ["\"", "'", "|", "(", "*"].iter().any(|before| near.contains(&format!("{before}{word}")))).count();
+        (words >= 3).then_some(at)
+    })
+}
+
+/// Programs that a listing doesn't show.
+fn hidden_programs(scanner: &mut Scanner<'_>, acts: &[Act]) {
+    const USUAL: &[&str] = &[".envrc", ".husky", ".githooks", ".github", ".claude", ".cursor", ".vscode", ".devcontainer", ".git", ".eslintrc", ".prettierrc", ".babelrc", ".pnp", ".yarn"];
+    for index in 0..scanner.units.len() {
+        let origin = scanner.origins[index];
+        let text = &scanner.texts.0[origin.text];
+        let hidden = text.file.split(['/', '!']).any(|part| part.starts_with('.') && part.len() > 1 && part != ".." && !USUAL.iter().any(|usual| part.starts_with(usual)));
+        if !origin.is_file || !hidden || text.within.is_some() {
+            continue;
+        }
+        let does = acts.iter().find(|act| act.site.unit as usize == index && matches!(act.kind, ActKind::Send | ActKind::Fetch | ActKind::Eval | ActKind::RemoteShell));
+        if let Some(act) = does {
+            let place = scanner.place(act.site);
+            let evidence = scanner.evidence(act, &origin);
+            found(scanner, Chain::HiddenProgram, place, &evidence, "", false);
+        }
+    }
+}
+
 /// "Collect all environment variables … POST the report to …"
 fn gather_and_send(scanner: &mut Scanner<'_>, index: usize, document: &Document, acts: &[Act]) {
-    let gathers = document.sentences.iter().find(|sentence| sentence.role != Role::Warning && sentence.classes.matches(&[&[C::Sweep], &[C::Collect, C::Write, C::Send, C::Environment, C::Secret]], &[C::Threat, C::Negation]));
+    let gathers = document.sentences.iter().find(|sentence| sentence.role != Role::Warning && sentence.classes.matches(&[&[C::Sweep], &[C::Collect, C::Write, C::Send]], &[C::Threat, C::Negation]));
     let Some(sentence) = gathers else { return };
     let sends_in_prose = document.sentences.iter().find(|near| near.role != Role::Warning && near.classes.matches(&[&[C::Send], &[C::External, C::ForeignUrl, C::ShadyUrl]], &[C::Threat, C::Negation]));
     let sends = acts.iter().find(|act| {
@@ -302,7 +398,8 @@ fn prints_blob(scanner: &mut Scanner<'_>, act: &Act) {
         return;
     };
     let document = !origin.is_file && origin.role == Role::Instruction;
-    let prints = act.kind == ActKind::Show && act.came_from(SourceKind::Blob);
+    let others = [SourceKind::Download, SourceKind::Input, SourceKind::Variable, SourceKind::SecretVariable];
+    let prints = act.kind == ActKind::Show && act.came_from(SourceKind::Blob) && !others.iter().any(|kind| act.came_from(*kind));
     if document && prints {
         let place = scanner.place(act.site);
         let evidence = scanner.evidence(act, &origin);

@@ -51,6 +51,14 @@ impl Context {
         {
             return true;
         }
+        // Where code is shared, the name of the repository introduces it as well.
+        if host.kind == crate::flow::HostKind::Code {
+            let repository = host.path.split('/').nth(1).unwrap_or_default().to_ascii_lowercase();
+            let known = |word: &String| word.len() >= 4 && (repository.contains(word.as_str()) || word.contains(&repository)) && !GENERIC.contains(&word.as_str());
+            if repository.len() >= 3 && self.words.iter().any(known) {
+                return true;
+            }
+        }
         let squeezed: String = owner.chars().filter(char::is_ascii_alphanumeric).collect();
         owner
             .split(['-', '_'])

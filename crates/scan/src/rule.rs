@@ -172,6 +172,12 @@ pub enum Chain {
     StrangerProgram,
     /// Several ways to take over a machine, ready to run.
     Playbook,
+    /// A script knows where several tools keep their credentials.
+    Harvest,
+    /// A script looks for variables whose names say that they are secret.
+    VariableSweep,
+    /// A hidden file is a program that talks to others or runs code.
+    HiddenProgram,
     /// A tag that poses as one of the system's holds orders.
     PseudoTag,
 }

@@ -266,6 +266,12 @@ impl<'a> Scanner<'a> {
                 self.program(index, 0, &content, Language::Batch, Role::Instruction, true)
             }
             _ => {
+                // A file without a telling name is a program if it reads like one.
+                let name = path.rsplit(['/', '!']).next().unwrap_or_default();
+                let unnamed = kind == Kind::Text && !name.trim_start_matches('.').contains('.');
+                if let Some(language) = guess(&content).filter(|_| unnamed && !matching::is_aside(&path)) {
+                    self.program(index, 0, &content, language, Role::Instruction, true);
+                }
                 let mut document = prose::plain(&content);
                 let tabular = [".csv", ".tsv", ".jsonl"].iter().any(|end| path.ends_with(end));
                 if tabular {

@@ -74,11 +74,13 @@ pub(super) fn invoke(
     let first = parts.next().unwrap_or_default();
     let mut all: Vec<Value> = parts.map(Value::text).collect();
     all.extend(words);
-    let name = first
-        .rsplit(['/', '\\'])
-        .next()
-        .unwrap_or(first)
-        .to_ascii_lowercase();
+    let name = first.rsplit(['/', '\\']).next().unwrap_or(first);
+    // Names of programs are letters of a case of their own, but for those of Windows.
+    let name = if this.language == Language::Shell && !first.ends_with(".exe") {
+        name.to_owned()
+    } else {
+        name.to_ascii_lowercase()
+    };
     let name = name.trim_end_matches(".exe").to_owned();
     let mut command = Command {
         name: &name,
@@ -812,6 +814,10 @@ impl Command<'_> {
             }
             "scp" | "rsync" | "sftp" | "ftp" | "rclone" | "s3cmd" | "gsutil" | "azcopy" | "ssh"
             | "croc" | "mail" | "sendmail" | "mutt" | "mailx" | "msmtp" => {
+                let remote = |word: &str| word.contains("://") || word.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/') && host.len() > 1);
+                if matches!(self.name, "scp" | "rsync") && !self.texts().any(remote) {
+                    return None;
+                }
                 let mut sent = self.input.clone();
                 for word in self.operands() {
                     sent.absorb(&this.read(word, self.at));

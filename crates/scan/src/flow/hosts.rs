@@ -136,6 +136,9 @@ const DROPS: &[&str] = &[
     
 ];
 
+/// Names that nobody gives an honest host.
+const TELLING: &[&str] = &["exfil", "evil", "attacker", "malicious", "c2", "steal", "stealer", "phish", "keylog", "keylogger", "hostile", "rogue", "backdoor", "botnet", "adversary", "malware"];
+
 /// Where a message reaches whoever made the link.
 const CHATS: &[&str] = &[
     "discord.com/api/webhooks",
@@ -161,8 +164,6 @@ const ANONYMOUS: &[&str] = &[
     "surge.sh",
     "web.app",
     "firebaseapp.com",
-    "github.io",
-    "gitlab.io",
     "pythonanywhere.com",
     "000webhostapp.com",
     "deno.dev",
@@ -207,6 +208,8 @@ const CODE: &[&str] = &[
     "cdn.jsdelivr.net",
     "unpkg.com",
     "sourceforge.net",
+    "github.io",
+    "gitlab.io",
 ];
 
 /// Publishers whose downloads and interfaces are everyday business.
@@ -338,7 +341,7 @@ const KNOWN: &[&str] = &[
     "arxiv.org",
     "semgrep.dev",
     "trailofbits.com",
-    "w3.org", "llvm.org", "ffmpeg.org", "imagemagick.org", "postgresql.org", "sqlite.org", "mongodb.com", "redis.io", "apache.org", "eclipse.org", "oracle.com", "jetbrains.com", "mozilla.org", "chromium.org", "playwright.dev", "pandoc.org", "graphviz.org", "r-project.org", "julialang.org", "ziglang.org", "haskell.org", "elixir-lang.org", "php.net", "getcomposer.org", "flutter.dev", "dart.dev", "kotlinlang.org", "gradle.org", "conda.io", "anaconda.com", "conda-forge.org", "tailscale.com", "syncthing.net", "obsidian.md", "raycast.com", "warp.dev", "starship.rs", "mise.run", "mise.jdx.dev", "volta.sh", "fnm.vercel.app", "get.sdkman.io", "ohmyz.sh", "zsh.org", "gnu.org", "kernel.org", "sourceware.org", "opensuse.org", "archlinux.org", "redhat.com", "gitpod.io", "codesandbox.io", "railway.com", "render.com", "neon.tech", "planetscale.com", "turso.tech", "upstash.com", "convex.dev", "clerk.com", "auth0.com", "okta.com", "twitch.tv", "discordapp.com", "whatsapp.com", "meta.com", "facebook.com", "instagram.com", "linkedin.com", "tiktok.com", "pinterest.com", "medium.com", "substack.com", "dropbox.com", "box.com", "etherscan.io", "coingecko.com", "coinmarketcap.com", "infura.io", "alchemy.com", "uniswap.org", "jup.ag", "paypal.com", "wise.com", "plaid.com", "yahoo.com", "bing.com", "duckduckgo.com", "ecosia.org", "openstreetmap.org", "mapbox.com", "nasa.gov", "nih.gov", "noaa.gov", "weather.gov", "europa.eu",
+    "inference.sh", "hf.co", "nvidia.com", "openclaw.ai", "w3.org", "llvm.org", "ffmpeg.org", "imagemagick.org", "postgresql.org", "sqlite.org", "mongodb.com", "redis.io", "apache.org", "eclipse.org", "oracle.com", "jetbrains.com", "mozilla.org", "chromium.org", "playwright.dev", "pandoc.org", "graphviz.org", "r-project.org", "julialang.org", "ziglang.org", "haskell.org", "elixir-lang.org", "php.net", "getcomposer.org", "flutter.dev", "dart.dev", "kotlinlang.org", "gradle.org", "conda.io", "anaconda.com", "conda-forge.org", "tailscale.com", "syncthing.net", "obsidian.md", "raycast.com", "warp.dev", "starship.rs", "mise.run", "mise.jdx.dev", "volta.sh", "fnm.vercel.app", "get.sdkman.io", "ohmyz.sh", "zsh.org", "gnu.org", "kernel.org", "sourceware.org", "opensuse.org", "archlinux.org", "redhat.com", "gitpod.io", "codesandbox.io", "railway.com", "render.com", "neon.tech", "planetscale.com", "turso.tech", "upstash.com", "convex.dev", "clerk.com", "auth0.com", "okta.com", "twitch.tv", "discordapp.com", "whatsapp.com", "meta.com", "facebook.com", "instagram.com", "linkedin.com", "tiktok.com", "pinterest.com", "medium.com", "substack.com", "dropbox.com", "box.com", "etherscan.io", "coingecko.com", "coinmarketcap.com", "infura.io", "alchemy.com", "uniswap.org", "jup.ag", "paypal.com", "wise.com", "plaid.com", "yahoo.com", "bing.com", "duckduckgo.com", "ecosia.org", "openstreetmap.org", "mapbox.com", "nasa.gov", "nih.gov", "noaa.gov", "weather.gov", "europa.eu",
     "schema.org",
     "json-schema.org",
     "schemastore.org",
@@ -459,6 +462,7 @@ impl Host {
     #[must_use]
     pub fn owner(&self) -> &str {
         match self.kind {
+            HostKind::Code if self.name.ends_with(".github.io") || self.name.ends_with(".gitlab.io") => self.name.split('.').next().unwrap_or_default(),
             HostKind::Code => self.path.split('/').next().unwrap_or_default(),
             HostKind::Anonymous => self.name.split('.').next().unwrap_or_default(),
             _ => {
@@ -508,8 +512,11 @@ fn kind(name: &str, path: &str) -> HostKind {
             None => within(name, entry),
         })
     };
-    if listed(DROPS) {
+    let telling = name.split(['.', '-']).any(|part| TELLING.contains(&part));
+    if listed(DROPS) || telling {
         HostKind::Drop
+    } else if name == "api.github.com" {
+        HostKind::Known
     } else if listed(CHATS) {
         HostKind::Chat
     } else if name == "gist.githubusercontent.com" || name == "gist.github.com" {

@@ -594,7 +594,7 @@ pub(crate) fn source_of_name(language: Language, name: &str) -> Option<SourceKin
         | (Language::JavaScript, "process.env" | "Bun.env" | "Deno.env") => {
             Some(SourceKind::Environment)
         }
-        (Language::JavaScript, "document.cookie" | "window.localStorage" | "localStorage") => {
+        (Language::JavaScript, "document.cookie") => {
             Some(SourceKind::Browser)
         }
         (Language::JavaScript, "process.argv") | (Language::Python, "sys.argv" | "sys.stdin") => {
