@@ -169,7 +169,7 @@ fn lure_commands(scanner: &mut Scanner<'_>, documents: &[(usize, Document)], act
         let Some(host) = stranger else { continue };
         let at = origin.start + act.site.at as usize;
         let told = documents.iter().filter(|(index, _)| *index == origin.text).fold(ClassSet::default(), |told, (_, document)| told.union(around(document, at)));
-        if told.matches(&[&[C::Required], &[C::Terminal, C::Paste], &[C::Run, C::Install]], &[C::Threat]) {
+        if told.matches(&[&[C::Required, C::Install], &[C::Terminal, C::Paste], &[C::Run]], &[C::Threat]) {
             let place = scanner.place(act.site);
             let evidence = scanner.evidence(act, &origin);
             found(scanner, Chain::LureCommand, place, &evidence, &host.name, false);

@@ -241,6 +241,10 @@ pub(crate) fn sentences(scanner: &mut Scanner<'_>) {
                 severity = Severity::Critical;
             }
             let evidence = text.content.get(evidence_at.clone()).unwrap_or_default();
+            // What the text says as it stands was found there.
+            if text.plain_form_of.is_some_and(|of| scanner.texts.0[of].content.contains(evidence.trim())) {
+                continue;
+            }
             let evidence = match &text.encoded {
                 Some(how) => format!("{how}: {evidence}"),
                 None => evidence.replace('\n', " "),

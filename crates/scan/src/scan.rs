@@ -282,6 +282,28 @@ impl<'a> Scanner<'a> {
             }
         }
         self.encoded(index, &content);
+        self.plain_form(index, &content, kind);
+    }
+
+    /// What a text says to a model that reads past invisible characters and look-alikes.
+    fn plain_form(&mut self, index: usize, content: &str, kind: Kind) {
+        if content.is_ascii() || !matches!(kind, Kind::Markdown | Kind::Text) {
+            return;
+        }
+        // Typography is no disguise: only where something hides or poses is it worth a second reading.
+        if crate::text::hidden::hidden(content).list.iter().map(|sight| sight.count).sum::<usize>() < 3 {
+            return;
+        }
+        let plain = crate::text::normal::normal(content).text.into_owned();
+        if plain == content {
+            return;
+        }
+        let mut text = Text::new(self.texts.0[index].file.clone(), plain);
+        text.plain_form_of = Some(index);
+        text.encoded = Some("past hidden characters".to_owned());
+        let inner = self.texts.add(text);
+        let plain = self.texts.0[inner].content.clone();
+        self.documents.push((inner, prose::plain(&plain)));
     }
 
     fn markdown(&mut self, index: usize, content: &str) {

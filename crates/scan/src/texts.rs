@@ -16,6 +16,8 @@ pub(crate) struct Text {
     pub(crate) content: String,
     /// Where in another text it was found, if it isn't a file's own.
     pub(crate) within: Option<(usize, usize)>,
+    /// The text that this is without its invisible and lying characters; lines are the same.
+    pub(crate) plain_form_of: Option<usize>,
     /// Whether it is a script within a page or picture.
     pub(crate) embedded: bool,
     /// How it was encoded there.
@@ -32,6 +34,7 @@ impl Text {
             file,
             content,
             within: None,
+            plain_form_of: None,
             embedded: false,
             encoded: None,
             lines,

@@ -31,6 +31,12 @@ pub enum PathKind {
 
 /// Parts of paths and what they mean; the first that is found counts. A `/` at either end must be there.
 const PARTS: &[(&str, PathKind)] = &[
+    ("/.openclaw/openclaw.json", PathKind::Credential),
+    ("/.clawdbot/clawdbot.json", PathKind::Credential),
+    ("auth-profiles.json", PathKind::Credential),
+    ("/.claude/.credentials", PathKind::Credential),
+    ("/.codex/auth.json", PathKind::Credential),
+    ("/.gemini/oauth_creds", PathKind::Credential),
     ("/.ssh/authorized_keys", PathKind::Autostart),
     ("/.ssh/config", PathKind::Other),
     ("/.ssh/known_hosts", PathKind::Other),
