@@ -148,5 +148,6 @@ pub(crate) fn stock_with(entries: Vec<Entry>, config: &Config, selection: &[&str
         &Machine(&["git"]),
         Mode::Lenient,
         &selection,
+        &metier_runtime::scanning::Unscreened,
     )
 }
