@@ -269,3 +269,7 @@ const fn level(severity: Severity) -> &'static str {
 fn word_level(word: &str) -> &'static str {
     word.parse().map_or("none", level)
 }
+
+#[cfg(test)]
+#[path = "scan_tests.rs"]
+mod tests;
