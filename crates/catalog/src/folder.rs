@@ -30,7 +30,7 @@ const MAX_FILES: usize = 100_000;
 const SIDECAR: &str = "agents/openai.yaml";
 const MAX_SIDECAR: u64 = 64 * 1024;
 /// The most that is hashed of one skill.
-const MAX_DIGEST: u64 = 1 << 30;
+pub(crate) const MAX_DIGEST: u64 = 1 << 30;
 const MAX_PATH: usize = 4096;
 const MAX_COMPONENT: usize = 255;
 const MAX_DEPTH: usize = 64;

@@ -65,6 +65,7 @@ impl Place {
         let mut files = Vec::new();
         let mut lines = Vec::new();
         let mut left = room.total;
+        let mut total = 0_u64;
         match self {
             Self::Builtin(skill) => {
                 for (path, content) in skill.files {
@@ -83,6 +84,13 @@ impl Place {
             }
             Self::Folder(path) => folder::visit(path, |file| {
                 let mut length = file.size;
+                total = total.saturating_add(length);
+                if total > folder::MAX_DIGEST {
+                    return Err(ReadError::TooLarge {
+                        path: String::from_utf8_lossy(file.path).into_owned(),
+                        limit: folder::MAX_DIGEST,
+                    });
+                }
                 let content = match file.kind {
                     FileType::RegularFile => {
                         let keep = room.file.saturating_add(1).min(left);
