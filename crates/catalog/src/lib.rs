@@ -40,4 +40,4 @@ pub use index::IndexHome;
 pub use manifest_file::read_small;
 pub use root::{Places, Root, usual};
 pub use snapshot::{Content, Held, Room, Snapshot};
-pub use verdicts::{Noted, Scanned, Verdicts};
+pub use verdicts::{Noted, VerdictKey, Verdicts};

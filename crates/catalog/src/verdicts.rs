@@ -6,7 +6,6 @@
 
 use std::{
     fs, io,
-    path::Path,
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -14,11 +13,12 @@ use metier_model::Digest;
 
 use crate::{
     codec::{Reader, Writer},
-    index::create_private,
+    index::{IndexHome, create_private},
 };
 
 const MAGIC: &[u8; 8] = b"METIERV\x01";
-const HEAD: usize = 16;
+/// Magic, checksum, stamp, count.
+const HEAD: usize = 8 + 4 + 8 + 4;
 /// Digest, rules, time, offset of the text.
 const WIDTH: usize = 32 + 8 + 8 + 4;
 const FILE: &str = "verdicts";
@@ -45,7 +45,7 @@ pub struct Noted {
 
 /// What a verdict is kept under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Scanned {
+pub struct VerdictKey {
     /// The exact bytes.
     pub digest: [u8; 32],
     /// The identity of the rules.
@@ -60,20 +60,25 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    /// Reads the verdicts of a cache folder; none if there is no file, or none that can be believed.
+    /// Reads the verdicts of a cache folder; none if there is no file, or none that can be believed. Another program has other
+    /// rules, and none of its verdicts counts.
     #[must_use]
-    pub fn load(folder: &Path) -> Self {
-        let bytes = fs::read(folder.join(FILE)).unwrap_or_default();
-        Self::decode(bytes).unwrap_or_default()
+    pub fn load(home: &IndexHome) -> Self {
+        let bytes = fs::read(home.folder.join(FILE)).unwrap_or_default();
+        Self::decode(bytes, home.stamp).unwrap_or_default()
     }
 
-    fn decode(bytes: Vec<u8>) -> Option<Self> {
+    fn decode(bytes: Vec<u8>, stamp: u64) -> Option<Self> {
         let (magic, rest) = bytes.split_at_checked(8)?;
         let (checksum, body) = rest.split_at_checked(4)?;
         if magic != MAGIC || crc32fast::hash(body).to_le_bytes() != checksum {
             return None;
         }
-        let count = Reader::at(&bytes, 12).u32()? as usize;
+        let mut input = Reader::at(&bytes, 12);
+        if input.u64()? != stamp {
+            return None;
+        }
+        let count = input.u32()? as usize;
         let fits = count.checked_mul(WIDTH)?.checked_add(HEAD)? <= bytes.len();
         fits.then_some(Self { bytes, count })
     }
@@ -87,7 +92,7 @@ impl Verdicts {
     /// What was said about these bytes, by these rules, under this name.
     #[must_use]
     pub fn find(&self, digest: Digest, rules: u64, name: &str) -> Option<Noted> {
-        let wanted = Scanned {
+        let wanted = VerdictKey {
             digest: digest.0,
             rules,
         };
@@ -106,12 +111,12 @@ impl Verdicts {
         None
     }
 
-    fn row(&self, index: usize) -> Option<(Scanned, u64, u32)> {
+    fn row(&self, index: usize) -> Option<(VerdictKey, u64, u32)> {
         let start = HEAD + index * WIDTH;
         let digest = self.bytes.get(start..start + 32)?.try_into().ok()?;
         let mut input = Reader::at(&self.bytes, start + 32);
         let (rules, at, offset) = (input.u64()?, input.u64()?, input.u32()?);
-        Some((Scanned { digest, rules }, at, offset))
+        Some((VerdictKey { digest, rules }, at, offset))
     }
 
     fn text(&self, offset: u32) -> Option<Noted> {
@@ -133,16 +138,17 @@ impl Verdicts {
     ///
     /// # Errors
     /// When the folder can't be written to.
-    pub fn add(folder: &Path, new: Vec<(Scanned, Noted)>, now: SystemTime) -> io::Result<()> {
+    pub fn add(home: &IndexHome, new: Vec<(VerdictKey, Noted)>, now: SystemTime) -> io::Result<()> {
         let now = now
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_secs());
-        let old = Self::load(folder);
+        let folder = &home.folder;
+        let old = Self::load(home);
         let known = (0..old.count).filter_map(|index| {
             let (key, at, offset) = old.row(index)?;
             Some((key, at, old.text(offset)?))
         });
-        let mut all: Vec<(Scanned, u64, Noted)> = new
+        let mut all: Vec<(VerdictKey, u64, Noted)> = new
             .into_iter()
             .map(|(key, noted)| (key, now, noted))
             .chain(known)
@@ -158,8 +164,8 @@ impl Verdicts {
         create_private(folder)?;
         let file = folder.join(FILE);
         let temporary = folder.join(format!("{FILE}.{}.tmp", std::process::id()));
-        let written =
-            fs::write(&temporary, encode(&all)).and_then(|()| fs::rename(&temporary, &file));
+        let written = fs::write(&temporary, encode(&all, home.stamp))
+            .and_then(|()| fs::rename(&temporary, &file));
         if written.is_err() {
             // The temporary file may never have been made; there is nothing more to do about it.
             fs::remove_file(&temporary).ok();
@@ -168,7 +174,7 @@ impl Verdicts {
     }
 }
 
-fn encode(all: &[(Scanned, u64, Noted)]) -> Vec<u8> {
+fn encode(all: &[(VerdictKey, u64, Noted)], stamp: u64) -> Vec<u8> {
     let mut texts = Writer::default();
     let mut offsets = Vec::with_capacity(all.len());
     let start = HEAD + all.len() * WIDTH;
@@ -189,6 +195,7 @@ fn encode(all: &[(Scanned, u64, Noted)]) -> Vec<u8> {
         }
     }
     let mut body = Writer::default();
+    body.u64(stamp);
     body.u32(u32::try_from(all.len()).unwrap_or(u32::MAX));
     for ((key, at, _), offset) in all.iter().zip(offsets) {
         body.raw(&key.digest);
@@ -222,10 +229,17 @@ mod tests {
         }
     }
 
-    fn key(byte: u8, rules: u64) -> Scanned {
-        Scanned {
+    fn key(byte: u8, rules: u64) -> VerdictKey {
+        VerdictKey {
             digest: [byte; 32],
             rules,
+        }
+    }
+
+    fn home(folder: &tempfile::TempDir, stamp: u64) -> IndexHome {
+        IndexHome {
+            folder: folder.path().to_owned(),
+            stamp,
         }
     }
 
@@ -236,14 +250,15 @@ mod tests {
     #[test]
     fn a_verdict_is_found_by_bytes_rules_and_name() {
         let folder = tempfile::tempdir().expect("a folder");
+        let home = home(&folder, 7);
         let new = vec![
             (key(9, 1), noted("z", "clean")),
             (key(1, 1), noted("a", "critical")),
             (key(1, 2), noted("a", "warning")),
         ];
-        Verdicts::add(folder.path(), new, at(1)).expect("written");
-        Verdicts::add(folder.path(), vec![(key(9, 1), noted("z", "info"))], at(2)).expect("again");
-        let verdicts = Verdicts::load(folder.path());
+        Verdicts::add(&home, new, at(1)).expect("written");
+        Verdicts::add(&home, vec![(key(9, 1), noted("z", "info"))], at(2)).expect("again");
+        let verdicts = Verdicts::load(&home);
         let find = |byte, rules, name| {
             let found = verdicts.find(Digest([byte; 32]), rules, name);
             found.map(|noted| noted.verdict.to_string())
@@ -254,6 +269,8 @@ mod tests {
         assert_eq!(find(1, 3, "a"), None, "other rules");
         assert_eq!(find(1, 1, "b"), None, "another name");
         assert_eq!(find(2, 1, "a"), None, "other bytes");
+        let other = IndexHome { stamp: 8, ..home };
+        assert!(Verdicts::load(&other).is_empty(), "another program");
         let whole = verdicts.find(Digest([1; 32]), 1, "a").expect("a verdict");
         assert_eq!(whole, noted("a", "critical"));
     }
@@ -261,37 +278,39 @@ mod tests {
     #[test]
     fn a_damaged_file_is_an_empty_cache() {
         let folder = tempfile::tempdir().expect("a folder");
-        assert!(Verdicts::load(folder.path()).is_empty(), "no file");
-        Verdicts::add(folder.path(), vec![(key(1, 1), noted("a", "clean"))], at(1)).expect("ok");
+        let home = home(&folder, 7);
+        assert!(Verdicts::load(&home).is_empty(), "no file");
+        Verdicts::add(&home, vec![(key(1, 1), noted("a", "clean"))], at(1)).expect("ok");
         let file = folder.path().join(FILE);
         let whole = fs::read(&file).expect("the file");
         for broken in 0..whole.len() {
             let mut bytes = whole.clone();
             bytes[broken] ^= 0x10;
             fs::write(&file, &bytes).expect("written");
-            assert!(Verdicts::load(folder.path()).is_empty(), "byte {broken}");
+            assert!(Verdicts::load(&home).is_empty(), "byte {broken}");
             fs::write(&file, &whole[..broken]).expect("written");
-            assert!(Verdicts::load(folder.path()).is_empty(), "cut at {broken}");
+            assert!(Verdicts::load(&home).is_empty(), "cut at {broken}");
         }
-        Verdicts::add(folder.path(), vec![(key(2, 1), noted("b", "clean"))], at(1)).expect("ok");
-        assert!(!Verdicts::load(folder.path()).is_empty(), "it mends itself");
+        Verdicts::add(&home, vec![(key(2, 1), noted("b", "clean"))], at(1)).expect("ok");
+        assert!(!Verdicts::load(&home).is_empty(), "it mends itself");
     }
 
     #[test]
     fn only_the_newest_are_kept() {
         let folder = tempfile::tempdir().expect("a folder");
+        let home = home(&folder, 7);
         let many = |from: u64, number: u64| {
             (from..from + number)
                 .map(|number| {
                     let mut digest = [0; 32];
                     digest[..8].copy_from_slice(&number.to_be_bytes());
-                    (Scanned { digest, rules: 1 }, noted("a", "clean"))
+                    (VerdictKey { digest, rules: 1 }, noted("a", "clean"))
                 })
                 .collect::<Vec<_>>()
         };
-        Verdicts::add(folder.path(), many(0, 10), at(1)).expect("written");
-        Verdicts::add(folder.path(), many(10, MOST as u64), at(2)).expect("written");
-        let verdicts = Verdicts::load(folder.path());
+        Verdicts::add(&home, many(0, 10), at(1)).expect("written");
+        Verdicts::add(&home, many(10, MOST as u64), at(2)).expect("written");
+        let verdicts = Verdicts::load(&home);
         assert_eq!(verdicts.count, MOST);
         assert_eq!(verdicts.find(Digest([0; 32]), 1, "a"), None);
     }

@@ -2,7 +2,7 @@
 
 use std::{cell::OnceCell, collections::BTreeMap, path::PathBuf, sync::atomic::AtomicUsize};
 
-use metier_catalog::{Catalog, Entry, ReadError, Scanned as Key, Snapshot, Verdicts};
+use metier_catalog::{Catalog, Entry, ReadError, Snapshot, VerdictKey, Verdicts};
 use metier_model::{Digest, text::shell_word};
 use metier_policy::scan_reason;
 use metier_runtime::{
@@ -14,7 +14,7 @@ use metier_store::{Accepted, Store};
 
 use crate::{
     failure::Failure,
-    output::{Tone, one_line},
+    output::{Tone, count, one_line},
     session::{Session, with_progress},
 };
 
@@ -148,7 +148,8 @@ impl<'s> Screening<'s> {
     fn each<T: Send>(&self, entries: &[&Entry], work: impl Fn(&Entry) -> T + Sync) -> Vec<T> {
         let done = AtomicUsize::new(0);
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        with_progress(self.session.output, "Scanning skills…", &done, || {
+        let what = format!("Scanning {}…", count(entries.len(), "skill"));
+        with_progress(self.session.output, &what, &done, || {
             scanning::in_parallel(entries, threads.min(8), &done, |entry| work(entry))
         })
     }
@@ -219,7 +220,7 @@ impl<'s> Screening<'s> {
         for (entry, digest, known, fresh) in found {
             if fresh {
                 let digest = digest.0;
-                verdicts.push((Key { digest, rules }, known.note(&entry.name())));
+                verdicts.push((VerdictKey { digest, rules }, known.note(&entry.name())));
             }
             if entry.digest != Some(digest) {
                 digests.push((entry.place.path().into_owned(), digest));
@@ -227,7 +228,7 @@ impl<'s> Screening<'s> {
         }
         if !verdicts.is_empty() {
             // A cache that can't be written costs time, nothing else.
-            Verdicts::add(&index.folder, verdicts, self.session.machine.now).ok();
+            Verdicts::add(&index, verdicts, self.session.machine.now).ok();
         }
         self.session.remember_digests(&catalog.roots, &digests);
     }

@@ -156,7 +156,7 @@ impl<'a> Session<'a> {
     /// The verdicts of earlier scans.
     fn verdicts(&self) -> Verdicts {
         self.index()
-            .map_or_else(Verdicts::default, |index| Verdicts::load(&index.folder))
+            .map_or_else(Verdicts::default, |index| Verdicts::load(&index))
     }
 
     /// How skills are scanned here, with the rules that the skills of a catalog bring.

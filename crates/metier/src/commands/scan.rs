@@ -31,8 +31,8 @@ use crate::{
 /// A skill that is blocked can be taken as it is with `--accept`: for exactly these bytes, until one changes.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A skill's name or folder, or a folder of skills
-    #[arg(value_name = "PATH|NAME", default_value = ".")]
+    /// A skill's name or folder, or a folder of skills [default: this folder; with `--root`, all skills there]
+    #[arg(value_name = "PATH|NAME")]
     what: Vec<String>,
     /// How to print: text, json or sarif
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -166,8 +166,17 @@ fn fails(scan: &Scan<'_>, fail_on: FailOn) -> bool {
 
 /// The skills that were named: by path if there is one, else by name.
 fn entries(session: &Session<'_>, args: &Args) -> Result<Vec<Entry>, Failure> {
+    if args.what.is_empty() && !session.global.root.is_empty() {
+        return Ok(session.inventory()?.catalog.entries);
+    }
+    let here = [".".to_owned()];
+    let what = if args.what.is_empty() {
+        &here[..]
+    } else {
+        &args.what
+    };
     let (paths, names): (Vec<&String>, Vec<&String>) =
-        args.what.iter().partition(|what| is_path(session, what));
+        what.iter().partition(|what| is_path(session, what));
     let mut entries = Vec::new();
     if !paths.is_empty() {
         let roots = paths
@@ -256,7 +265,7 @@ fn remember(screening: &Screening<'_>, usual: &Catalog, scans: &[Scan<'_>]) {
 
 /// A decision about bytes is made one skill at a time.
 fn one_by_one(args: &Args, number: usize) -> Result<(), Failure> {
-    if number == args.what.len() {
+    if number == args.what.len().max(1) {
         return Ok(());
     }
     let message = format!(
