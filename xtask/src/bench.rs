@@ -99,21 +99,20 @@ fn scans(bench: &Bench, options: &Options, table: &mut Table) -> Result<()> {
                 .metier(&["--root", folder, "scan", folder, "--json", "--no-index"])
                 .may_exit(1)
         };
-        let listed =
-            |folder: &str, index: &str| bench.metier(&["--root", folder, "list", "--json", index]);
         bench.warm_up(&scan(&all), size)?;
         bench.warm_up(&scan(&small), 1)?;
-        // A list with the verdicts of all skills, next to one that knows none.
+        // A list with the verdicts of all skills, next to one that knows none: two homes.
+        let list = || bench.metier(&["--root", &all, "list", "--json"]);
+        let knows = |program: Program| program.env("METIER_HOME", bench.path().join("known"));
+        let first = bench.metier(&["--root", &all, "list", "--json", "--scan"]);
+        bench.warm_up(&list(), size)?;
+        bench.warm_up(&knows(list()), size)?; // writes the index, which then holds the digests
+        bench.warm_up(&knows(first), size)?;
         let rounds = if options.quick { 3 } else { 11 };
-        let without = listed(&all, "--quiet");
-        bench.warm_up(&without, size)?;
-        bench.warm_up(&without, size)?;
-        let plain = bench.alternate(std::slice::from_ref(&without), rounds)?;
-        bench.warm_up(&listed(&all, "--scan"), size)?;
-        let known = bench.alternate(std::slice::from_ref(&without), rounds)?;
+        let lists = bench.alternate(&[knows(list()), list()], rounds)?;
         let samples = bench.alternate(&[scan(&all), scan(&small)], rounds)?;
         rows::scan(table, size, &samples);
-        rows::verdicts(table, size, &known[0], &plain[0]);
+        rows::verdicts(table, size, &lists[0], &lists[1]);
         bench.drop_corpus(&root)?;
     }
     Ok(())
