@@ -16,6 +16,7 @@ pub(crate) mod measure;
 mod options;
 mod random;
 mod rows;
+mod scripts;
 mod table;
 
 use std::fs;
@@ -24,7 +25,7 @@ use std::process::{Command, ExitCode};
 
 use crate::{Result, workspace};
 use measure::{Program, Sample, sample};
-use options::Options;
+use options::{Options, Part};
 use rows::Costs;
 use table::Table;
 
@@ -70,25 +71,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let options = Options::parse(arguments)?;
     let bench = Bench::new(&options)?;
     let mut table = Table::default();
-    rows::program(
-        &mut table,
-        &bench.start_up(&options)?,
-        bench.size_of_metier()?,
-    );
-    let mut costs = Vec::new();
-    for &size in &options.sizes {
-        eprintln!("measuring {size} skills");
-        let root = bench.corpus(size)?;
-        if size <= 100 {
-            let samples = bench.alternate(&[bench.list_text(&root)], options.rounds(size))?;
-            rows::small(&mut table, size, &samples[0]);
-        }
-        let cost = bench.catalog(&root, size, options.rounds(size))?;
-        rows::catalog(&mut table, &cost);
-        costs.push(cost);
-        bench.drop_corpus(&root)?;
+    match options.part {
+        Part::Catalog => catalogs(&bench, &options, &mut table)?,
+        Part::Scan => scans(&bench, &options, &mut table)?,
     }
-    rows::growth(&mut table, &costs);
     print!(
         "{}",
         if options.markdown {
@@ -98,6 +84,57 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         }
     );
     Ok(ExitCode::SUCCESS)
+}
+
+/// What scanning costs: all skills of a corpus, and one alone.
+fn scans(bench: &Bench, options: &Options, table: &mut Table) -> Result<()> {
+    for &size in &options.sizes {
+        eprintln!("scanning {size} skills");
+        let root = bench.corpus_with_programs(size)?;
+        let one = bench.one_skill()?;
+        let (all, small) = (root.to_string_lossy(), one.to_string_lossy());
+        // Made-up prose may well be told to be odd, hence the 1.
+        let scan = |folder: &str| {
+            bench
+                .metier(&["--root", folder, "scan", folder, "--json", "--no-index"])
+                .may_exit(1)
+        };
+        bench.warm_up(&scan(&all), size)?;
+        bench.warm_up(&scan(&small), 1)?;
+        // A list with the verdicts of all skills, next to one that knows none: two homes.
+        let list = || bench.metier(&["--root", &all, "list", "--json"]);
+        let knows = |program: Program| program.env("METIER_HOME", bench.path().join("known"));
+        let first = bench.metier(&["--root", &all, "list", "--json", "--scan"]);
+        bench.warm_up(&list(), size)?;
+        bench.warm_up(&knows(list()), size)?; // writes the index, which then holds the digests
+        bench.warm_up(&knows(first), size)?;
+        let rounds = if options.quick { 3 } else { 11 };
+        let lists = bench.alternate(&[knows(list()), list()], rounds)?;
+        let samples = bench.alternate(&[scan(&all), scan(&small)], rounds)?;
+        rows::scan(table, size, &samples);
+        rows::verdicts(table, size, &lists[0], &lists[1]);
+        bench.drop_corpus(&root)?;
+    }
+    Ok(())
+}
+
+fn catalogs(bench: &Bench, options: &Options, table: &mut Table) -> Result<()> {
+    rows::program(table, &bench.start_up(options)?, bench.size_of_metier()?);
+    let mut costs = Vec::new();
+    for &size in &options.sizes {
+        eprintln!("measuring {size} skills");
+        let root = bench.corpus(size)?;
+        if size <= 100 {
+            let samples = bench.alternate(&[bench.list_text(&root)], options.rounds(size))?;
+            rows::small(table, size, &samples[0]);
+        }
+        let cost = bench.catalog(&root, size, options.rounds(size))?;
+        rows::catalog(table, &cost);
+        costs.push(cost);
+        bench.drop_corpus(&root)?;
+    }
+    rows::growth(table, &costs);
+    Ok(())
 }
 
 /// The programs and the folder in which they are measured.
@@ -162,6 +199,32 @@ impl Bench {
             );
             return Err(message.into());
         }
+        Ok(root)
+    }
+
+    /// The same with programs in some of them.
+    fn corpus_with_programs(&self, size: usize) -> Result<PathBuf> {
+        let root = self.path().join(format!("programs-{size}"));
+        let complete = self.path().join(format!("programs-{size}.complete"));
+        let version = format!("{}+{}", corpus::VERSION, scripts::VERSION);
+        if fs::read_to_string(&complete).ok().as_ref() != Some(&version) {
+            if root.exists() {
+                fs::remove_dir_all(&root)?;
+            }
+            corpus::write(&root, size)?;
+            scripts::write(&root)?;
+            fs::write(complete, version)?;
+        }
+        Ok(root)
+    }
+
+    /// A folder with one small skill.
+    fn one_skill(&self) -> Result<PathBuf> {
+        let root = self.path().join("one");
+        let folder = root.join("greet");
+        fs::create_dir_all(&folder)?;
+        let text = "---\nname: greet\ndescription: Greets people by name.\n---\n\nSay hello, then ask what to do.\n";
+        fs::write(folder.join("SKILL.md"), text)?;
         Ok(root)
     }
 

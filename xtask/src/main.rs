@@ -37,7 +37,9 @@ usage: cargo xtask COMMAND
   tidy             docs, links, names, lengths, the map in ARCHITECTURE.md
   layers           dependencies between crates point down
   bench [catalog] [--sizes 52,1000,10000,50000] [--quick] [--keep DIR] [--metier FILE] [--markdown]
-                   speed and memory against floors, with the budgets";
+                   speed and memory against floors, with the budgets
+  bench scan [--sizes 500] [--quick] [--keep DIR] [--metier FILE] [--markdown]
+                   what a scan costs, with the budgets";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

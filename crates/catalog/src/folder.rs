@@ -23,12 +23,14 @@ use crate::{
     builtin::Builtin,
     entry::{Entry, Place},
     manifest_file::{self, Heads},
+    snapshot::Snapshot,
 };
 
 const MAX_FILES: usize = 100_000;
+const SIDECAR: &str = "agents/openai.yaml";
 const MAX_SIDECAR: u64 = 64 * 1024;
 /// The most that is hashed of one skill.
-const MAX_DIGEST: u64 = 1 << 30;
+pub(crate) const MAX_DIGEST: u64 = 1 << 30;
 const MAX_PATH: usize = 4096;
 const MAX_COMPONENT: usize = 255;
 const MAX_DEPTH: usize = 64;
@@ -232,12 +234,17 @@ impl Place {
     /// # Errors
     /// As [`Place::read`].
     pub fn resource(&self, relative: &str, limit: u64) -> Result<Resource, ReadError> {
-        let content = self.read(relative, limit)?;
+        self.read(relative, limit).map(Resource::of)
+    }
+}
+
+impl Resource {
+    /// Bytes, as text if they are text.
+    pub(crate) fn of(content: Vec<u8>) -> Self {
         if content.contains(&0) {
-            return Ok(Resource::Binary(content));
+            return Self::Binary(content);
         }
-        Ok(String::from_utf8(content)
-            .map_or_else(|error| Resource::Binary(error.into_bytes()), Resource::Text))
+        String::from_utf8(content).map_or_else(|error| Self::Binary(error.into_bytes()), Self::Text)
     }
 }
 
@@ -247,14 +254,35 @@ impl Entry {
     /// # Errors
     /// When a manifest file can't be read.
     pub fn load(&self, mode: Mode, limit: u64) -> Result<(Parsed, String), ReadError> {
-        let read = |name: Option<&str>| {
-            name.map(|name| self.place.read_manifest(name, limit))
-                .transpose()
-        };
-        let md = read(self.files.skill_md.as_deref())?;
-        let yaml = read(self.files.skill_yaml.as_deref())?;
-        let sidecar = self.place.read("agents/openai.yaml", MAX_SIDECAR);
-        let sidecar = sidecar.ok().filter(|_| self.files.sidecar);
+        let read = |name: &str| self.place.read_manifest(name, limit);
+        let sidecar = || self.place.read(SIDECAR, MAX_SIDECAR);
+        self.load_with(mode, read, sidecar)
+    }
+
+    /// The same from a snapshot: what is loaded are the bytes of its digest.
+    ///
+    /// # Errors
+    /// When a manifest file is not in the snapshot.
+    pub fn load_held(
+        &self,
+        snapshot: &Snapshot,
+        mode: Mode,
+        limit: u64,
+    ) -> Result<(Parsed, String), ReadError> {
+        let read = |name: &str| snapshot.read_manifest(name, limit);
+        let sidecar = || snapshot.read(SIDECAR, MAX_SIDECAR);
+        self.load_with(mode, read, sidecar)
+    }
+
+    fn load_with(
+        &self,
+        mode: Mode,
+        read: impl Fn(&str) -> Result<Vec<u8>, ReadError>,
+        sidecar: impl Fn() -> Result<Vec<u8>, ReadError>,
+    ) -> Result<(Parsed, String), ReadError> {
+        let md = self.files.skill_md.as_deref().map(&read).transpose()?;
+        let yaml = self.files.skill_yaml.as_deref().map(&read).transpose()?;
+        let sidecar = sidecar().ok().filter(|_| self.files.sidecar);
         let named = |name: &Option<std::borrow::Cow<'static, str>>| {
             name.as_deref().unwrap_or_default().to_owned()
         };
@@ -267,9 +295,7 @@ impl Entry {
         let heads = Heads {
             skill_md: md.as_ref().map(|bytes| (md_name.as_str(), &bytes[..])),
             skill_yaml: yaml.as_ref().map(|bytes| (yaml_name.as_str(), &bytes[..])),
-            sidecar: sidecar
-                .as_ref()
-                .map(|bytes| ("agents/openai.yaml", &bytes[..])),
+            sidecar: sidecar.as_ref().map(|bytes| (SIDECAR, &bytes[..])),
         };
         let parsed = manifest_file::parse(folder.as_deref(), &heads, mode);
         let text = md
@@ -351,7 +377,7 @@ fn spellings(folder: &Path) -> usize {
 
 /// A relative path, taken apart; anything that is not a plain way down is refused before any file
 /// is touched. Nothing is decoded or normalised: `%2e%2e` is a strange name, not a way up.
-fn components(path: &str) -> Result<Vec<&str>, ReadError> {
+pub(crate) fn components(path: &str) -> Result<Vec<&str>, ReadError> {
     let bad = |why| {
         Err(ReadError::BadPath {
             path: shown(path),
@@ -416,7 +442,7 @@ fn is_device(name: &str) -> bool {
     matches!(stem.as_str(), "CON" | "NUL" | "AUX" | "PRN") || numbered("COM") || numbered("LPT")
 }
 
-fn shown(path: &str) -> String {
+pub(crate) fn shown(path: &str) -> String {
     let visible = metier_model::text::visible(path);
     let mut short: String = visible.chars().take(120).collect();
     if short.len() < visible.len() {
@@ -527,7 +553,9 @@ pub(crate) struct Visited<'v> {
     name: &'v CStr,
     pub(crate) path: &'v [u8],
     pub(crate) kind: FileType,
-    size: u64,
+    pub(crate) size: u64,
+    /// Whether it has more than one name.
+    pub(crate) shared: bool,
 }
 
 /// Calls `each` for everything in a folder that is not a folder. Links are not followed.
@@ -568,6 +596,7 @@ pub(crate) fn visit(
                     path: &path,
                     kind,
                     size: u64::try_from(stat.st_size).unwrap_or(0),
+                    shared: stat.st_nlink > 1,
                 })?,
             }
         }

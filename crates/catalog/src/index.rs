@@ -6,6 +6,7 @@
 //! skill is read again. Nothing but time is lost when the file is.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     fs,
     io::{self, Write},
@@ -159,37 +160,44 @@ impl IndexHome {
         Index::decode(bytes, root, self.stamp)
     }
 
-    /// Writes down the digest of a skill that is in the index, so that a list can show it.
-    pub fn remember_digest(&self, root: &Path, mode: Mode, folder: &Path, digest: Digest) {
+    /// Writes down the digests of skills that are in the index, so that a list can show them.
+    pub fn remember_digests(&self, root: &Path, mode: Mode, digests: &[(&Path, Digest)]) {
         let Some(index) = self.load(root, mode) else {
             return;
         };
-        let path = folder.strip_prefix(root).unwrap_or(folder);
-        let path = match path.as_os_str().as_encoded_bytes() {
-            b"" => b".",
-            path => path,
-        };
-        let Some((found, view)) = index.find(path, 0) else {
-            return;
-        };
-        let Some(old) = Remembered::decode(view.payload) else {
-            return;
-        };
-        let payload = Remembered::encode(
-            &old.files,
-            old.card.as_ref(),
-            &old.diagnostics,
-            Some(digest),
-        );
-        let rewritten = record(path, &view.keys, &payload);
-        let records: Vec<Vec<u8>> = (0..index.len())
-            .map(|number| match number == found {
-                true => rewritten.clone(),
-                false => index.whole(number).to_vec(),
-            })
+        let mut records: Vec<Cow<'_, [u8]>> = (0..index.len())
+            .map(|number| Cow::Borrowed(index.whole(number)))
             .collect();
-        // A cache that can't be written costs time, nothing else.
-        self.save(root, mode, &records).ok();
+        let mut changed = false;
+        for (folder, digest) in digests {
+            let path = folder.strip_prefix(root).unwrap_or(folder);
+            let path = match path.as_os_str().as_encoded_bytes() {
+                b"" => b".",
+                path => path,
+            };
+            let Some((found, view)) = index.find(path, 0) else {
+                continue;
+            };
+            let Some(old) = Remembered::decode(view.payload) else {
+                continue;
+            };
+            if old.digest == Some(*digest) {
+                continue;
+            }
+            let payload = Remembered::encode(
+                &old.files,
+                old.card.as_ref(),
+                &old.diagnostics,
+                Some(*digest),
+            );
+            records[found] = Cow::Owned(record(path, &view.keys, &payload));
+            changed = true;
+        }
+        if changed {
+            let records: Vec<Vec<u8>> = records.into_iter().map(Cow::into_owned).collect();
+            // A cache that can't be written costs time, nothing else.
+            self.save(root, mode, &records).ok();
+        }
     }
 
     /// Writes the index of a root: beside the old one first, then in its place.
@@ -210,7 +218,7 @@ impl IndexHome {
 }
 
 #[cfg(unix)]
-fn create_private(folder: &Path) -> io::Result<()> {
+pub(crate) fn create_private(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     fs::DirBuilder::new()
         .recursive(true)

@@ -28,6 +28,7 @@ mod index;
 mod manifest_file;
 mod root;
 mod snapshot;
+mod verdicts;
 mod walk;
 
 pub use builtin::{BUILTINS, Builtin};
@@ -39,3 +40,4 @@ pub use index::IndexHome;
 pub use manifest_file::read_small;
 pub use root::{Places, Root, usual};
 pub use snapshot::{Content, Held, Room, Snapshot};
+pub use verdicts::{Noted, VerdictKey, Verdicts};

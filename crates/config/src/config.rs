@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::datum::Datum;
-use crate::key::{Found, Key, find};
+use crate::key::{Found, Key, find, suppression};
 use crate::load::{Held, State, load};
 use crate::{KEYS, KeyPath, Origin, Secret, suggest};
 
@@ -23,6 +23,8 @@ pub struct Config {
     pub approved: Vec<Approved>,
     /// `skills.security.*`
     pub security: Security,
+    /// `skills.scan.*`
+    pub scan: Scan,
     /// `skills.registry_url`
     pub registry_url: Option<String>,
     /// `skills.limits.*`
@@ -79,6 +81,43 @@ pub struct Security {
     pub on_conflict: OnConflict,
     /// When a `!command` fails.
     pub on_command_error: OnCommandError,
+}
+
+/// `skills.scan.*`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scan {
+    /// Which built-in rules.
+    pub rules: ScanRules,
+    /// Known campaigns are looked for.
+    pub indicators: bool,
+    /// The folder of the user's own rules, as written.
+    pub rules_dir: Option<PathBuf>,
+    /// Files of a skill.
+    pub max_files: u64,
+    /// Bytes of a file.
+    pub max_file_bytes: u64,
+    /// Findings that the user has looked at.
+    pub suppress: Vec<Suppression>,
+}
+
+/// `skills.scan.rules`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScanRules {
+    /// Chains of evidence block.
+    Evidence,
+    /// Single patterns block.
+    Seed,
+}
+
+/// One item of `skills.scan.suppress`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Suppression {
+    /// Which finding.
+    pub fingerprint: String,
+    /// In which bytes: `sha256:…` in lower case.
+    pub digest: String,
+    /// Why it is right.
+    pub reason: String,
 }
 
 /// `skills.security.on_conflict`
@@ -216,6 +255,7 @@ impl Config {
                 .map(|text| approved(text))
                 .collect(),
             security: view.security(),
+            scan: view.scan(),
             registry_url: view.text("skills.registry_url"),
             limits: view.limits(),
             agent: Agent {
@@ -401,6 +441,29 @@ impl View<'_> {
                 Some("inline") => OnCommandError::Inline,
                 _ => OnCommandError::Abort,
             },
+        }
+    }
+
+    fn scan(&self) -> Scan {
+        let suppressions = self.list("skills.scan.suppress").unwrap_or_default();
+        Scan {
+            rules: match self.text("skills.scan.rules").as_deref() {
+                Some("seed") => ScanRules::Seed,
+                _ => ScanRules::Evidence,
+            },
+            indicators: self.bool("skills.scan.indicators"),
+            rules_dir: self.text("skills.scan.rules_dir").map(PathBuf::from),
+            max_files: self.int("skills.scan.max_files").unwrap_or(1),
+            max_file_bytes: self.int("skills.scan.max_file_bytes").unwrap_or(1),
+            suppress: suppressions
+                .iter()
+                .filter_map(|text| suppression(text))
+                .map(|(fingerprint, digest, reason)| Suppression {
+                    fingerprint: fingerprint.to_ascii_lowercase(),
+                    digest: digest.to_ascii_lowercase(),
+                    reason: reason.to_owned(),
+                })
+                .collect(),
         }
     }
 

@@ -148,6 +148,27 @@ fn approvals_may_be_bound_to_content() {
 }
 
 #[test]
+fn a_suppression_is_bound_and_has_a_reason() {
+    let digest = format!("sha256:{}", "AB".repeat(32));
+    let item = format!("0123456789ABCDEF@{digest}  the host is ours");
+    let config = user(&format!("skills.scan.suppress = [\"{item}\"]"));
+    let only = &config.scan.suppress[0];
+    assert_eq!(only.fingerprint, "0123456789abcdef");
+    assert_eq!(only.digest, digest.to_lowercase());
+    assert_eq!(only.reason, "the host is ours");
+    for wrong in [
+        format!("0123456789abcdef@{digest}"),
+        format!("0123456789abcdef@{digest}   "),
+        "0123456789abcdef because".to_owned(),
+        format!("0123@{digest} because"),
+        format!("0123456789abcdef@{} because", &digest[..20]),
+    ] {
+        let text = format!("skills.scan.suppress = [{wrong:?}]");
+        assert!(load([Layer::user("c.toml", &text)]).has_errors(), "{wrong}");
+    }
+}
+
+#[test]
 fn an_unknown_key_has_a_hint() {
     let error = Config::default().get("skills.validatoin").unwrap_err();
     assert_eq!(error.to_string(), "there is no key `skills.validatoin`");

@@ -61,6 +61,8 @@ pub enum Item {
     Prefix,
     /// A tool's name.
     Tool,
+    /// A finding of the scanner that the user has looked at, and why it is right.
+    Suppression,
 }
 
 /// A key's default.
@@ -215,6 +217,7 @@ impl Item {
             Item::Approval => "skill names or `name@sha256:…`",
             Item::Prefix => "command prefixes",
             Item::Tool => "tool names",
+            Item::Suppression => "`fingerprint@sha256:… reason`",
         }
     }
 
@@ -225,6 +228,9 @@ impl Item {
             Item::Approval => "a skill name or `name@sha256:` and 64 hexadecimal digits",
             Item::Prefix => "a command prefix",
             Item::Tool => "a tool name",
+            Item::Suppression => {
+                "a fingerprint, `@sha256:` with 64 hexadecimal digits, a blank and a reason"
+            }
         }
     }
 
@@ -233,6 +239,7 @@ impl Item {
         match self {
             Item::Name => is_name(text),
             Item::Approval => is_approval(text),
+            Item::Suppression => suppression(text).is_some(),
             Item::Path => !text.is_empty() && !text.contains('\0'),
             Item::Prefix | Item::Tool => {
                 !text.trim().is_empty() && !text.contains(char::is_control)
@@ -247,6 +254,20 @@ pub(crate) fn is_name(text: &str) -> bool {
         && !text.contains("..")
         && !text.contains(['/', '\\'])
         && !text.contains(char::is_control)
+}
+
+/// `fingerprint@sha256:… reason`, taken apart.
+pub(crate) fn suppression(text: &str) -> Option<(&str, &str, &str)> {
+    let (bound, reason) = text.split_once(' ')?;
+    let (fingerprint, digest) = bound.split_once('@')?;
+    let hex = |text: &str, length| {
+        text.len() == length && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    let fits = hex(fingerprint, 16)
+        && hex(digest.strip_prefix("sha256:")?, 64)
+        && !reason.trim().is_empty()
+        && !reason.contains(char::is_control);
+    fits.then_some((fingerprint, digest, reason.trim()))
 }
 
 fn is_approval(text: &str) -> bool {

@@ -23,6 +23,9 @@ fn sample(key: &Key) -> String {
         Kind::Choice(words) => format!("{:?}", words[1]),
         Kind::Text | Kind::Secret => "\"text\"".to_owned(),
         Kind::List(Item::Approval) => format!("[\"x@{DIGEST}\"]"),
+        Kind::List(Item::Suppression) => {
+            format!("[\"0123456789abcdef@{DIGEST} looked at it\"]")
+        }
         Kind::List(_) => "[\"x\"]".to_owned(),
         Kind::Free => "true".to_owned(),
     }
@@ -192,6 +195,7 @@ fn is_no_looser(before: &Config, after: &Config) -> bool {
             config.validation == crate::Validation::Strict,
             security.scan_on_load,
             security.block_critical,
+            config.scan.indicators,
         ]
     };
     let numbers = |config: &Config| {
@@ -201,6 +205,8 @@ fn is_no_looser(before: &Config, after: &Config) -> bool {
             limits.max_depth,
             limits.max_shell_exec_per_turn,
             limits.shell_exec_timeout,
+            config.scan.max_files,
+            config.scan.max_file_bytes,
         ]
     };
     switches(before)
@@ -212,6 +218,9 @@ fn is_no_looser(before: &Config, after: &Config) -> bool {
             .zip(numbers(after))
             .all(|(before, after)| after <= *before)
         && before.approved == after.approved
+        && before.scan.suppress == after.scan.suppress
+        && before.scan.rules == after.scan.rules
+        && before.scan.rules_dir == after.scan.rules_dir
         && before.load.extra_dirs == after.load.extra_dirs
 }
 

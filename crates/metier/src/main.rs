@@ -16,6 +16,7 @@ mod commands;
 mod failure;
 mod machine;
 mod output;
+mod screening;
 mod session;
 
 use std::{ffi::OsString, process::ExitCode};

@@ -8,11 +8,15 @@ use std::{
 };
 
 use metier_catalog::{
-    Catalog, Entry, Host, IndexHome, Limits, Options, Places, Root, discover, read_small,
+    Catalog, Entry, Host, IndexHome, Limits, Options, Places, Root, Verdicts, discover, read_small,
 };
 use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
 use metier_model::{Digest, Mode, Source};
-use metier_runtime::{Inventory, survey};
+use metier_runtime::{
+    Inventory,
+    scanning::{Screen, Unscreened},
+    survey,
+};
 use metier_store::Store;
 
 use crate::{
@@ -20,6 +24,7 @@ use crate::{
     failure::Failure,
     machine::Machine,
     output::{Output, Tone},
+    screening::Screening,
 };
 
 /// One run of the program.
@@ -119,7 +124,7 @@ impl<'a> Session<'a> {
     }
 
     /// Where the warm index is, unless nobody wants it.
-    fn index(&self) -> Option<IndexHome> {
+    pub(crate) fn index(&self) -> Option<IndexHome> {
         let cache = self.machine.cache.as_ref()?;
         let home = IndexHome {
             folder: cache.join("catalog"),
@@ -128,15 +133,42 @@ impl<'a> Session<'a> {
         (!self.global.no_index).then_some(home)
     }
 
-    /// Lets later lists show a digest that was worked out just now.
-    pub(crate) fn remember_digest(&self, inventory: &Inventory, entry: &Entry, digest: Digest) {
-        let root = entry
-            .root
-            .and_then(|root| inventory.catalog.roots.get(usize::from(root)));
-        let root = root.and_then(|root| root.path.canonicalize().ok());
-        if let (Some(index), Some(root)) = (self.index(), root) {
-            index.remember_digest(&root, self.mode(), &entry.place.path(), digest);
+    /// Lets later lists show digests that were worked out just now.
+    pub(crate) fn remember_digests(&self, roots: &[Root], digests: &[(PathBuf, Digest)]) {
+        let Some(index) = self.index().filter(|_| !digests.is_empty()) else {
+            return;
+        };
+        for root in roots {
+            let Ok(root) = root.path.canonicalize() else {
+                continue;
+            };
+            let below: Vec<(&Path, Digest)> = digests
+                .iter()
+                .filter(|(path, _)| path.starts_with(&root))
+                .map(|(path, digest)| (path.as_path(), *digest))
+                .collect();
+            if !below.is_empty() {
+                index.remember_digests(&root, self.mode(), &below);
+            }
         }
+    }
+
+    /// The verdicts of earlier scans.
+    fn verdicts(&self) -> Verdicts {
+        self.index()
+            .map_or_else(Verdicts::default, |index| Verdicts::load(&index))
+    }
+
+    /// How skills are scanned here, with the rules that the skills of a catalog bring.
+    pub(crate) fn screening(&self, catalog: &Catalog) -> Screening<'_> {
+        Screening::new(self, catalog, self.verdicts())
+    }
+
+    /// The skills of the usual places, not judged.
+    pub(crate) fn catalog(&self) -> Result<Catalog, Failure> {
+        let agent = AgentFiles::read(self);
+        let (roots, builtins) = self.roots(&agent)?;
+        Ok(self.look(roots, builtins, self.mode(), self.index().as_ref()))
     }
 
     fn take_stock(
@@ -170,7 +202,9 @@ impl<'a> Session<'a> {
             builtins,
             progress: Some(&found),
         };
-        with_progress(self.output, &found, || discover(roots, &options))
+        with_progress(self.output, "Looking for skills…", &found, || {
+            discover(roots, &options)
+        })
     }
 
     fn judge(&self, catalog: Catalog, mode: Mode, selection: &[String]) -> Inventory {
@@ -181,7 +215,14 @@ impl<'a> Session<'a> {
             &setting,
             self.config.agent.tools.as_deref(),
         );
-        survey(catalog, &self.config, &host, mode, selection)
+        let verdicts = self.verdicts();
+        // Without verdicts there is nothing to look up, and nobody reads a rule for it.
+        let screening = (!verdicts.is_empty()).then(|| Screening::new(self, &catalog, verdicts));
+        let screen: &dyn Screen = match &screening {
+            Some(screening) => screening,
+            None => &Unscreened,
+        };
+        survey(catalog, &self.config, &host, mode, selection, screen)
     }
 
     /// Where to look, in rising precedence, and whether the built-in skills are wanted.
@@ -233,7 +274,7 @@ impl<'a> Session<'a> {
     }
 
     /// `~/x` and paths relative to the folder of the configuration file.
-    fn expand(&self, path: &Path) -> PathBuf {
+    pub(crate) fn expand(&self, path: &Path) -> PathBuf {
         match (path.strip_prefix("~"), &self.machine.home) {
             (Ok(rest), Some(home)) => home.join(rest),
             _ => {
@@ -376,13 +417,18 @@ impl AgentFiles {
 }
 
 /// Runs `work`; if it takes longer than a moment and somebody watches, says how far it is.
-fn with_progress<T>(output: &Output, found: &AtomicUsize, work: impl FnOnce() -> T) -> T {
+pub(crate) fn with_progress<T>(
+    output: &Output,
+    what: &str,
+    found: &AtomicUsize,
+    work: impl FnOnce() -> T,
+) -> T {
     if !output.shows_progress() {
         return work();
     }
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let watcher = scope.spawn(|| show_progress(found, &done));
+        let watcher = scope.spawn(|| show_progress(what, found, &done));
         let result = work();
         done.store(true, Ordering::Release);
         watcher.thread().unpark();
@@ -391,14 +437,11 @@ fn with_progress<T>(output: &Output, found: &AtomicUsize, work: impl FnOnce() ->
 }
 
 #[expect(clippy::print_stderr, reason = "progress is talk that erases itself")]
-fn show_progress(found: &AtomicUsize, done: &AtomicBool) {
+fn show_progress(what: &str, found: &AtomicUsize, done: &AtomicBool) {
     std::thread::park_timeout(Duration::from_millis(200));
     let mut shown = false;
     while !done.load(Ordering::Acquire) {
-        eprint!(
-            "\r\x1b[2KLooking for skills… {}",
-            found.load(Ordering::Relaxed)
-        );
+        eprint!("\r\x1b[2K{what} {}", found.load(Ordering::Relaxed));
         shown = true;
         std::thread::park_timeout(Duration::from_millis(100));
     }

@@ -23,16 +23,40 @@ pub trait Facts {
 
 /// What the scanner said about a skill's exact bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Scan {
+pub enum Scan<'a> {
     /// Not scanned.
     #[default]
     Unknown,
-    /// Nothing that blocks.
+    /// Nothing that blocks, or nothing that the user has not accepted.
     Passed,
     /// A finding that blocks.
-    Critical,
-    /// Not everything could be read.
-    Incomplete,
+    Critical(Evidence<'a>),
+    /// Not everything could be read; this, for instance.
+    Incomplete(Evidence<'a>),
+}
+
+/// Where a skill is dangerous, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Evidence<'a> {
+    /// The rule that was broken.
+    pub rule: &'a str,
+    /// The file, relative to the skill's folder; empty for the skill as a whole.
+    pub file: &'a str,
+    /// The line; 0 when there is none.
+    pub line: u32,
+    /// What it says.
+    pub message: &'a str,
+}
+
+impl Evidence<'_> {
+    /// `file:line`, as far as there are such things.
+    fn place(&self) -> String {
+        match (self.file, self.line) {
+            ("", _) => String::new(),
+            (file, 0) => format!("{file}: "),
+            (file, line) => format!("{file}:{line}: "),
+        }
+    }
 }
 
 /// How a skill stands with the user, apart from what is in it.
@@ -51,7 +75,7 @@ pub struct Standing<'a> {
     /// Whether the configuration holds an API key for it.
     pub has_api_key: bool,
     /// What the scanner said.
-    pub scan: Scan,
+    pub scan: Scan<'a>,
 }
 
 impl Standing<'_> {
@@ -216,19 +240,34 @@ fn standing_reasons(card: &Card, standing: &Standing<'_>, reasons: &mut Vec<Reas
             "metier config skills.allow_bundled".into(),
         );
     }
-    match standing.scan {
-        Scan::Critical => refuse(
-            ReasonKind::Scan,
-            "the scanner found something dangerous in it",
-            format!("metier scan {}", shell_word(&card.name)),
+    reasons.extend(scan_reason(&card.name, standing.scan));
+}
+
+/// The reason that a scan gives against a skill of this name, if it gives one.
+#[must_use]
+pub fn scan_reason(name: &str, scan: Scan<'_>) -> Option<Reason> {
+    let message = match scan {
+        Scan::Unknown | Scan::Passed => return None,
+        Scan::Critical(found) => format!(
+            "the scanner found something dangerous: {}{} [{}]",
+            found.place(),
+            found.message,
+            found.rule
         ),
-        Scan::Incomplete => refuse(
-            ReasonKind::Scan,
-            "the scanner could not read all of it",
-            format!("metier scan {}", shell_word(&card.name)),
+        Scan::Incomplete(left) => format!(
+            "the scanner could not read all of it: {}{}",
+            left.place(),
+            left.message
         ),
-        Scan::Unknown | Scan::Passed => {}
-    }
+    };
+    Some(Reason {
+        kind: ReasonKind::Scan,
+        name: name.into(),
+        message: message.into(),
+        hint: Some(format!("metier scan {}", shell_word(name)).into()),
+        line: None,
+        requirement: None,
+    })
 }
 
 /// The reason that a requirement gives, if it is not met.

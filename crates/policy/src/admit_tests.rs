@@ -126,7 +126,7 @@ fn always_skips_programs_but_not_the_system_trust_or_scan() {
         "metadata:\n  metier:\n    always: true\n    os: [darwin]\n    requires: {bins: [gh]}";
     let standing = Standing {
         trusted: false,
-        scan: Scan::Critical,
+        scan: Scan::Critical(EVIDENCE),
         ..Standing::fine(Source::Project)
     };
     let kinds: Vec<_> = check(block, &standing, &BARE)
@@ -175,13 +175,44 @@ fn tools_are_checked_only_against_a_known_list() {
     );
 }
 
+const EVIDENCE: Evidence<'_> = Evidence {
+    rule: "exfiltration/credentials",
+    file: "scripts/sync.sh",
+    line: 3,
+    message: "a key leaves",
+};
+
 #[test]
 fn an_incomplete_scan_refuses() {
     let standing = Standing {
-        scan: Scan::Incomplete,
+        scan: Scan::Incomplete(EVIDENCE),
         ..Standing::fine(Source::User)
     };
     assert_eq!(check("", &standing, &BARE), [("scan", "x".into(), 0)]);
+}
+
+#[test]
+fn a_scan_refuses_with_its_evidence() {
+    let message = |scan| scan_reason("x y", scan).map(|reason| reason.message.to_string());
+    assert_eq!(message(Scan::Unknown), None);
+    assert_eq!(message(Scan::Passed), None);
+    assert_eq!(
+        message(Scan::Critical(EVIDENCE)).as_deref(),
+        Some(
+            "the scanner found something dangerous: scripts/sync.sh:3: a key leaves [exfiltration/credentials]"
+        )
+    );
+    let whole = Evidence {
+        file: "",
+        line: 0,
+        ..EVIDENCE
+    };
+    assert_eq!(
+        message(Scan::Incomplete(whole)).as_deref(),
+        Some("the scanner could not read all of it: a key leaves")
+    );
+    let hint = scan_reason("x y", Scan::Critical(EVIDENCE)).and_then(|reason| reason.hint);
+    assert_eq!(hint.as_deref(), Some("metier scan 'x y'"));
 }
 
 #[test]

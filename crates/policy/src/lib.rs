@@ -21,4 +21,4 @@
 mod admit;
 pub mod dependencies;
 
-pub use admit::{Facts, Reason, ReasonKind, Scan, Standing, Verdict, admit};
+pub use admit::{Evidence, Facts, Reason, ReasonKind, Scan, Standing, Verdict, admit, scan_reason};

@@ -7,6 +7,8 @@ use metier_config::{Config, Origin};
 use metier_model::{Card, Code, Diagnostic, Mode, Need, Severity, Source, text};
 use metier_policy::{Facts, Reason, ReasonKind, Scan, Standing, Verdict, admit, dependencies};
 
+use crate::scanning::{Known, Screen};
+
 /// Whether a skill can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -62,6 +64,8 @@ pub struct Skill {
     pub shadowed_by: Option<usize>,
     /// Whether somebody asked for it by name (`--skills`, AGENT.md).
     pub selected: bool,
+    /// What the scanner said about its last known bytes.
+    pub scan: Option<Box<Known>>,
 }
 
 /// How many skills have each status.
@@ -108,6 +112,7 @@ pub fn survey(
     facts: &dyn Facts,
     mode: Mode,
     selection: &[String],
+    screen: &dyn Screen,
 ) -> Inventory {
     let mut diagnostics = std::mem::take(&mut catalog.diagnostics);
     if facts.tools().is_none() {
@@ -115,7 +120,15 @@ pub fn survey(
     }
     let shadows = shadows(&catalog, config);
     let mut skills: Vec<Skill> = (0..catalog.entries.len())
-        .map(|entry| judge(&catalog, entry, shadows[entry], config, facts, mode))
+        .map(|entry| {
+            let known = screen.known(&catalog.entries[entry]).map(Box::new);
+            let scan = known.as_deref().map_or(Scan::Unknown, Known::scan);
+            let skill = judge(&catalog, entry, shadows[entry], config, facts, mode, scan);
+            Skill {
+                scan: known,
+                ..skill
+            }
+        })
         .collect();
     check_dependencies(&catalog, &mut skills, &mut diagnostics);
     mark_selected(&catalog, &mut skills, selection, &mut diagnostics);
@@ -227,6 +240,7 @@ fn judge(
     config: &Config,
     facts: &dyn Facts,
     mode: Mode,
+    scan: Scan<'_>,
 ) -> Skill {
     let entry = &catalog.entries[index];
     let skill = |status, reasons, shadowed_by| Skill {
@@ -235,6 +249,7 @@ fn judge(
         reasons,
         shadowed_by,
         selected: false,
+        scan: None,
     };
     let Some(card) = &entry.card else {
         let strict = (mode == Mode::Strict).then(|| Reason {
@@ -257,7 +272,7 @@ fn judge(
     if shadowed_by.is_some() {
         return skill(Status::Shadowed, Vec::new(), shadowed_by);
     }
-    let reasons = match admit_entry(entry, card, trusted, config, facts) {
+    let reasons = match admit_entry(entry, card, trusted, config, facts, scan) {
         Verdict::Admitted => Vec::new(),
         Verdict::Refused(reasons) => reasons,
     };
@@ -270,6 +285,7 @@ fn admit_entry(
     trusted: bool,
     config: &Config,
     facts: &dyn Facts,
+    scan: Scan<'_>,
 ) -> Verdict {
     let settings = config.entry(card.config_key());
     let env: Vec<&str> = settings.env.keys().map(String::as_str).collect();
@@ -284,7 +300,7 @@ fn admit_entry(
             .is_none_or(|names| names.iter().any(|name| *name == *card.name)),
         configured_env: &env,
         has_api_key: settings.api_key.is_some(),
-        scan: Scan::Unknown,
+        scan,
     };
     admit(card, &standing, facts)
 }
@@ -311,7 +327,7 @@ fn switch_hint(config: &Config, key: &str) -> String {
 }
 
 /// Switched off beats blocked beats not ready.
-fn status_of(reasons: &[Reason]) -> Status {
+pub(crate) fn status_of(reasons: &[Reason]) -> Status {
     if reasons.is_empty() {
         Status::Ready
     } else if reasons.iter().any(|reason| reason.kind.disables()) {

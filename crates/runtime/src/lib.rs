@@ -16,13 +16,15 @@
 //! **Invariants.** an invalid, blocked or disabled skill never enters a prompt · an untrusted skill
 //! shadows nothing · values that replace placeholders are never read again.
 //!
-//! **Start reading at** `inventory.rs`, then `prompt.rs`, then `render.rs`.
+//! **Start reading at** `inventory.rs`, then `prompt.rs`, `render.rs`, then `scanning.rs`.
 
 mod inventory;
 pub mod prompt;
 pub mod render;
+mod rulebook;
 pub mod scanning;
 mod tokens;
 
 pub use inventory::{Counts, Inventory, NotFound, Skill, Status, survey};
+pub use rulebook::{RuleProblem, Rulebook};
 pub use tokens::count as count_tokens;

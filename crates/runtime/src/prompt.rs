@@ -6,7 +6,7 @@
 
 use std::{borrow::Cow, fmt::Write};
 
-use metier_catalog::ReadError;
+use metier_catalog::{Entry, ReadError, Snapshot};
 use metier_model::{Card, Mode, text};
 
 use crate::{
@@ -336,12 +336,13 @@ pub struct FullOptions<'a> {
     pub max_skill_bytes: u64,
 }
 
-/// Whole bodies, one after the other, behind the base text; with the skills whose body could not be read.
-#[must_use]
-pub fn full(
+/// Whole bodies, one after the other, behind the base text; with the skills whose body could not be read. `admit` gives the bytes of
+/// a skill that may be loaded, and says why one may not.
+pub fn full<E: From<ReadError>>(
     inventory: &Inventory,
     options: &FullOptions<'_>,
-) -> (String, Vec<(String, ReadError)>) {
+    admit: impl Fn(&Entry) -> Result<Snapshot, E>,
+) -> (String, Vec<(String, E)>) {
     let mut out = options.base.to_owned();
     let mut failed = Vec::new();
     let mut skills: Vec<&Skill> = inventory
@@ -367,7 +368,9 @@ pub fn full(
             continue;
         }
         let entry = inventory.entry(skill);
-        match entry.load(options.mode, options.max_skill_bytes) {
+        let loaded = admit(entry)
+            .and_then(|held| Ok(entry.load_held(&held, options.mode, options.max_skill_bytes)?));
+        match loaded {
             Ok((_, body)) => {
                 let emoji = entry.card.as_ref().and_then(|card| card.emoji.as_deref());
                 let emoji = emoji.map_or_else(String::new, |emoji| format!("{emoji} "));

@@ -2,7 +2,7 @@
 //! are written, and whoever may run them does so piece by piece.
 
 use crate::prompt;
-use metier_catalog::{Entry, FileEntry, Place, ReadError, Resource};
+use metier_catalog::{Entry, FileEntry, ReadError, Resource, Snapshot};
 use metier_model::{
     Manifest, Mode, Parsed,
     template::{self, Piece, Placeholders, Variable},
@@ -57,6 +57,8 @@ pub struct Surroundings<'a> {
     pub max_skill_bytes: u64,
     /// Whether `!read` lines are replaced by the file they name.
     pub reads: bool,
+    /// The files of the skill, as they were when it was judged.
+    pub held: &'a Snapshot,
 }
 
 /// What somebody gave a skill, as a whole and word by word.
@@ -106,7 +108,11 @@ pub fn render(
             diagnostics,
         },
         body,
-    ) = entry.load(Mode::Lenient, surroundings.max_skill_bytes)?;
+    ) = entry.load_held(
+        surroundings.held,
+        Mode::Lenient,
+        surroundings.max_skill_bytes,
+    )?;
     let manifest = manifest.ok_or(RenderError::Invalid(diagnostics))?;
     let invocation = &manifest.invocation;
     let declared = invocation.argument_hint.is_some() || !invocation.arguments.is_empty();
@@ -118,16 +124,16 @@ pub fn render(
         },
     );
     let commands = pieces.iter().filter_map(command).collect();
-    let body = fill(&pieces, arguments, &entry.place, surroundings)?;
+    let body = fill(&pieces, arguments, entry, surroundings)?;
     let manifest_files = [
         entry.files.skill_md.as_deref(),
         entry.files.skill_yaml.as_deref(),
     ];
     let is_resource =
         |file: &FileEntry| !file.special && !manifest_files.contains(&Some(file.path.as_str()));
-    let mut resources: Vec<String> = entry
-        .place
-        .files()?
+    let mut resources: Vec<String> = surroundings
+        .held
+        .list()
         .into_iter()
         .filter(is_resource)
         .map(|file| file.path)
@@ -153,7 +159,7 @@ fn command(piece: &Piece<'_>) -> Option<String> {
 fn fill(
     pieces: &[Piece<'_>],
     arguments: &Arguments,
-    place: &Place,
+    entry: &Entry,
     surroundings: Surroundings<'_>,
 ) -> Result<String, RenderError> {
     let Arguments {
@@ -177,11 +183,16 @@ fn fill(
                 taken = true;
                 out.push_str(words.get(*index).map_or("", String::as_str));
             }
-            Piece::Variable(Variable::SkillDir) => out.push_str(&place.path().to_string_lossy()),
+            Piece::Variable(Variable::SkillDir) => {
+                out.push_str(&entry.place.path().to_string_lossy());
+            }
             Piece::Variable(Variable::ProjectDir) => out.push_str(surroundings.project),
             Piece::Variable(Variable::SessionId) => {}
             Piece::Read { path, .. } if surroundings.reads => {
-                match place.resource(path, surroundings.max_skill_bytes)? {
+                match surroundings
+                    .held
+                    .resource(path, surroundings.max_skill_bytes)?
+                {
                     Resource::Text(text) => out.push_str(text.trim_end()),
                     Resource::Binary(bytes) => {
                         out.push_str(&format!(

@@ -1,87 +1,553 @@
 //! Scanning a skill as it lies there: its files, read once, go to the scanner together with what its manifest says.
+//!
+//! A [`Scanner`] is how scans are done on this machine: rules, limits, and what the user has looked at. What it says about a skill
+//! becomes a [`Known`], which is small enough to be kept for every skill and says enough to refuse one.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    hash::{DefaultHasher, Hash, Hasher},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
-use metier_catalog::{Content, Entry, ReadError, Room, Snapshot};
-use metier_model::{Digest, Manifest};
-use metier_scan::{About, File, Limits, Report, Rules};
+use metier_catalog::{Content, Entry, Noted, ReadError, Room, Snapshot};
+use metier_config::{Config, ScanRules, Suppression};
+use metier_model::{Digest, Manifest, Mode, text};
+use metier_policy::{Evidence, Scan, scan_reason};
+use metier_scan::{
+    About, Capabilities, File, Finding, FoundBy, Limits, Pattern, Place, Preset, Report, Rules,
+    Unread, Verdict,
+};
+use metier_sdk::Permission;
+
+use crate::inventory::{Inventory, Status, status_of};
+
+/// How scans are done on this machine.
+#[derive(Debug, Default)]
+pub struct Scanner {
+    rules: Rules,
+    limits: Limits,
+    suppress: Vec<Suppression>,
+    identity: u64,
+}
 
 /// A skill that was scanned, and exactly which bytes those were.
 #[derive(Debug)]
 pub struct Scanned {
-    /// What was found.
+    /// What was found, without what the user has looked at.
     pub report: Report,
-    /// The digest of what was looked at.
-    pub digest: Digest,
+    /// How many findings the user has looked at.
+    pub suppressed: usize,
+    /// The bytes.
+    pub snapshot: Snapshot,
 }
 
 /// What of a skill is kept in memory at once; more is hashed and reported as not read.
 const MOST_BYTES: usize = 48 * 1024 * 1024;
 
-/// Scans a skill.
-///
-/// # Errors
-/// When its folder or a file in it can't be read.
-pub fn scan(
-    entry: &Entry,
-    manifest: Option<&Manifest>,
-    rules: &Rules,
-    limits: &Limits,
-) -> Result<Scanned, ReadError> {
-    let room = Room {
-        file: limits.file_bytes,
-        total: MOST_BYTES,
-    };
-    let snapshot = entry.place.snapshot(room)?;
-    Ok(Scanned {
-        report: scan_snapshot(entry, manifest, &snapshot, rules, limits),
-        digest: snapshot.digest,
+/// What of a file is kept in memory: as much as the largest resource that is given out.
+const MOST_FILE_BYTES: usize = 10 * 1024 * 1024;
+
+impl Scanner {
+    /// A scanner as the configuration wants it. `stamp` is a number that changes with the program.
+    #[must_use]
+    pub fn new(config: &Config, patterns: Vec<Pattern>, stamp: u64) -> Self {
+        let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+        let scan = &config.scan;
+        let rules = Rules {
+            preset: match scan.rules {
+                ScanRules::Evidence => Preset::Evidence,
+                ScanRules::Seed => Preset::Seed,
+            },
+            indicators: scan.indicators,
+            patterns,
+        };
+        let limits = Limits {
+            files: size(scan.max_files),
+            file_bytes: size(scan.max_file_bytes),
+            ..Limits::default()
+        };
+        let mut hash = DefaultHasher::new();
+        stamp.hash(&mut hash);
+        (scan.rules == ScanRules::Seed, scan.indicators).hash(&mut hash);
+        (limits.files, limits.file_bytes, limits.findings).hash(&mut hash);
+        for pattern in &rules.patterns {
+            pattern.identity().hash(&mut hash);
+        }
+        for item in &scan.suppress {
+            (&item.fingerprint, &item.digest).hash(&mut hash);
+        }
+        Self {
+            rules,
+            limits,
+            suppress: scan.suppress.clone(),
+            identity: hash.finish(),
+        }
+    }
+
+    /// What a verdict depends on besides the skill: program, rules, limits, and what the user has looked at.
+    #[must_use]
+    pub fn identity(&self) -> u64 {
+        self.identity
+    }
+
+    /// All files of a skill, as far as there is room for them.
+    ///
+    /// # Errors
+    /// When its folder or a file in it can't be read.
+    pub fn snapshot(&self, entry: &Entry) -> Result<Snapshot, ReadError> {
+        entry.place.snapshot(Room {
+            file: self.limits.file_bytes.max(MOST_FILE_BYTES),
+            total: MOST_BYTES,
+        })
+    }
+
+    /// Scans a skill.
+    ///
+    /// # Errors
+    /// When its folder or a file in it can't be read.
+    pub fn scan(&self, entry: &Entry) -> Result<Scanned, ReadError> {
+        let snapshot = self.snapshot(entry)?;
+        let (report, suppressed) = self.scan_snapshot(entry, &snapshot);
+        Ok(Scanned {
+            report,
+            suppressed,
+            snapshot,
+        })
+    }
+
+    /// Scans bytes that were read before; with how many findings the user has looked at.
+    #[must_use]
+    pub fn scan_snapshot(&self, entry: &Entry, snapshot: &Snapshot) -> (Report, usize) {
+        let mut report = guarded(|| self.look(entry, snapshot));
+        let digest = snapshot.digest.to_string();
+        let suppressed = leave_out(&mut report, |finding| {
+            let fingerprint = finding.fingerprint();
+            self.suppress
+                .iter()
+                .any(|item| item.fingerprint == fingerprint && item.digest == digest)
+        });
+        (report, suppressed)
+    }
+
+    fn look(&self, entry: &Entry, snapshot: &Snapshot) -> Report {
+        let files: Vec<File<'_>> = snapshot
+            .files
+            .iter()
+            .map(|held| File {
+                path: &held.path,
+                content: content(&held.content),
+            })
+            .collect();
+        let manifest = entry
+            .load_held(snapshot, Mode::Lenient, u64::MAX)
+            .ok()
+            .and_then(|(parsed, _)| parsed.manifest);
+        let card = entry.card.as_ref();
+        let name = entry.name();
+        let about = About {
+            name: &name,
+            description: card.map_or("", |card| &card.description),
+            homepage: manifest
+                .as_ref()
+                .and_then(|manifest| manifest.about.homepage.as_deref())
+                .unwrap_or_default(),
+            declared: manifest.as_ref().and_then(declared),
+        };
+        let mut report = metier_scan::scan(&files, &about, &self.rules, &self.limits);
+        if self.rules.preset == Preset::Seed && !self.rules.patterns.is_empty() {
+            self.add_patterns(&files, &about, &mut report);
+        }
+        report
+    }
+
+    /// The founding rules know no patterns of others: those are looked for on their own.
+    fn add_patterns(&self, files: &[File<'_>], about: &About<'_>, report: &mut Report) {
+        let rules = Rules {
+            preset: Preset::Evidence,
+            indicators: false,
+            patterns: self.rules.patterns.clone(),
+        };
+        let found = metier_scan::scan(files, about, &rules, &self.limits).findings;
+        let of_pattern = |finding: &Finding| matches!(finding.rule, FoundBy::Pattern { .. });
+        report.findings.extend(found.into_iter().filter(of_pattern));
+        report
+            .findings
+            .sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    }
+}
+
+/// Takes findings out of a report that the user has looked at, and says how many. When there were more findings than are kept,
+/// nobody has looked at the rest: the scan is not complete then.
+pub fn leave_out(report: &mut Report, known: impl Fn(&Finding) -> bool) -> usize {
+    let number = report.without(known);
+    if number > 0 && report.more > 0 {
+        report.unread.push(Unread {
+            file: String::new(),
+            why: "there are more findings than are kept".to_owned(),
+        });
+    }
+    number
+}
+
+/// A mistake of the scanner must not hide a skill or end the program: what it failed on was not read.
+fn guarded(look: impl FnOnce() -> Report) -> Report {
+    catch_unwind(AssertUnwindSafe(look)).unwrap_or_else(|_| Report {
+        unread: vec![Unread {
+            file: String::new(),
+            why: "the scanner failed on it, which is a bug in metier".to_owned(),
+        }],
+        ..Report::default()
     })
 }
 
-/// Scans bytes that were read before.
-#[must_use]
-pub fn scan_snapshot(
-    entry: &Entry,
-    manifest: Option<&Manifest>,
-    snapshot: &Snapshot,
-    rules: &Rules,
-    limits: &Limits,
-) -> Report {
-    let files: Vec<File<'_>> = snapshot
-        .files
-        .iter()
-        .map(|held| File {
-            path: &held.path,
-            content: match &held.content {
-                Content::Bytes(bytes) => metier_scan::Content::Bytes(bytes),
-                Content::Link(target) => metier_scan::Content::Link(target),
-                Content::Special => {
-                    metier_scan::Content::Unread("it is a FIFO, a socket or a device")
-                }
-                Content::Left => {
-                    metier_scan::Content::Unread("the skill is larger than what is kept in memory")
-                }
-            },
-        })
-        .collect();
-    let card = entry.card.as_ref();
-    let name = entry.name();
-    let declared = manifest.and_then(declared);
-    let homepage = manifest
-        .and_then(|manifest| manifest.about.homepage.as_deref())
-        .unwrap_or_default();
-    let about = About {
-        name: &name,
-        description: card.map_or("", |card| &card.description),
-        homepage,
-        declared,
-    };
-    metier_scan::scan(&files, &about, rules, limits)
+fn content(held: &Content) -> metier_scan::Content<'_> {
+    match held {
+        Content::Bytes(bytes) => metier_scan::Content::Bytes(bytes),
+        Content::Link(target) => metier_scan::Content::Link(target),
+        Content::Special => metier_scan::Content::Unread("it is a FIFO, a socket or a device"),
+        Content::Left => {
+            metier_scan::Content::Unread("the skill is larger than what is kept in memory")
+        }
+    }
 }
 
 /// The permissions that a manifest declares; `None` when it says nothing about them.
-fn declared(manifest: &Manifest) -> Option<BTreeSet<metier_sdk::Permission>> {
+fn declared(manifest: &Manifest) -> Option<BTreeSet<Permission>> {
     let declared: BTreeSet<_> = manifest.wants.iter().map(|want| want.permission).collect();
     (!declared.is_empty()).then_some(declared)
 }
+
+/// What is known about a skill from a scan: the verdict, and the worst that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Whether that keeps the skill from being used.
+    pub stance: Stance,
+    /// The rule of the worst finding; empty when there is none.
+    pub rule: Box<str>,
+    /// Its file.
+    pub file: Box<str>,
+    /// Its line; 0 when there is none.
+    pub line: u32,
+    /// What it says.
+    pub message: Box<str>,
+}
+
+/// What follows from a verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stance {
+    /// Nothing speaks against the skill.
+    Fine,
+    /// Something does, and the user has accepted it.
+    Accepted,
+    /// Something does, and the user wants to be warned only.
+    Warned,
+    /// The skill is blocked.
+    Blocked,
+}
+
+/// What was found out about skills before, and what the user said to it.
+pub trait Screen {
+    /// What is known about a skill, by its last known digest.
+    fn known(&self, entry: &Entry) -> Option<Known>;
+}
+
+/// Nothing is known about any skill.
+#[derive(Clone, Copy, Debug)]
+pub struct Unscreened;
+
+impl Screen for Unscreened {
+    fn known(&self, _entry: &Entry) -> Option<Known> {
+        None
+    }
+}
+
+/// How much of a message is kept.
+const MOST_MESSAGE: usize = 300;
+
+impl Known {
+    /// What a report comes to, before anybody was asked about it.
+    #[must_use]
+    pub fn of(report: &Report) -> Self {
+        let verdict = report.verdict();
+        let short = |text: &str| {
+            let text = text::visible(text);
+            let cut: String = text.chars().take(MOST_MESSAGE).collect();
+            if cut.len() < text.len() {
+                format!("{cut}…").into_boxed_str()
+            } else {
+                cut.into_boxed_str()
+            }
+        };
+        let worst = report
+            .findings
+            .iter()
+            .max_by_key(|finding| finding.severity);
+        match (verdict, report.unread.first(), worst) {
+            (Verdict::Incomplete, Some(unread), _) => Self::new(
+                verdict,
+                "".into(),
+                short(&unread.file),
+                0,
+                short(&unread.why),
+            ),
+            (_, _, Some(worst)) => {
+                // Of several that are equally bad, the first.
+                let worst = report
+                    .findings
+                    .iter()
+                    .find(|finding| finding.severity == worst.severity)
+                    .unwrap_or(worst);
+                Self::new(
+                    verdict,
+                    short(worst.rule.id()),
+                    short(&worst.place.file),
+                    worst.place.line,
+                    short(&worst.message),
+                )
+            }
+            _ => Self::new(verdict, "".into(), "".into(), 0, "".into()),
+        }
+    }
+
+    fn new(verdict: Verdict, rule: Box<str>, file: Box<str>, line: u32, message: Box<str>) -> Self {
+        let blocks = matches!(verdict, Verdict::Critical | Verdict::Incomplete);
+        Self {
+            verdict,
+            stance: if blocks {
+                Stance::Blocked
+            } else {
+                Stance::Fine
+            },
+            rule,
+            file,
+            line,
+            message,
+        }
+    }
+
+    /// What was noted; `None` when this program doesn't know the verdict.
+    #[must_use]
+    pub fn from_note(noted: Noted) -> Option<Self> {
+        let verdict = Verdict::ALL
+            .into_iter()
+            .find(|verdict| verdict.word() == &*noted.verdict)?;
+        let Noted {
+            rule,
+            file,
+            line,
+            message,
+            ..
+        } = noted;
+        Some(Self::new(verdict, rule, file, line, message))
+    }
+
+    /// The note about a skill of this name.
+    #[must_use]
+    pub fn note(&self, name: &str) -> Noted {
+        Noted {
+            name: name.into(),
+            verdict: self.verdict.word().into(),
+            rule: self.rule.clone(),
+            file: self.file.clone(),
+            line: self.line,
+            message: self.message.clone(),
+        }
+    }
+
+    /// The same after the user was asked: `accepted` is asked only when the skill would be blocked.
+    #[must_use]
+    pub fn judged(mut self, config: &Config, accepted: impl FnOnce() -> bool) -> Self {
+        if self.stance == Stance::Blocked {
+            self.stance = if accepted() {
+                Stance::Accepted
+            } else if config.security.block_critical {
+                Stance::Blocked
+            } else {
+                Stance::Warned
+            };
+        }
+        self
+    }
+
+    /// For the rules of eligibility.
+    #[must_use]
+    pub fn scan(&self) -> Scan<'_> {
+        match self.stance {
+            Stance::Fine | Stance::Accepted | Stance::Warned => Scan::Passed,
+            Stance::Blocked => self.objection(),
+        }
+    }
+
+    /// What speaks against the skill, whether or not that blocks it.
+    #[must_use]
+    pub fn objection(&self) -> Scan<'_> {
+        let evidence = Evidence {
+            rule: &self.rule,
+            file: &self.file,
+            line: self.line,
+            message: &self.message,
+        };
+        match self.verdict {
+            Verdict::Critical => Scan::Critical(evidence),
+            Verdict::Incomplete => Scan::Incomplete(evidence),
+            _ => Scan::Passed,
+        }
+    }
+}
+
+impl Inventory {
+    /// Takes over what was just found out about an entry; its digest too.
+    pub fn learn(&mut self, entry: usize, digest: Option<Digest>, known: Known) {
+        self.catalog.entries[entry].digest = digest;
+        let name = self.catalog.entries[entry].name().into_owned();
+        for skill in &mut self.skills {
+            if skill.entry != entry {
+                continue;
+            }
+            if !matches!(skill.status, Status::Invalid | Status::Shadowed) {
+                skill
+                    .reasons
+                    .retain(|reason| reason.kind != metier_policy::ReasonKind::Scan);
+                skill.reasons.extend(scan_reason(&name, known.scan()));
+                skill.status = status_of(&skill.reasons);
+            }
+            skill.scan = Some(Box::new(known));
+            return;
+        }
+    }
+}
+
+/// Parsers of other people's languages may go deep.
+const STACK: usize = 64 * 1024 * 1024;
+
+/// Does something with each item on several threads; the results are in the order of the items.
+pub fn in_parallel<T: Sync, R: Send>(
+    items: &[T],
+    threads: usize,
+    done: &AtomicUsize,
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let results: Mutex<Vec<Option<R>>> = Mutex::new(items.iter().map(|_| None).collect());
+    let worker = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(index) else { break };
+            let result = work(item);
+            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+            results[index] = Some(result);
+            done.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    std::thread::scope(|scope| {
+        let started = (0..threads.clamp(1, items.len().max(1)))
+            .filter(|_| {
+                let thread = std::thread::Builder::new().stack_size(STACK);
+                thread.spawn_scoped(scope, worker).is_ok()
+            })
+            .count();
+        if started == 0 {
+            worker();
+        }
+    });
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.into_iter().flatten().collect()
+}
+
+/// Lines of a file around a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// The number of the first line.
+    pub first: u32,
+    /// The lines, as they are in the file but for their ends.
+    pub lines: Vec<String>,
+}
+
+/// How many lines are shown before and after, and how much of a line is kept.
+const AROUND: u32 = 2;
+const MOST_LINE: usize = 4096;
+
+/// The lines around a place; `None` when it is not in a text of the skill, but in an archive for instance.
+#[must_use]
+pub fn frame(snapshot: &Snapshot, place: &Place) -> Option<Frame> {
+    let held = snapshot
+        .files
+        .iter()
+        .find(|held| held.path == place.file && place.line > 0)?;
+    let Content::Bytes(bytes) = &held.content else {
+        return None;
+    };
+    if bytes.contains(&0) {
+        return None;
+    }
+    let first = place.line.saturating_sub(AROUND).max(1);
+    let lines: Vec<String> = bytes
+        .strip_suffix(b"\n")
+        .unwrap_or(bytes)
+        .split(|byte| *byte == b'\n')
+        .skip(first as usize - 1)
+        .take((place.line + AROUND + 1 - first) as usize)
+        .map(|line| {
+            let line = &line[..line.len().min(MOST_LINE)];
+            let line = String::from_utf8_lossy(line);
+            line.trim_end_matches('\r').to_owned()
+        })
+        .collect();
+    (lines.len() > (place.line - first) as usize).then_some(Frame { first, lines })
+}
+
+/// Commands that every shell has in itself.
+const SHELL_WORDS: &[&str] = &[
+    ".", ":", "[", "alias", "break", "cd", "command", "continue", "echo", "eval", "exec", "exit",
+    "export", "false", "getopts", "hash", "local", "printf", "pwd", "read", "readonly", "return",
+    "set", "shift", "source", "test", "times", "trap", "true", "type", "umask", "unalias", "unset",
+    "wait",
+];
+
+/// The permissions that would cover what a skill was seen to do, as narrow as it was seen.
+#[must_use]
+pub fn suggested(seen: &Capabilities) -> Vec<String> {
+    let mut found = BTreeSet::new();
+    for permission in &seen.permissions {
+        let (scopes, unknown): (Vec<String>, bool) = match permission {
+            Permission::NetFetch => (seen.hosts.iter().cloned().collect(), seen.any_host),
+            Permission::ShellExec => {
+                let programs = seen.programs.iter();
+                let programs = programs.filter(|name| !SHELL_WORDS.contains(&name.as_str()));
+                (programs.map(|name| format!("{name} *")).collect(), false)
+            }
+            Permission::EnvRead => (seen.variables.iter().cloned().collect(), false),
+            Permission::FileRead => (seen.reads.iter().cloned().collect(), false),
+            Permission::FileWrite => (seen.writes.iter().cloned().collect(), false),
+            _ => (Vec::new(), false),
+        };
+        // A part that is only known when it runs can be anything.
+        let scopes: Vec<String> = scopes
+            .iter()
+            .map(|scope| scope.replace('\0', "*"))
+            .map(|scope| format!("{permission}({scope})"))
+            .collect();
+        let fits = |text: &String| {
+            text.len() <= 200
+                && !text[..text.len() - 1].contains(')')
+                && text::visible(text) == **text
+                && text.parse::<metier_model::Want>().is_ok()
+        };
+        if unknown || scopes.is_empty() || !scopes.iter().all(fits) {
+            found.insert(permission.to_string());
+        } else {
+            found.extend(scopes);
+        }
+    }
+    found.into_iter().collect()
+}
+
+#[cfg(test)]
+#[path = "scanning_tests.rs"]
+mod tests;

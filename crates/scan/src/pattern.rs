@@ -103,9 +103,10 @@ impl Pattern {
     #[must_use]
     pub fn identity(&self) -> String {
         format!(
-            "{}\0{}\0{}\0{}",
+            "{}\0{}\0{}\0{}\0{}",
             self.id,
             self.severity,
+            self.message,
             self.regex.as_str(),
             self.files.join(",")
         )

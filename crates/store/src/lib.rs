@@ -1,7 +1,7 @@
 //! # metier-store — what we remember
 //!
-//! **Problem.** Some answers must outlive a run: which folders the user trusts, and later what was approved, scanned,
-//! installed and done. They decide what may run on the machine, so they must survive a crash, be private to the user
+//! **Problem.** Some answers must outlive a run: which folders the user trusts, which skills were accepted
+//! against the scanner, and later what was approved, installed and done. They decide what may run on the machine, so they must survive a crash, be private to the user
 //! and never be quietly replaced by nothing.
 //!
 //! **Goals.**
@@ -26,7 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **In → out.** `path → Store` · `folder + time → row` · `folder → trusted by whom, or not`
+//! **In → out.** `path → Store` · `folder + time → row` · `folder → trusted by whom, or not` · `digest + reason → row`
 //!
 //! **Invariants.** the file is 0600 and a folder we create 0700 · a migration happens as a whole or not at all · what was
 //! committed survives a killed process · no clock, no environment, no home directory: paths and times come in · only
@@ -34,11 +34,14 @@
 //!
 //! **Start reading at** `open.rs`, then `schema.rs`, then `trust.rs`.
 
+mod accepted;
 mod error;
 mod open;
 mod schema;
 mod trust;
 
+#[cfg(test)]
+mod accepted_tests;
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
@@ -48,6 +51,7 @@ mod trust_tests;
 
 use std::path::PathBuf;
 
+pub use accepted::Accepted;
 pub use error::StoreError;
 pub use trust::Trusted;
 

@@ -6,13 +6,25 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(crate) const APPLICATION_ID: i32 = i32::from_be_bytes(*b"meti");
 
 /// What each version added; `MIGRATIONS[0]` leads to version 1. Never change one that was released: append.
-static MIGRATIONS: &[&str] = &["
+static MIGRATIONS: &[&str] = &[
+    "
     -- Folders whose project skills may be used. Rows are written by people's decisions only.
     CREATE TABLE trust (
         folder     TEXT NOT NULL PRIMARY KEY,
         trusted_at TEXT NOT NULL
     ) STRICT;
-"];
+",
+    "
+    -- Skills that the user takes as they are, whatever the scanner says; bound to their exact bytes.
+    CREATE TABLE accepted (
+        digest      TEXT NOT NULL PRIMARY KEY,
+        skill       TEXT NOT NULL,
+        verdict     TEXT NOT NULL,
+        reason      TEXT,
+        accepted_at TEXT NOT NULL
+    ) STRICT;
+",
+];
 
 /// The version that this program writes.
 pub(crate) fn newest() -> i64 {

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use metier_catalog::{Entry, FileEntry};
 use metier_model::Manifest;
 use metier_runtime::{Inventory, Skill};
+use metier_scan::Report;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -12,6 +13,7 @@ use crate::{
     json::{self, Object},
     list::{DiagnosticRow, SkillRow},
     manifest,
+    scan::{FindingRow, UnreadRow},
 };
 
 /// Everything about a skill.
@@ -29,7 +31,8 @@ struct Rest<'a> {
     has_hooks: bool,
     has_scripts: bool,
     permissions: Vec<PermissionRow>,
-    findings: Vec<Value>,
+    findings: Vec<FindingRow>,
+    unread: Vec<UnreadRow>,
     tools: Vec<Value>,
     diagnostics: Vec<DiagnosticRow<'a>>,
 }
@@ -55,6 +58,7 @@ impl<'a> Info<'a> {
         skill: &'a Skill,
         manifest: Option<&Manifest>,
         files: &'a [FileEntry],
+        report: &Report,
     ) -> Self {
         let entry: &Entry = inventory.entry(skill);
         let below = |folder: &str| files.iter().any(|file| file.path.starts_with(folder));
@@ -83,7 +87,8 @@ impl<'a> Info<'a> {
                     state: "ask",
                 })
                 .collect(),
-            findings: Vec::new(),
+            findings: report.findings.iter().map(FindingRow::of).collect(),
+            unread: report.unread.iter().map(UnreadRow::of).collect(),
             tools: tools.iter().map(manifest::tool).collect(),
             diagnostics: entry
                 .diagnostics

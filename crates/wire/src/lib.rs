@@ -13,6 +13,7 @@
 //! **Start reading at** `list.rs`, then `info.rs`.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod baseline;
 mod documents;
 mod info;
 mod json;
@@ -20,6 +21,7 @@ mod list;
 mod manifest;
 mod scan;
 
+pub use baseline::Baseline;
 pub use documents::{
     Check, ConfigDocument, ConfigValue, Doctor, ErrorBody, ErrorDocument, PromptDocument,
     PromptSkill, ReadDocument, RootRow, ShowDocument, TrustDocument, TrustRow, ValidateDocument,
@@ -28,4 +30,4 @@ pub use documents::{
 pub use info::Info;
 pub use list::{Counts, DiagnosticRow, List, ReasonRow};
 pub use manifest::{to_json as manifest, without_effect};
-pub use scan::{FindingRow, Observed, ScanDocument, ScannedRow, UnreadRow, sarif};
+pub use scan::{AcceptanceRow, FindingRow, Observed, ScanDocument, ScannedRow, UnreadRow, sarif};

@@ -144,7 +144,11 @@ impl<'a> SkillRow<'a> {
             .shadowed_by
             .map(|winner| self.inventory.catalog.entries[winner].place.path());
         object.optional(key!("shadowed_by"), winner.as_deref().map(shown).as_deref());
-        object.text(key!("scan"), "unknown");
+        let scan = skill.scan.as_deref();
+        object.text(
+            key!("scan"),
+            scan.map_or("unknown", |known| known.verdict.word()),
+        );
         object.number(key!("warnings"), entry.warnings());
         object.flag(key!("selected"), skill.selected);
     }

@@ -59,12 +59,19 @@ const WITHOUT_EFFECT: &[&str] = &[
 ];
 
 /// The fields of a manifest that nothing in this version acts on. Running in the conversation is
-/// what every skill does, so saying so is not a wish.
+/// what every skill does, so saying so is not a wish; rules of a skill count if its type says so.
 #[must_use]
 pub fn without_effect(manifest: &Value) -> Vec<&'static str> {
     let asked = |key: &&&str| {
         let value = manifest.get(**key);
-        value.is_some_and(|value| !(**key == "context" && value == "inline"))
+        let acts = match **key {
+            "context" => value.is_some_and(|value| value == "inline"),
+            "security_rules" => manifest["types"]
+                .as_array()
+                .is_some_and(|types| types.iter().any(|kind| kind == "security-rule")),
+            _ => false,
+        };
+        value.is_some() && !acts
     };
     WITHOUT_EFFECT.iter().filter(asked).copied().collect()
 }

@@ -1,6 +1,7 @@
 //! `scan --json`, and the same as SARIF 2.1.0.
 
-use metier_scan::{Capabilities, Finding, Report, Severity, builtin_rules};
+use metier_model::text::visible;
+use metier_scan::{Capabilities, Finding, Report, Severity, Unread, builtin_rules};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -18,8 +19,8 @@ pub struct ScannedRow {
     pub path: String,
     /// Its name.
     pub name: String,
-    /// The exact bytes that were scanned.
-    pub digest: String,
+    /// The exact bytes that were scanned; `null` when they could not all be read.
+    pub digest: Option<String>,
     /// `clean`, `info`, `warning`, `critical` or `incomplete`.
     pub verdict: &'static str,
     /// How many files were read.
@@ -34,8 +35,15 @@ pub struct ScannedRow {
     pub more: usize,
     /// What was not read.
     pub unread: Vec<UnreadRow>,
-    /// How many findings the user has accepted.
-    pub accepted: usize,
+    /// How many findings `skills.scan.suppress` leaves out.
+    pub suppressed: usize,
+    /// How many findings the baseline leaves out.
+    pub baselined: usize,
+    /// That the user takes these bytes as they are.
+    pub acceptance: Option<AcceptanceRow>,
+    /// Permissions that would cover what it does, if somebody asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggested_permissions: Option<Vec<String>>,
 }
 
 /// What a skill was seen to use.
@@ -53,9 +61,7 @@ impl Observed {
     #[must_use]
     pub fn of(seen: &Capabilities) -> Self {
         let list = |set: &std::collections::BTreeSet<String>| {
-            set.iter()
-                .map(|item| metier_model::text::visible(item).into_owned())
-                .collect()
+            set.iter().map(|item| visible(item).into_owned()).collect()
         };
         Self {
             hosts: list(&seen.hosts),
@@ -100,7 +106,7 @@ impl FindingRow {
             category: finding.rule.category().word(),
             severity: finding.severity.word(),
             owasp: finding.rule.owasp(),
-            file: metier_model::text::visible(&finding.place.file).into_owned(),
+            file: visible(&finding.place.file).into_owned(),
             line: finding.place.line,
             column: finding.place.column,
             message: finding.message.clone(),
@@ -109,9 +115,9 @@ impl FindingRow {
                 .steps
                 .iter()
                 .map(|step| StepRow {
-                    file: metier_model::text::visible(&step.place.file).into_owned(),
+                    file: visible(&step.place.file).into_owned(),
                     line: step.place.line,
-                    what: metier_model::text::visible(&step.what).into_owned(),
+                    what: visible(&step.what).into_owned(),
                 })
                 .collect(),
             fix: finding.rule.fix().map(str::to_owned),
@@ -127,16 +133,30 @@ pub struct UnreadRow {
     why: String,
 }
 
+impl UnreadRow {
+    /// The row of something that was not read.
+    #[must_use]
+    pub fn of(unread: &Unread) -> Self {
+        Self {
+            file: visible(&unread.file).into_owned(),
+            why: visible(&unread.why).into_owned(),
+        }
+    }
+}
+
+/// That the user takes the skill as it is.
+#[derive(Serialize)]
+pub struct AcceptanceRow {
+    /// Why.
+    pub reason: Option<String>,
+    /// When.
+    pub at: String,
+}
+
 impl ScannedRow {
     /// The row of a scanned skill.
     #[must_use]
-    pub fn of(
-        path: String,
-        name: String,
-        digest: String,
-        report: &Report,
-        accepted: usize,
-    ) -> Self {
+    pub fn of(path: String, name: String, digest: Option<String>, report: &Report) -> Self {
         Self {
             path,
             name,
@@ -152,15 +172,11 @@ impl ScannedRow {
             observed: Observed::of(&report.capabilities),
             findings: report.findings.iter().map(FindingRow::of).collect(),
             more: report.more,
-            unread: report
-                .unread
-                .iter()
-                .map(|unread| UnreadRow {
-                    file: metier_model::text::visible(&unread.file).into_owned(),
-                    why: unread.why.clone(),
-                })
-                .collect(),
-            accepted,
+            unread: report.unread.iter().map(UnreadRow::of).collect(),
+            suppressed: 0,
+            baselined: 0,
+            acceptance: None,
+            suggested_permissions: None,
         }
     }
 }
@@ -253,3 +269,7 @@ const fn level(severity: Severity) -> &'static str {
 fn word_level(word: &str) -> &'static str {
     word.parse().map_or("none", level)
 }
+
+#[cfg(test)]
+#[path = "scan_tests.rs"]
+mod tests;

@@ -4,9 +4,19 @@ use std::path::PathBuf;
 
 use crate::Result;
 
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Lists and checks of whole catalogs, and starting.
+    Catalog,
+    /// The scanner.
+    Scan,
+}
+
 /// What to measure, and how long.
 #[derive(Debug)]
 pub(super) struct Options {
+    pub(super) part: Part,
     pub(super) sizes: Vec<usize>,
     /// Few rounds and no large catalogs: to see that it works, not to quote.
     pub(super) quick: bool,
@@ -20,6 +30,7 @@ impl Options {
     pub(super) fn parse(arguments: &[String]) -> Result<Self> {
         let mut sizes = None;
         let mut options = Self {
+            part: Part::Catalog,
             sizes: Vec::new(),
             quick: false,
             keep: None,
@@ -34,7 +45,8 @@ impl Options {
                     .ok_or(format!("`{argument}` needs a value"))
             };
             match argument.as_str() {
-                "catalog" => {} // the only part so far
+                "catalog" => options.part = Part::Catalog,
+                "scan" => options.part = Part::Scan,
                 "--quick" => options.quick = true,
                 "--markdown" => options.markdown = true,
                 "--keep" => options.keep = Some(value()?.into()),
@@ -43,10 +55,11 @@ impl Options {
                 other => return Err(format!("bench does not know `{other}`").into()),
             }
         }
-        let usual: &[usize] = if options.quick {
-            &[52, 1_000]
-        } else {
-            &[52, 1_000, 10_000, 50_000]
+        let usual: &[usize] = match (options.part, options.quick) {
+            (Part::Scan, true) => &[100],
+            (Part::Scan, false) => &[500],
+            (Part::Catalog, true) => &[52, 1_000],
+            (Part::Catalog, false) => &[52, 1_000, 10_000, 50_000],
         };
         options.sizes = sizes.unwrap_or_else(|| usual.to_vec());
         Ok(options)
@@ -74,7 +87,7 @@ fn parse_sizes(text: &str) -> Result<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::Options;
+    use super::{Options, Part};
 
     fn parse(line: &str) -> crate::Result<Options> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
@@ -87,6 +100,8 @@ mod tests {
         assert_eq!(options.sizes, [52, 10]);
         assert!(options.quick && options.markdown && options.keep.is_some());
         assert_eq!(parse("").unwrap().sizes, [52, 1_000, 10_000, 50_000]);
+        let scan = parse("scan").unwrap();
+        assert_eq!((scan.part, scan.sizes.as_slice()), (Part::Scan, &[500][..]));
     }
 
     #[test]

@@ -16,6 +16,9 @@ const STRICT: f64 = 3.0;
 const GROWTH: f64 = 1.2;
 const START_MS: f64 = 3.0;
 const SMALL_MS: f64 = 5.0;
+const SCAN_MS: f64 = 3.0;
+const SCAN_ONE_MS: f64 = 50.0;
+const SCAN_MB: f64 = 64.0;
 const PEAK_MB: &[(usize, f64)] = &[(JUDGED, 64.0), (LARGE, 200.0)];
 
 /// The samples of one size, in the order in which `Bench::catalog` lists its programs.
@@ -83,6 +86,43 @@ pub(super) fn catalog(table: &mut Table, costs: &Costs) {
         Some((_, limit)) => row.budget(ours, *limit, "MB"),
         None => row,
     });
+}
+
+/// [`scan` of a whole corpus, `scan` of one small skill].
+pub(super) fn scan(table: &mut Table, size: usize, samples: &[Vec<Sample>]) {
+    let each = cpu(&samples[0]) / size as f64;
+    table.push(
+        Row::new("scan --json, CPU per skill")
+            .size(size)
+            .ours(ms(each))
+            .budget(each, SCAN_MS, "ms"),
+    );
+    let alone = wall(&samples[1]);
+    table.push(
+        Row::new("scan of one small skill, wall")
+            .size(1)
+            .ours(ms(alone))
+            .budget(alone, SCAN_ONE_MS, "ms"),
+    );
+    let peak = median(&samples[0], |sample| sample.peak_kib) as f64 * 1024.0 / 1e6;
+    table.push(
+        Row::new("scan --json, peak memory")
+            .size(size)
+            .ours(format!("{peak:.1} MB"))
+            .budget(peak, SCAN_MB, "MB"),
+    );
+}
+
+/// What it costs a list that verdicts are known: the same command before and after everything was scanned.
+pub(super) fn verdicts(table: &mut Table, size: usize, known: &[Sample], plain: &[Sample]) {
+    let (known, plain) = (cpu(known), cpu(plain));
+    table.push(
+        Row::new("list --json with verdicts, CPU / without")
+            .size(size)
+            .ours(ms(known))
+            .floor(ms(plain))
+            .value(format!("{:.2}", known / plain)),
+    );
 }
 
 /// Whether five times the skills cost five times the CPU; the floor's own growth tells how quiet the machine was.

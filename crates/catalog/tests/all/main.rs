@@ -12,6 +12,7 @@ mod digest;
 mod discovery;
 mod index;
 mod paths;
+mod snapshot;
 mod zoo;
 
 use std::{

@@ -11,11 +11,13 @@ use crate::{
     commands::list::remarks,
     failure::Failure,
     output::{Tone, count, one_line},
+    screening::Screening,
     session::Session,
 };
 
 /// Check everything that can be wrong on this machine, with the command that mends it
 ///
+/// Skills are scanned too, unless the verdict on their exact bytes is known.
 /// Exit code 1 when something failed; warnings alone don't fail.
 #[derive(clap::Args)]
 pub(crate) struct Args {}
@@ -24,7 +26,12 @@ pub(crate) fn run(session: &Session<'_>, _args: &Args) -> Result<ExitCode, Failu
     let mut checks = configuration(session);
     checks.extend([database(session), cache(session)]);
     match session.inventory() {
-        Ok(inventory) => skills(session, &inventory, &mut checks),
+        Ok(mut inventory) => {
+            let screening = session.screening(&inventory.catalog);
+            rules(&screening, &mut checks);
+            screening.look_at_all(&mut inventory);
+            skills(session, &inventory, &mut checks);
+        }
         Err(_) => checks.push(check(
             "skills",
             "fail",
@@ -113,6 +120,23 @@ fn cache(session: &Session<'_>) -> Check {
             "there is no home directory to keep it in: every start is a cold one".into(),
             Some("set METIER_HOME to a folder".into()),
         ),
+    }
+}
+
+/// One check for each rule that the scanner can't use.
+fn rules(screening: &Screening<'_>, checks: &mut Vec<Check>) {
+    for problem in screening.problems() {
+        let line = problem
+            .line
+            .map_or_else(String::new, |line| format!(":{line}"));
+        checks.push(check(
+            "rules of the scanner",
+            if problem.own { "fail" } else { "warn" },
+            format!("{}{line}: {}", problem.file.display(), problem.message),
+            problem
+                .own
+                .then(|| "metier config skills.scan.rules_dir".to_owned()),
+        ));
     }
 }
 

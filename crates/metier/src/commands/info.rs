@@ -5,13 +5,15 @@ use std::process::ExitCode;
 use metier_catalog::FileEntry;
 use metier_model::{Manifest, Need, Severity};
 use metier_policy::ReasonKind;
-use metier_runtime::{Inventory, Skill, Status};
+use metier_runtime::{Inventory, Skill, Status, scanning::Stance};
+use metier_scan::Report;
 use metier_wire::Info;
 
 use crate::{
     commands::{find, list::mark},
     failure::Failure,
     output::{Output, Tone, count, one_line},
+    screening::unreadable,
     session::Session,
 };
 
@@ -33,11 +35,18 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         .load(session.mode(), session.config.limits.max_skill_bytes)
         .ok()
         .and_then(|(parsed, _)| parsed.manifest);
-    let digest = entry.place.digest().ok();
+    let screening = session.screening(&inventory.catalog);
+    screening.check_rules()?;
+    let (report, digest) = match screening.snapshot(entry) {
+        Ok(held) => (screening.scan_held(entry, &held).0, Some(held.digest)),
+        Err(error) => (unreadable(&error), None),
+    };
+    let known = screening.known(&report, digest);
     if let Some(digest) = digest {
-        session.remember_digest(&inventory, &inventory.catalog.entries[position], digest);
+        let found = std::iter::once((entry, digest, &known, true));
+        screening.remember(&inventory.catalog, found);
     }
-    inventory.catalog.entries[position].digest = digest;
+    inventory.learn(position, digest, known);
     if inventory.catalog.entries[position].card.is_none() {
         inventory
             .skills
@@ -53,16 +62,12 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         return Ok(ExitCode::FAILURE);
     };
     if session.output.is_json() {
-        let info = Info::new(&inventory, skill, manifest.as_ref(), &files);
+        let info = Info::new(&inventory, skill, manifest.as_ref(), &files, &report);
         session.output.stream(|out| info.write(out))?;
     } else {
-        session.output.text(&page(
-            &inventory,
-            skill,
-            manifest.as_ref(),
-            &files,
-            session.output,
-        ))?;
+        let about = page(&inventory, skill, manifest.as_ref(), &files, session.output);
+        session.output.text(&about)?;
+        session.output.text(&findings(&report, session.output))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -102,6 +107,14 @@ fn page(
             .digest
             .map_or_else(|| "unknown".to_owned(), |digest| digest.to_string()),
     );
+    if let Some(known) = &skill.scan {
+        let accepted = match known.stance {
+            Stance::Accepted => " (accepted)",
+            Stance::Warned => " (not blocked: skills.security.block_critical is off)",
+            Stance::Fine | Stance::Blocked => "",
+        };
+        page.field("scan", &format!("{}{accepted}", known.verdict.word()));
+    }
     if let Some(winner) = skill.shadowed_by {
         page.field(
             "shadowed by",
@@ -118,6 +131,51 @@ fn page(
     }
     page.files(files);
     page.diagnostics(inventory, skill);
+    page.text
+}
+
+/// What the scanner found, shortly: `metier scan` shows the evidence.
+fn findings(report: &Report, output: &Output) -> String {
+    const SHOWN: usize = 10;
+    let mut page = Page {
+        output,
+        text: String::new(),
+    };
+    let listed: Vec<_> = report
+        .findings
+        .iter()
+        .filter(|finding| finding.severity > metier_scan::Severity::Info || output.is_verbose())
+        .collect();
+    if listed.is_empty() && report.unread.is_empty() {
+        return page.text;
+    }
+    page.heading("what the scanner found");
+    for finding in listed.iter().take(SHOWN) {
+        page.line(&format!(
+            "    {}:{}: {}: {} [{}]",
+            one_line(&finding.place.file),
+            finding.place.line,
+            finding.severity,
+            one_line(&finding.message),
+            one_line(finding.rule.id())
+        ));
+    }
+    let more = listed.len().saturating_sub(SHOWN) + report.more;
+    if more > 0 {
+        page.line(&format!("    … and {more} more"));
+    }
+    for unread in report.unread.iter().take(SHOWN) {
+        let file = if unread.file.is_empty() {
+            String::new()
+        } else {
+            format!(" {}:", one_line(&unread.file))
+        };
+        page.line(&format!("    not read:{file} {}", one_line(&unread.why)));
+    }
+    if report.unread.len() > SHOWN {
+        let more = report.unread.len() - SHOWN;
+        page.line(&format!("    … and {more} more that were not read"));
+    }
     page.text
 }
 

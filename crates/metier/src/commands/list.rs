@@ -3,7 +3,8 @@
 use std::{mem::ManuallyDrop, process::ExitCode};
 
 use metier_model::{Code, Source};
-use metier_runtime::{Inventory, Skill, Status};
+use metier_policy::scan_reason;
+use metier_runtime::{Inventory, Skill, Status, scanning::Stance};
 use metier_wire::List;
 use unicode_width::UnicodeWidthStr;
 
@@ -25,11 +26,19 @@ pub(crate) struct Args {
     /// Only skills from this source: extra, builtin, user, project or inline
     #[arg(long, value_name = "SOURCE")]
     source: Option<Source>,
+    /// Scan the skills first; otherwise the last verdict is shown
+    #[arg(long)]
+    scan: bool,
 }
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
     // The process ends with the command: giving ten thousand skills back one by one only takes time.
     let mut inventory = ManuallyDrop::new(session.inventory()?);
+    if args.scan {
+        let screening = session.screening(&inventory.catalog);
+        screening.check_rules()?;
+        screening.look_at_all(&mut inventory);
+    }
     if let Some(source) = args.source {
         let Inventory {
             catalog, skills, ..
@@ -122,6 +131,14 @@ pub(super) fn remarks(inventory: &Inventory, skill: &Skill) -> Vec<String> {
             format!("{}{hint}", one_line(&reason.message))
         })
         .collect();
+    if let Some(known) = skill
+        .scan
+        .as_deref()
+        .filter(|known| known.stance == Stance::Warned)
+    {
+        let reason = scan_reason(&entry.name(), known.objection());
+        lines.extend(reason.map(|reason| format!("warning: {}", one_line(&reason.message))));
+    }
     if let Some(winner) = skill.shadowed_by {
         let winner = inventory.catalog.entries[winner].place.path();
         lines.push(format!("hidden by {}", one_line(&winner.to_string_lossy())));

@@ -17,6 +17,7 @@ pub(crate) mod validate;
 use std::process::ExitCode;
 
 use metier_model::text::shell_word;
+use metier_policy::ReasonKind::Untrusted;
 use metier_runtime::{Inventory, Skill, Status};
 
 use crate::{
@@ -77,7 +78,7 @@ fn find<'a>(
     })
 }
 
-/// A skill whose content may be shown: an invalid, blocked or disabled one is refused with its reasons.
+/// A skill whose content may be shown once it was screened: an invalid, untrusted or disabled one is refused with its reasons.
 fn find_usable<'a>(
     session: &Session<'_>,
     inventory: &'a Inventory,
@@ -90,6 +91,8 @@ fn find_usable<'a>(
     };
     match skill.status {
         Status::Ready | Status::NotReady | Status::Shadowed => Ok(skill),
+        // The list knows only what was there last time; whoever gives out content looks again.
+        Status::Blocked if skill.reasons.iter().all(|reason| reason.kind != Untrusted) => Ok(skill),
         Status::Invalid => {
             let failure = refuse("invalid", "can't be read").path(entry.manifest_path());
             let error = entry

@@ -1,6 +1,7 @@
 //! `metier prompt`
 
 use std::{
+    collections::BTreeSet,
     fs,
     io::Read,
     path::{Path, PathBuf},
@@ -19,6 +20,7 @@ use crate::{
     commands::{find_usable, show},
     failure::Failure,
     output::{Tone, count, one_line},
+    screening::refused,
     session::Session,
 };
 
@@ -160,11 +162,19 @@ fn catalog(
 
 /// The bodies of the skills that were named with `--skills`.
 fn active_bodies(session: &Session<'_>, inventory: &Inventory) -> Result<Vec<String>, Failure> {
+    if session.global.skills.is_empty() {
+        return Ok(Vec::new());
+    }
+    let screening = session.screening(&inventory.catalog);
+    screening.check_rules()?;
     let names = session.global.skills.iter();
     names
         .map(|name| {
             let entry = inventory.entry(find_usable(session, inventory, name)?);
-            let rendered = show::activate(session, entry, &Arguments::default(), false)?;
+            let held = screening
+                .admit(&inventory.catalog, entry)
+                .map_err(|refusal| refused(entry, &refusal))?;
+            let rendered = show::activate(session, entry, &held, &Arguments::default(), false)?;
             let directory = entry.place.path().to_string_lossy().into_owned();
             Ok(render::wrap(&entry.name(), &directory, &rendered))
         })
@@ -215,7 +225,12 @@ fn full(
         mode: session.mode(),
         max_skill_bytes: session.config.limits.max_skill_bytes,
     };
-    let (text, failed) = prompt::full(inventory, &options);
+    let screening = session.screening(&inventory.catalog);
+    screening.check_rules()?;
+    let (text, failed) = prompt::full(inventory, &options, |entry| {
+        screening.admit(&inventory.catalog, entry)
+    });
+    let left_out: BTreeSet<String> = failed.iter().map(|(name, _)| name.clone()).collect();
     for (name, error) in failed {
         session.output.note(&format!(
             "{} skill `{}` was left out: {}",
@@ -225,7 +240,7 @@ fn full(
         ));
     }
     if args.format == Format::Json || session.output.is_json() {
-        let listing = prompt::listing(
+        let mut listing = prompt::listing(
             inventory,
             &prompt::Options {
                 max_skills: options.max_skills,
@@ -233,6 +248,7 @@ fn full(
                 ..prompt::Options::default()
             },
         );
+        listing.lines.retain(|line| !left_out.contains(line.name));
         let tokens = metier_runtime::count_tokens(&text);
         session.output.document(&PromptDocument {
             tokens,

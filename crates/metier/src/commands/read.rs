@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use metier_catalog::{ReadError, Resource};
 use metier_wire::ReadDocument;
 
-use crate::{commands::find_usable, failure::Failure, session::Session};
+use crate::{commands::find_usable, failure::Failure, screening::refused, session::Session};
 
 /// Print a file of a skill
 ///
@@ -25,10 +25,20 @@ const MAX_RESOURCE: u64 = 10 * 1024 * 1024;
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
     let entry = inventory.entry(find_usable(session, &inventory, &args.name)?);
-    let resource = entry
+    // What can't be given out anyway is refused for that.
+    let refuse = |error: &ReadError| failure(&args.name, error);
+    entry
         .place
         .resource(&args.path, MAX_RESOURCE)
-        .map_err(|error| failure(&args.name, &error))?;
+        .map_err(|error| refuse(&error))?;
+    let screening = session.screening(&inventory.catalog);
+    screening.check_rules()?;
+    let held = screening
+        .admit(&inventory.catalog, entry)
+        .map_err(|refusal| refused(entry, &refusal))?;
+    let resource = held
+        .resource(&args.path, MAX_RESOURCE)
+        .map_err(|error| refuse(&error))?;
     if session.output.is_json() {
         let (text, size, binary) = match &resource {
             Resource::Text(text) => (Some(text.as_str()), text.len(), false),

@@ -1,23 +1,24 @@
 //! `metier scan`
 
 use std::{
-    path::PathBuf,
+    fs,
+    path::{Path, PathBuf},
     process::ExitCode,
-    sync::{
-        Mutex,
-        atomic::{AtomicUsize, Ordering},
-    },
 };
 
-use metier_catalog::{Entry, Root};
-use metier_model::Source;
-use metier_runtime::scanning::{self, Scanned};
+use metier_catalog::{Catalog, Entry, Root};
+use metier_model::{Digest, Source, text::shell_word};
+use metier_runtime::scanning::{self, Frame, Known, Stance};
 use metier_scan::{Finding, Report, Severity, Verdict};
-use metier_wire::{ScanDocument, ScannedRow, sarif};
+use metier_store::{Accepted, Store};
+use metier_wire::{AcceptanceRow, Baseline, ScanDocument, ScannedRow, sarif};
+use unicode_width::UnicodeWidthStr;
 
 use crate::{
     failure::Failure,
+    machine::timestamp,
     output::{Output, Tone, count, one_line},
+    screening::{Screening, unreadable},
     session::Session,
 };
 
@@ -26,10 +27,12 @@ use crate::{
 /// What blocks is a chain of evidence: a secret that reaches the network, a download that is run, hidden
 /// text that instructs. What a skill is merely able to do is listed, not punished. Exit code 1 when
 /// something is found at or over `--fail-on`, or when not everything could be read.
+///
+/// A skill that is blocked can be taken as it is with `--accept`: for exactly these bytes, until one changes.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A skill's name or folder, or a folder of skills
-    #[arg(value_name = "PATH|NAME", default_value = ".")]
+    /// A skill's name or folder, or a folder of skills [default: this folder; with `--root`, all skills there]
+    #[arg(value_name = "PATH|NAME")]
     what: Vec<String>,
     /// How to print: text, json or sarif
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -37,6 +40,24 @@ pub(crate) struct Args {
     /// What makes the command fail
     #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = FailOn::Critical)]
     fail_on: FailOn,
+    /// Leave out the findings that this file names
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write what is found into the baseline
+    #[arg(long, requires = "baseline")]
+    update_baseline: bool,
+    /// Print the permissions that would cover what the skill was seen to do
+    #[arg(long)]
+    suggest_permissions: bool,
+    /// Take the skill as it is, whatever was found: it is not blocked until a byte changes
+    #[arg(long, conflicts_with_all = ["revoke", "baseline", "suggest_permissions"])]
+    accept: bool,
+    /// Take that back
+    #[arg(long, conflicts_with_all = ["baseline", "suggest_permissions"])]
+    revoke: bool,
+    /// Why, for `--accept` and `--update-baseline`
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -60,34 +81,83 @@ enum FailOn {
 }
 
 /// A skill and what was found in it.
-struct Result_ {
-    entry: Entry,
-    scanned: Scanned,
+struct Scan<'a> {
+    entry: &'a Entry,
+    /// What to type for it: its name if it was asked for by name, else its folder.
+    word: String,
+    digest: Option<Digest>,
+    report: Report,
+    /// The lines around each finding.
+    frames: Vec<Option<Frame>>,
+    suppressed: usize,
+    baselined: usize,
+    known: Known,
+    acceptance: Option<Accepted>,
 }
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+    if args.reason.is_some() && !args.accept && !args.update_baseline {
+        return Err(
+            Failure::broken("usage", "`--reason` says why something is accepted")
+                .hint("add `--accept` or `--update-baseline`"),
+        );
+    }
+    // Skills that bring rules lie in the usual places, wherever the one that is scanned lies.
+    let usual = session.catalog().unwrap_or_default();
     let entries = entries(session, args)?;
-    let results = scan_all(session, entries)?;
+    if args.revoke {
+        return revoke(session, args, &entries);
+    }
+    let screening = session.screening(&usual);
+    screening.check_rules()?;
+    let mut scans = scan_all(&screening, &entries);
+    for scan in &mut scans {
+        let name = scan.entry.name();
+        let path = scan.entry.place.path();
+        let by_name = args.what.iter().any(|what| **what == *name) && !is_path(session, &name);
+        let word = if by_name {
+            name
+        } else {
+            path.to_string_lossy()
+        };
+        scan.word = shell_word(&word).into_owned();
+    }
+    remember(&screening, &usual, &scans);
+    if args.accept {
+        accept(session, args, &mut scans)?;
+    }
+    if let Some(file) = &args.baseline {
+        apply_baseline(session, args, file, &mut scans)?;
+    }
+    print(session, args, &scans)?;
+    let fails = scans.iter().any(|scan| fails(scan, args.fail_on));
+    Ok(ExitCode::from(u8::from(fails)))
+}
+
+fn print(session: &Session<'_>, args: &Args, scans: &[Scan<'_>]) -> Result<(), Failure> {
     let format = args.format.unwrap_or(if session.output.is_json() {
         Format::Json
     } else {
         Format::Text
     });
     match format {
-        Format::Json => session.output.document(&document(&results))?,
-        Format::Sarif => session
-            .output
-            .document(&sarif(&document(&results), env!("CARGO_PKG_VERSION")))?,
-        Format::Text => session.output.text(&report(&results, session.output))?,
+        Format::Json => session.output.document(&document(args, scans))?,
+        Format::Sarif => {
+            let document = document(args, scans);
+            let log = sarif(&document, env!("CARGO_PKG_VERSION"));
+            session.output.document(&log)?;
+        }
+        Format::Text if args.suggest_permissions => session.output.text(&suggestions(scans))?,
+        Format::Text => session.output.text(&report(scans, session.output))?,
     }
-    let fails = results
-        .iter()
-        .any(|result| fails(&result.scanned.report, args.fail_on));
-    Ok(ExitCode::from(u8::from(fails)))
+    Ok(())
 }
 
-fn fails(report: &Report, fail_on: FailOn) -> bool {
-    match (fail_on, report.verdict()) {
+fn fails(scan: &Scan<'_>, fail_on: FailOn) -> bool {
+    if scan.acceptance.is_some() {
+        return false;
+    }
+    match (fail_on, scan.report.verdict()) {
         (FailOn::Never, _) | (_, Verdict::Clean | Verdict::Info) => false,
         (_, Verdict::Critical | Verdict::Incomplete) => true,
         (fail_on, Verdict::Warning) => fail_on == FailOn::Warning,
@@ -96,8 +166,17 @@ fn fails(report: &Report, fail_on: FailOn) -> bool {
 
 /// The skills that were named: by path if there is one, else by name.
 fn entries(session: &Session<'_>, args: &Args) -> Result<Vec<Entry>, Failure> {
+    if args.what.is_empty() && !session.global.root.is_empty() {
+        return Ok(session.inventory()?.catalog.entries);
+    }
+    let here = [".".to_owned()];
+    let what = if args.what.is_empty() {
+        &here[..]
+    } else {
+        &args.what
+    };
     let (paths, names): (Vec<&String>, Vec<&String>) =
-        args.what.iter().partition(|what| is_path(session, what));
+        what.iter().partition(|what| is_path(session, what));
     let mut entries = Vec::new();
     if !paths.is_empty() {
         let roots = paths
@@ -142,106 +221,245 @@ fn is_path(session: &Session<'_>, what: &str) -> bool {
     what.contains('/') || what == "." || session.machine.work.join(what).exists()
 }
 
-/// On all cores; the order is that of the entries.
-fn scan_all(session: &Session<'_>, entries: Vec<Entry>) -> Result<Vec<Result_>, Failure> {
-    let rules = metier_scan::Rules::default();
-    let limits = metier_scan::Limits::default();
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<Result<Scanned, metier_catalog::ReadError>>>> =
-        Mutex::new((0..entries.len()).map(|_| None).collect());
-    let threads = std::thread::available_parallelism()
-        .map_or(1, usize::from)
-        .min(8)
-        .min(entries.len().max(1));
-    let work = || {
-        while let Some(entry) = entries.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let index = entries
-                .iter()
-                .position(|other| std::ptr::eq(other, entry))
-                .unwrap_or_default();
-            let manifest = entry
-                .load(session.mode(), u64::MAX)
-                .ok()
-                .and_then(|(parsed, _)| parsed.manifest);
-            let scanned = scanning::scan(entry, manifest.as_ref(), &rules, &limits);
-            if let Ok(mut results) = results.lock() {
-                results[index] = Some(scanned);
-            }
+/// The order is that of the entries.
+fn scan_all<'e>(screening: &Screening<'_>, entries: &'e [Entry]) -> Vec<Scan<'e>> {
+    let all: Vec<&Entry> = entries.iter().collect();
+    let scanned = screening.scan(&all, |_, scanned| match scanned {
+        Ok(scanned) => {
+            let frame = |finding: &Finding| scanning::frame(&scanned.snapshot, &finding.place);
+            let frames = scanned.report.findings.iter().map(frame).collect();
+            let digest = Some(scanned.snapshot.digest);
+            (scanned.report, digest, frames, scanned.suppressed)
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(work);
-        }
-        work();
+        Err(error) => (unreadable(&error), None, Vec::new(), 0),
     });
-    let results = results.into_inner().unwrap_or_default();
     entries
-        .into_iter()
-        .zip(results)
-        .map(|(entry, scanned)| match scanned {
-            Some(Ok(scanned)) => Ok(Result_ { entry, scanned }),
-            Some(Err(error)) => {
-                Err(Failure::unmet("unreadable", error.to_string()).path(entry.place.path()))
+        .iter()
+        .zip(scanned)
+        .map(|(entry, (report, digest, frames, suppressed))| {
+            let known = screening.known(&report, digest);
+            let accepted = (known.stance == Stance::Accepted)
+                .then(|| digest.and_then(|digest| screening.accepted(digest)))
+                .flatten();
+            Scan {
+                entry,
+                word: String::new(),
+                digest,
+                report,
+                frames,
+                suppressed,
+                baselined: 0,
+                acceptance: accepted.cloned(),
+                known,
             }
-            None => Err(Failure::broken(
-                "scan",
-                "a skill was not scanned".to_owned(),
-            )),
         })
         .collect()
 }
 
-fn document(results: &[Result_]) -> ScanDocument {
-    ScanDocument {
-        skills: results
+fn remember(screening: &Screening<'_>, usual: &Catalog, scans: &[Scan<'_>]) {
+    let found = scans
+        .iter()
+        .filter_map(|scan| Some((scan.entry, scan.digest?, &scan.known, true)));
+    screening.remember(usual, found);
+}
+
+/// A decision about bytes is made one skill at a time.
+fn one_by_one(args: &Args, number: usize) -> Result<(), Failure> {
+    if number == args.what.len().max(1) {
+        return Ok(());
+    }
+    let message = format!(
+        "{} are meant, and each needs its own decision",
+        count(number, "skill")
+    );
+    Err(Failure::broken("usage", message).hint("name each skill by its name or its folder"))
+}
+
+fn accept(session: &Session<'_>, args: &Args, scans: &mut [Scan<'_>]) -> Result<(), Failure> {
+    one_by_one(args, scans.len())?;
+    for scan in scans {
+        let name = scan.entry.name();
+        let verdict = scan.report.verdict();
+        if verdict < Verdict::Incomplete {
+            session.output.note(&format!(
+                "{} has nothing that would have to be accepted",
+                one_line(&name)
+            ));
+            continue;
+        }
+        let Some(digest) = scan.digest else {
+            let message = format!("skill `{name}` can't be read, so nobody knows what it is");
+            return Err(Failure::unmet("unreadable", message).skill(name));
+        };
+        let accepted = Accepted {
+            digest: digest.to_string(),
+            skill: name.clone().into_owned(),
+            verdict: verdict.word().to_owned(),
+            reason: args.reason.clone(),
+            at: timestamp(session.machine.now),
+        };
+        Store::open(database(session)?)?.accept(&accepted)?;
+        session.output.note(&format!(
+            "{} is accepted as it is; take it back with `metier scan {} --revoke`",
+            one_line(&name),
+            scan.word
+        ));
+        scan.acceptance = Some(accepted);
+    }
+    Ok(())
+}
+
+fn revoke(session: &Session<'_>, args: &Args, entries: &[Entry]) -> Result<ExitCode, Failure> {
+    one_by_one(args, entries.len())?;
+    let mut lines = String::new();
+    for entry in entries {
+        let name = one_line(&entry.name());
+        let digest = entry.place.digest().map_err(|error| {
+            Failure::unmet("unreadable", error.to_string()).path(entry.place.path())
+        })?;
+        let removed = match Store::open_existing(database(session)?)? {
+            Some(store) => store.take_back(&digest.to_string())?,
+            None => false,
+        };
+        lines.push_str(&if removed {
+            format!(
+                "{} {name} is not accepted any more\n",
+                session.output.paint("✓", Tone::Good)
+            )
+        } else {
+            format!("{name}, as it is now, was not accepted\n")
+        });
+    }
+    session.output.page("message", lines.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn database<'s>(session: &'s Session<'_>) -> Result<&'s Path, Failure> {
+    session.machine.database.as_deref().ok_or_else(|| {
+        Failure::broken("store", "there is no home directory to remember it in")
+            .hint("set METIER_HOME to a folder")
+    })
+}
+
+/// Leaves out what the baseline holds, or makes the baseline hold what was found.
+fn apply_baseline(
+    session: &Session<'_>,
+    args: &Args,
+    file: &Path,
+    scans: &mut [Scan<'_>],
+) -> Result<(), Failure> {
+    let path = session.machine.work.join(file);
+    let wrong = |why: String| {
+        Failure::broken("baseline", format!("the baseline can't be used: {why}"))
+            .path(&path)
+            .hint("write one with `--update-baseline`")
+    };
+    let mut baseline = match fs::read_to_string(&path) {
+        Ok(text) => Baseline::parse(&text).map_err(wrong)?,
+        Err(error) if args.update_baseline && error.kind() == std::io::ErrorKind::NotFound => {
+            Baseline::default()
+        }
+        Err(error) => return Err(wrong(error.to_string())),
+    };
+    if args.update_baseline {
+        let names: Vec<String> = scans
             .iter()
-            .map(|result| {
-                ScannedRow::of(
-                    result.entry.place.path().to_string_lossy().into_owned(),
-                    result.entry.name().into_owned(),
-                    result.scanned.digest.to_string(),
-                    &result.scanned.report,
-                    0,
-                )
-            })
-            .collect(),
+            .map(|scan| scan.entry.name().into_owned())
+            .collect();
+        let all = scans.iter().zip(&names).flat_map(|(scan, name)| {
+            let findings = scan.report.findings.iter();
+            findings.map(move |finding| (name.as_str(), finding))
+        });
+        baseline.replace(all, args.reason.as_deref());
+        fs::write(&path, baseline.text()).map_err(|error| wrong(error.to_string()))?;
+        session.output.note(&format!(
+            "{} in the baseline {}",
+            count(baseline.len(), "finding"),
+            one_line(&path.to_string_lossy())
+        ));
+    }
+    for scan in scans {
+        let name = scan.entry.name().into_owned();
+        let kept: Vec<bool> = scan
+            .report
+            .findings
+            .iter()
+            .map(|finding| !baseline.holds(&name, finding))
+            .collect();
+        scan.baselined =
+            scanning::leave_out(&mut scan.report, |finding| baseline.holds(&name, finding));
+        let mut kept = kept.into_iter();
+        scan.frames.retain(|_| kept.next().unwrap_or(true));
+    }
+    Ok(())
+}
+
+fn document(args: &Args, scans: &[Scan<'_>]) -> ScanDocument {
+    let row = |scan: &Scan<'_>| ScannedRow {
+        suppressed: scan.suppressed,
+        baselined: scan.baselined,
+        acceptance: scan.acceptance.as_ref().map(|accepted| AcceptanceRow {
+            reason: accepted.reason.clone(),
+            at: accepted.at.clone(),
+        }),
+        suggested_permissions: args
+            .suggest_permissions
+            .then(|| scanning::suggested(&scan.report.capabilities)),
+        ..ScannedRow::of(
+            scan.entry.place.path().to_string_lossy().into_owned(),
+            scan.entry.name().into_owned(),
+            scan.digest.map(|digest| digest.to_string()),
+            &scan.report,
+        )
+    };
+    ScanDocument {
+        skills: scans.iter().map(row).collect(),
     }
 }
 
-fn report(results: &[Result_], output: &Output) -> String {
+/// What a manifest would have to say, as YAML.
+fn suggestions(scans: &[Scan<'_>]) -> String {
     let mut out = String::new();
-    for result in results {
-        let report = &result.scanned.report;
-        for finding in &report.findings {
-            if finding.severity > Severity::Info || output.is_verbose() {
-                out.push_str(&frame(result, finding, output));
-            }
+    for scan in scans {
+        out.push_str(&format!("# {}\n", one_line(&scan.entry.name())));
+        let wanted = scanning::suggested(&scan.report.capabilities);
+        if wanted.is_empty() {
+            out.push_str("permissions: []\n");
+            continue;
         }
-        for unread in &report.unread {
-            out.push_str(&format!(
-                "{}: not read: {} ({})\n",
-                one_line(&result.entry.name()),
-                one_line(&unread.file),
-                one_line(&unread.why)
-            ));
+        out.push_str("permissions:\n");
+        for permission in wanted {
+            // A `#` or a `: ` means something to YAML; brackets and stars within a word don't.
+            let plain = !permission.contains(" #") && !permission.contains(": ");
+            let shown = if plain {
+                permission
+            } else {
+                format!("{permission:?}")
+            };
+            out.push_str(&format!("  - {shown}\n"));
         }
     }
-    let worst = results
-        .iter()
-        .map(|result| result.scanned.report.verdict())
-        .max()
-        .unwrap_or(Verdict::Clean);
-    let sign = if worst >= Verdict::Incomplete {
-        output.paint("✗", Tone::Bad)
-    } else {
-        output.paint("✓", Tone::Good)
-    };
+    out
+}
+
+/// How many findings of a skill are shown, and for how many skills a line is printed even if nothing is wrong.
+const SHOWN: usize = 20;
+
+fn report(scans: &[Scan<'_>], output: &Output) -> String {
+    let mut out = String::new();
+    for scan in scans {
+        findings(scan, output, &mut out);
+        let quiet = scan.report.verdict() <= Verdict::Info && scan.acceptance.is_none();
+        if !quiet || scans.len() <= SHOWN || output.is_verbose() {
+            out.push_str(&summary(scan, output));
+        }
+    }
+    if scans.len() == 1 {
+        return out;
+    }
     let with = |verdict: Verdict| {
-        results
-            .iter()
-            .filter(|result| result.scanned.report.verdict() == verdict)
-            .count()
+        let verdicts = scans.iter().map(|scan| scan.report.verdict());
+        verdicts.filter(|own| *own == verdict).count()
     };
     let parts: Vec<String> = Verdict::ALL
         .into_iter()
@@ -250,39 +468,228 @@ fn report(results: &[Result_], output: &Output) -> String {
         .filter(|(number, _)| *number > 0)
         .map(|(number, verdict)| format!("{number} {}", verdict.word()))
         .collect();
-    out.push_str(&format!(
-        "{sign} {}: {}\n",
-        count(results.len(), "skill"),
-        parts.join(", ")
-    ));
+    let total = count(scans.len(), "skill");
+    out.push_str(&format!("{total}: {}\n", parts.join(", ")));
     out
 }
 
-fn frame(result: &Result_, finding: &Finding, output: &Output) -> String {
+fn findings(scan: &Scan<'_>, output: &Output, out: &mut String) {
+    let shown = |finding: &&Finding| finding.severity > Severity::Info || output.is_verbose();
+    let most = if output.is_verbose() {
+        usize::MAX
+    } else {
+        SHOWN
+    };
+    let number = scan.report.findings.iter().filter(shown).count();
+    let frames = scan.frames.iter().chain(std::iter::repeat(&None));
+    for (finding, frame) in scan
+        .report
+        .findings
+        .iter()
+        .zip(frames)
+        .filter(|(finding, _)| shown(finding))
+        .take(most)
+    {
+        describe(scan, finding, frame.as_ref(), output, out);
+    }
+    let more = number.saturating_sub(most) + scan.report.more;
+    if more > 0 {
+        out.push_str(&format!("… and {more} more\n"));
+    }
+    for unread in scan.report.unread.iter().take(most) {
+        let path = match unread.file.as_str() {
+            "" => scan.entry.place.path().into_owned(),
+            file => scan.entry.place.path().join(file),
+        };
+        out.push_str(&format!(
+            "{}: {}: {}\n",
+            one_line(&path.to_string_lossy()),
+            output.paint("not read", Tone::Warn),
+            one_line(&unread.why)
+        ));
+    }
+    let more = scan.report.unread.len().saturating_sub(most);
+    if more > 0 {
+        out.push_str(&format!("… and {more} more that were not read\n"));
+    }
+}
+
+/// `✗ name: critical (2 critical, 1 warning; 12 files)`.
+fn summary(scan: &Scan<'_>, output: &Output) -> String {
+    let verdict = scan.report.verdict();
+    let accepted = scan.acceptance.as_ref();
+    let sign = match verdict {
+        Verdict::Critical | Verdict::Incomplete if accepted.is_none() => {
+            output.paint("✗", Tone::Bad)
+        }
+        Verdict::Warning => output.paint("!", Tone::Warn),
+        _ => output.paint("✓", Tone::Good),
+    };
+    let number = |severity: Severity| {
+        let findings = scan.report.findings.iter();
+        findings
+            .filter(|finding| finding.severity == severity)
+            .count()
+    };
+    let mut parts: Vec<String> = [Severity::Critical, Severity::Warning, Severity::Info]
+        .into_iter()
+        .map(|severity| (number(severity), severity.word()))
+        .chain([
+            (scan.report.unread.len(), "not read"),
+            (scan.suppressed, "suppressed"),
+            (scan.baselined, "in the baseline"),
+        ])
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, word)| format!("{number} {word}"))
+        .collect();
+    parts.push(count(scan.report.files, "file"));
+    let mut line = format!(
+        "{sign} {}: {} ({})",
+        output.paint(&one_line(&scan.entry.name()), Tone::Strong),
+        verdict.word(),
+        parts.join(", ")
+    );
+    if let Some(accepted) = accepted {
+        let reason = accepted.reason.as_deref().unwrap_or("no reason given");
+        line.push_str(&format!(
+            ", accepted on {}: {}",
+            accepted.at.get(..10).unwrap_or(&accepted.at),
+            one_line(reason)
+        ));
+    }
+    line.push('\n');
+    if accepted.is_none() && scan.known.stance == Stance::Blocked && verdict >= Verdict::Incomplete
+    {
+        line.push_str(&format!(
+            "  {} it is blocked; if you know better: metier scan {} --accept --reason TEXT\n",
+            output.paint("hint:", Tone::Note),
+            scan.word
+        ));
+    }
+    line
+}
+
+fn describe(
+    scan: &Scan<'_>,
+    finding: &Finding,
+    frame: Option<&Frame>,
+    output: &Output,
+    out: &mut String,
+) {
     let tone = match finding.severity {
         Severity::Critical => Tone::Bad,
         Severity::Warning => Tone::Warn,
         Severity::Info => Tone::Faint,
     };
-    let path = result.entry.place.path().join(&finding.place.file);
-    let mut out = format!(
+    let path = scan.entry.place.path().join(&finding.place.file);
+    out.push_str(&format!(
         "{}:{}:{}: {}: {} [{}]\n",
         one_line(&path.to_string_lossy()),
         finding.place.line,
         finding.place.column,
         output.paint(finding.severity.word(), tone),
         one_line(&finding.message),
-        finding.rule.id()
-    );
-    let number = finding.place.line.to_string();
-    out.push_str(&format!(
-        "  {} {} {}\n",
-        output.paint(&number, Tone::Faint),
-        output.paint("|", Tone::Faint),
-        one_line(&finding.evidence)
+        one_line(finding.rule.id())
     ));
-    if let Some(fix) = finding.rule.fix() {
-        out.push_str(&format!("  {} {fix}\n", output.paint("hint:", Tone::Note)));
+    match frame {
+        Some(frame) => draw(finding, frame, output, out),
+        None => out.push_str(&format!(
+            "  {} {}\n",
+            output.paint("|", Tone::Faint),
+            one_line(&finding.evidence)
+        )),
     }
-    out
+    for step in &finding.steps {
+        out.push_str(&format!(
+            "  {} {}:{}: {}\n",
+            output.paint("from", Tone::Faint),
+            one_line(&step.place.file),
+            step.place.line,
+            one_line(&step.what)
+        ));
+    }
+    if let Some(fix) = finding.rule.fix() {
+        out.push_str(&format!(
+            "  {} {}\n",
+            output.paint("hint:", Tone::Note),
+            one_line(fix)
+        ));
+    }
+}
+
+/// The lines around a finding, with a mark below its column.
+fn draw(finding: &Finding, frame: &Frame, output: &Output, out: &mut String) {
+    let last = frame.first as usize + frame.lines.len().saturating_sub(1);
+    let width = last.to_string().len();
+    let bar = output.paint("|", Tone::Faint);
+    let column = finding.place.column.saturating_sub(1) as usize;
+    for (number, line) in (frame.first..).zip(&frame.lines) {
+        let here = number == finding.place.line;
+        let (text, mark) = window(line, if here { column } else { 0 }, column);
+        let number = output.paint(&format!("{number:>width$}"), Tone::Faint);
+        out.push_str(format!("  {number} {bar} {text}").trim_end());
+        out.push('\n');
+        if here {
+            let mark = " ".repeat(mark);
+            let caret = output.paint("^", Tone::Bad);
+            out.push_str(&format!("  {:>width$} {bar} {mark}{caret}\n", ""));
+        }
+    }
+}
+
+/// How much of a line is shown, and how much of that before the column that counts.
+const WINDOW: usize = 120;
+const BEFORE: usize = 60;
+
+/// The part of a line around a column, with nothing hidden in it, and where the column is in that part. All lines of a frame are cut
+/// at the same place.
+fn window(line: &str, column: usize, common: usize) -> (String, usize) {
+    let start = if common > WINDOW - 20 {
+        common - BEFORE
+    } else {
+        0
+    };
+    let part = |from: usize, to: usize| -> String {
+        let cut: String = line.chars().skip(from).take(to - from).collect();
+        let seen = metier_model::text::visible(&cut);
+        // Joiners are visible elsewhere; here they would shift the mark.
+        seen.replace('\u{200d}', "\\u{200d}")
+    };
+    let dots = if start > 0 && line.chars().nth(start).is_some() {
+        "…"
+    } else {
+        ""
+    };
+    let before = part(start, column.max(start));
+    let after = part(column.max(start), start + WINDOW);
+    let more = if line.chars().nth(start + WINDOW).is_some() {
+        "…"
+    } else {
+        ""
+    };
+    let mark = dots.width() + before.width();
+    let shown = format!("{dots}{before}{after}");
+    // What is spelled out takes more room than it had.
+    match shown.char_indices().nth(2 * WINDOW) {
+        Some((cut, _)) => (format!("{}…", &shown[..cut]), mark.min(2 * WINDOW)),
+        None => (format!("{shown}{more}"), mark),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_cut_around_its_column_and_hides_nothing() {
+        assert_eq!(window("abc", 1, 1), ("abc".to_owned(), 1));
+        assert_eq!(window("\tab", 1, 1), (" ab".to_owned(), 1));
+        let hidden = "a\u{202e}b";
+        assert_eq!(window(hidden, 2, 2), ("a\\u{202e}b".to_owned(), 9));
+        let long = "x".repeat(500);
+        let (text, mark) = window(&long, 300, 300);
+        assert_eq!((text.chars().count(), mark), (WINDOW + 2, BEFORE + 1));
+        assert_eq!(window("short", 0, 300).0, "", "a neighbour is cut alike");
+        assert_eq!(window("", 7, 7), (String::new(), 0));
+    }
 }

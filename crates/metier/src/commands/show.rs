@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use metier_catalog::Entry;
+use metier_catalog::{Entry, Snapshot};
 use metier_model::text::shell_word;
 use metier_runtime::render::{self, Arguments, RenderError, Rendered, Surroundings};
 use metier_wire::ShowDocument;
 
-use crate::{commands::find_usable, failure::Failure, session::Session};
+use crate::{commands::find_usable, failure::Failure, screening::refused, session::Session};
 
 /// Show a skill as a model would get it when it is activated
 ///
@@ -30,8 +30,13 @@ pub(crate) struct Args {
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
     let entry = inventory.entry(find_usable(session, &inventory, &args.name)?);
+    let screening = session.screening(&inventory.catalog);
+    screening.check_rules()?;
+    let held = screening
+        .admit(&inventory.catalog, entry)
+        .map_err(|refusal| refused(entry, &refusal))?;
     let arguments = Arguments::from_words(&args.arguments);
-    let rendered = activate(session, entry, &arguments, args.no_exec)?;
+    let rendered = activate(session, entry, &held, &arguments, args.no_exec)?;
     let directory = entry.place.path().to_string_lossy().into_owned();
     let content = if args.raw {
         rendered.body.clone()
@@ -39,14 +44,9 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         render::wrap(&entry.name(), &directory, &rendered)
     };
     if session.output.is_json() {
-        let digest = entry
-            .place
-            .digest()
-            .map_err(|error| failure(entry, &RenderError::Read(error)))?
-            .to_string();
         session.output.document(&ShowDocument {
             name: &entry.name(),
-            digest,
+            digest: held.digest.to_string(),
             content: &content,
             directory: &directory,
             resources: &rendered.resources,
@@ -62,6 +62,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
 pub(super) fn activate(
     session: &Session<'_>,
     entry: &Entry,
+    held: &Snapshot,
     arguments: &Arguments,
     no_exec: bool,
 ) -> Result<Rendered, Failure> {
@@ -70,6 +71,7 @@ pub(super) fn activate(
         project: &project,
         max_skill_bytes: session.config.limits.max_skill_bytes,
         reads: !no_exec,
+        held,
     };
     let rendered =
         render::render(entry, arguments, surroundings).map_err(|error| failure(entry, &error))?;

@@ -6,4 +6,5 @@
 )]
 
 mod refusals;
+mod screening;
 mod spec;

@@ -9,6 +9,7 @@
 
 mod inventory;
 mod prompt;
+mod rulebook;
 
 use metier_catalog::{Catalog, Entry, ManifestFiles, Place, Root};
 use metier_config::{Config, Layer, load};
@@ -49,7 +50,7 @@ pub(crate) const UNTRUSTED: u16 = 3;
 pub(crate) const PROJECT: u16 = 4;
 pub(crate) const INLINE: u16 = 5;
 
-fn roots() -> Vec<Root> {
+pub(crate) fn roots() -> Vec<Root> {
     let root = |source, name: &str, trusted| Root {
         trusted,
         ..Root::explicit(source, format!("/{name}").into())
@@ -148,5 +149,6 @@ pub(crate) fn stock_with(entries: Vec<Entry>, config: &Config, selection: &[&str
         &Machine(&["git"]),
         Mode::Lenient,
         &selection,
+        &metier_runtime::scanning::Unscreened,
     )
 }

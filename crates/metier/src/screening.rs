@@ -1,0 +1,315 @@
+//! What the scanner says about skills here: from the cache where it can, by a scan where it must, and with the user's last word.
+
+use std::{cell::OnceCell, collections::BTreeMap, path::PathBuf, sync::atomic::AtomicUsize};
+
+use metier_catalog::{Catalog, Entry, ReadError, Snapshot, VerdictKey, Verdicts};
+use metier_model::{Digest, text::shell_word};
+use metier_policy::scan_reason;
+use metier_runtime::{
+    Inventory, RuleProblem, Rulebook, Status,
+    scanning::{self, Known, Scanned, Scanner, Screen, Stance},
+};
+use metier_scan::{Report, Unread};
+use metier_store::{Accepted, Store};
+
+use crate::{
+    failure::Failure,
+    output::{Tone, count, one_line},
+    session::{Session, with_progress},
+};
+
+/// How skills are scanned in this run, and what is known from earlier ones.
+pub(crate) struct Screening<'s> {
+    session: &'s Session<'s>,
+    scanner: Scanner,
+    problems: Vec<RuleProblem>,
+    verdicts: Verdicts,
+    accepted: OnceCell<BTreeMap<String, Accepted>>,
+}
+
+/// Why the content of a skill is not given out.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refusal {
+    /// It can't be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The scanner forbids it.
+    #[error("{0}")]
+    Blocked(String),
+}
+
+/// A skill that was looked at just now: which bytes, and what is to be said about them.
+pub(crate) struct Looked {
+    pub(crate) digest: Option<Digest>,
+    pub(crate) known: Known,
+    /// Whether it was scanned, and not found in the cache.
+    fresh: bool,
+}
+
+impl<'s> Screening<'s> {
+    /// With the rules that the skills of a catalog bring.
+    pub(crate) fn new(session: &'s Session<'s>, catalog: &Catalog, verdicts: Verdicts) -> Self {
+        let folder = session.config.scan.rules_dir.as_deref();
+        let folder = folder.map(|folder| session.expand(folder));
+        let Rulebook { patterns, problems } =
+            Rulebook::gather(folder.as_deref(), catalog, &session.config);
+        Self {
+            session,
+            scanner: Scanner::new(&session.config, patterns, session.machine.stamp),
+            problems,
+            verdicts,
+            accepted: OnceCell::new(),
+        }
+    }
+
+    /// The user's own rules must be right before anything is vouched for; those of a skill are only told about.
+    pub(crate) fn check_rules(&self) -> Result<(), Failure> {
+        for problem in &self.problems {
+            if problem.own {
+                return Err(Failure::broken("rule", problem.message.clone())
+                    .path(&problem.file)
+                    .line(problem.line)
+                    .hint("mend the rule, or see `metier config skills.scan.rules_dir`"));
+            }
+            let output = self.session.output;
+            output.note(&format!(
+                "{} {}: a rule for the scanner is not used: {}",
+                output.paint_talk("warning:", Tone::Warn),
+                one_line(&problem.file.to_string_lossy()),
+                one_line(&problem.message)
+            ));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn problems(&self) -> &[RuleProblem] {
+        &self.problems
+    }
+
+    /// What the user accepted about these bytes. The database is opened only when somebody asks; one that can't be read has
+    /// accepted nothing.
+    pub(crate) fn accepted(&self, digest: Digest) -> Option<&Accepted> {
+        let all = self.accepted.get_or_init(|| {
+            let store = self.session.machine.database.as_ref();
+            let store = store.and_then(|path| Store::open_existing(path).ok().flatten());
+            let all = store.and_then(|store| store.all_accepted().ok());
+            all.unwrap_or_default()
+                .into_iter()
+                .map(|accepted| (accepted.digest.clone(), accepted))
+                .collect()
+        });
+        all.get(&digest.to_string())
+    }
+
+    fn judged(&self, known: Known, digest: Option<Digest>) -> Known {
+        known.judged(&self.session.config, || {
+            digest.is_some_and(|digest| self.accepted(digest).is_some())
+        })
+    }
+
+    fn remembered(&self, entry: &Entry, digest: Digest) -> Option<Known> {
+        let noted = self
+            .verdicts
+            .find(digest, self.scanner.identity(), &entry.name())?;
+        Known::from_note(noted)
+    }
+
+    /// Scans skills on all cores; `keep` takes from each what is wanted of it.
+    pub(crate) fn scan<T: Send>(
+        &self,
+        entries: &[&Entry],
+        keep: impl Fn(&Entry, Result<Scanned, ReadError>) -> T + Sync,
+    ) -> Vec<T> {
+        let scanner = &self.scanner;
+        self.each(entries, |entry| keep(entry, scanner.scan(entry)))
+    }
+
+    /// Scans bytes that were read before, where there is room for deep programs.
+    pub(crate) fn scan_held(&self, entry: &Entry, snapshot: &Snapshot) -> (Report, usize) {
+        let scanner = &self.scanner;
+        let done = AtomicUsize::new(0);
+        let scanned = scanning::in_parallel(&[snapshot], 1, &done, |snapshot| {
+            scanner.scan_snapshot(entry, snapshot)
+        });
+        let failed = || (unread("the scanner failed on it".to_owned()), 0);
+        scanned.into_iter().next().unwrap_or_else(failed)
+    }
+
+    /// All files of a skill, as far as there is room for them.
+    pub(crate) fn snapshot(&self, entry: &Entry) -> Result<Snapshot, ReadError> {
+        self.scanner.snapshot(entry)
+    }
+
+    /// What is to be said about a report on these bytes.
+    pub(crate) fn known(&self, report: &Report, digest: Option<Digest>) -> Known {
+        self.judged(Known::of(report), digest)
+    }
+
+    fn each<T: Send>(&self, entries: &[&Entry], work: impl Fn(&Entry) -> T + Sync) -> Vec<T> {
+        let done = AtomicUsize::new(0);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let what = format!("Scanning {}…", count(entries.len(), "skill"));
+        with_progress(self.session.output, &what, &done, || {
+            scanning::in_parallel(entries, threads.min(8), &done, |entry| work(entry))
+        })
+    }
+
+    /// Looks at skills as they are now; only what is not in the cache is scanned.
+    pub(crate) fn look(&self, entries: &[&Entry]) -> Vec<Looked> {
+        let (scanner, verdicts) = (&self.scanner, &self.verdicts);
+        let looked = self.each(entries, |entry| {
+            let snapshot = match scanner.snapshot(entry) {
+                Ok(snapshot) => snapshot,
+                Err(error) => return (None, Known::of(&unreadable(&error)), false),
+            };
+            let digest = snapshot.digest;
+            let noted = verdicts.find(digest, scanner.identity(), &entry.name());
+            match noted.and_then(Known::from_note) {
+                Some(known) => (Some(digest), known, false),
+                None => {
+                    let (report, _) = scanner.scan_snapshot(entry, &snapshot);
+                    (Some(digest), Known::of(&report), true)
+                }
+            }
+        });
+        let judged = looked.into_iter().map(|(digest, known, fresh)| Looked {
+            digest,
+            known: self.judged(known, digest),
+            fresh,
+        });
+        judged.collect()
+    }
+
+    /// Looks at the skills of an inventory that could be used, and lets it know.
+    pub(crate) fn look_at_all(&self, inventory: &mut Inventory) {
+        let wanted: Vec<usize> = inventory
+            .skills
+            .iter()
+            .filter(|skill| !matches!(skill.status, Status::Disabled | Status::Invalid))
+            .map(|skill| skill.entry)
+            .collect();
+        let entries: Vec<&Entry> = wanted
+            .iter()
+            .map(|entry| &inventory.catalog.entries[*entry])
+            .collect();
+        let looked = self.look(&entries);
+        let known = entries.iter().zip(&looked);
+        self.remember(
+            &inventory.catalog,
+            known.filter_map(|(entry, looked)| {
+                Some((*entry, looked.digest?, &looked.known, looked.fresh))
+            }),
+        );
+        for (entry, looked) in wanted.into_iter().zip(looked) {
+            inventory.learn(entry, looked.digest, looked.known);
+        }
+    }
+
+    /// Writes down what was found out, for later lists and loads.
+    pub(crate) fn remember<'e>(
+        &self,
+        catalog: &Catalog,
+        found: impl Iterator<Item = (&'e Entry, Digest, &'e Known, bool)>,
+    ) {
+        let Some(index) = self.session.index() else {
+            return;
+        };
+        let rules = self.scanner.identity();
+        let mut verdicts = Vec::new();
+        let mut digests: Vec<(PathBuf, Digest)> = Vec::new();
+        for (entry, digest, known, fresh) in found {
+            if fresh {
+                let digest = digest.0;
+                verdicts.push((VerdictKey { digest, rules }, known.note(&entry.name())));
+            }
+            if entry.digest != Some(digest) {
+                digests.push((entry.place.path().into_owned(), digest));
+            }
+        }
+        if !verdicts.is_empty() {
+            // A cache that can't be written costs time, nothing else.
+            Verdicts::add(&index, verdicts, self.session.machine.now).ok();
+        }
+        self.session.remember_digests(&catalog.roots, &digests);
+    }
+
+    /// The bytes of a skill, if they may be given out: scanned before, or now, unless the user doesn't want that.
+    pub(crate) fn admit(&self, catalog: &Catalog, entry: &Entry) -> Result<Snapshot, Refusal> {
+        let snapshot = self.scanner.snapshot(entry)?;
+        let digest = snapshot.digest;
+        let known = match self.remembered(entry, digest) {
+            Some(known) => {
+                self.remember(catalog, std::iter::once((entry, digest, &known, false)));
+                known
+            }
+            None if !self.session.config.security.scan_on_load => return Ok(snapshot),
+            None => {
+                let (report, _) = self.scan_held(entry, &snapshot);
+                let known = Known::of(&report);
+                self.remember(catalog, std::iter::once((entry, digest, &known, true)));
+                known
+            }
+        };
+        let known = self.judged(known, Some(digest));
+        let name = entry.name();
+        let reason = scan_reason(&name, known.objection());
+        match (known.stance, reason) {
+            (Stance::Blocked, Some(reason)) => Err(Refusal::Blocked(reason.message.into())),
+            (Stance::Warned, Some(reason)) => {
+                let output = self.session.output;
+                output.note(&format!(
+                    "{} skill `{}`: {}",
+                    output.paint_talk("warning:", Tone::Warn),
+                    one_line(&name),
+                    one_line(&reason.message)
+                ));
+                Ok(snapshot)
+            }
+            _ => Ok(snapshot),
+        }
+    }
+}
+
+impl Screen for Screening<'_> {
+    fn known(&self, entry: &Entry) -> Option<Known> {
+        let digest = entry.digest?;
+        let known = self.remembered(entry, digest)?;
+        Some(self.judged(known, Some(digest)))
+    }
+}
+
+/// A skill that can't be read has not been read.
+pub(crate) fn unreadable(error: &ReadError) -> Report {
+    unread(error.to_string())
+}
+
+fn unread(why: String) -> Report {
+    Report {
+        unread: vec![Unread {
+            file: String::new(),
+            why,
+        }],
+        ..Report::default()
+    }
+}
+
+/// What to say when a skill is not given out.
+pub(crate) fn refused(entry: &Entry, refusal: &Refusal) -> Failure {
+    let name = entry.name();
+    match refusal {
+        Refusal::Blocked(why) => Failure::unmet("blocked", format!("skill `{name}` is blocked"))
+            .skill(&*name)
+            .detail(why)
+            .hint(format!("metier scan {}", shell_word(&name))),
+        Refusal::Read(error) => Failure::unmet(
+            "unreadable",
+            format!("skill `{name}` can't be read: {error}"),
+        )
+        .skill(&*name)
+        .path(entry.manifest_path())
+        .hint(format!(
+            "metier validate {}",
+            shell_word(&entry.place.path().to_string_lossy())
+        )),
+    }
+}

@@ -1,0 +1,218 @@
+//! Rules for the scanner, as people write them: an id, a severity, a message and a pattern.
+//!
+//! A file holds one rule, or a list of them under `rules:`; a skill of type `security-rule` holds the same list under
+//! `security_rules: {patterns: […]}`. Whether the pattern is a regular expression is the scanner's business.
+
+use crate::{
+    Json, Mode,
+    report::Report,
+    yaml::{
+        full::{self, Failure},
+        node::{Node, Value},
+    },
+};
+
+/// A rule that somebody wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PatternRule {
+    /// Its id.
+    pub id: Box<str>,
+    /// `info`, `warning` or `critical`.
+    pub severity: Box<str>,
+    /// What is said when it matches.
+    pub message: Box<str>,
+    /// What helps.
+    pub fix: Option<Box<str>>,
+    /// Only files whose names end so; all if there are none.
+    pub files: Vec<Box<str>>,
+    /// The regular expression.
+    pub pattern: Box<str>,
+    /// The line that it begins on; 0 when that is not known.
+    pub line: u32,
+}
+
+/// A rule that can't be read, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleMistake {
+    /// The line; 0 when that is not known.
+    pub line: u32,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// The rules of a YAML file.
+#[must_use]
+pub fn rules_in_file(text: &str) -> (Vec<PatternRule>, Vec<RuleMistake>) {
+    let mut report = Report::new(Mode::Lenient, "", text);
+    let line = |at: u32| {
+        let before = text.as_bytes().get(..at as usize).unwrap_or_default();
+        let newlines = before.iter().filter(|byte| **byte == b'\n').count();
+        u32::try_from(newlines + 1).unwrap_or(u32::MAX)
+    };
+    let node = match full::read(text, 0, &mut report) {
+        Ok(node) => node,
+        Err(Failure::Syntax { at, message }) => {
+            let line = line(at);
+            return (Vec::new(), vec![RuleMistake { line, message }]);
+        }
+        Err(Failure::Refused) => {
+            let message = report.list.last().map_or_else(
+                || "it can't be read".to_owned(),
+                |last| last.message.to_string(),
+            );
+            return (Vec::new(), vec![RuleMistake { line: 0, message }]);
+        }
+    };
+    collect(node.get("rules").unwrap_or(&node), &line)
+}
+
+/// The rules in the `security_rules` of a manifest.
+#[must_use]
+pub fn rules_in_manifest(rules: &Json) -> (Vec<PatternRule>, Vec<RuleMistake>) {
+    let node = Node::from_json(rules.clone(), 0);
+    let list = node.get("patterns").or_else(|| node.get("rules"));
+    collect(list.unwrap_or(&node), &|_| 0)
+}
+
+fn collect(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> (Vec<PatternRule>, Vec<RuleMistake>) {
+    let mut rules: Vec<PatternRule> = Vec::new();
+    let mut mistakes = Vec::new();
+    let items: &[Node<'_>] = match &node.value {
+        Value::List(items) => items,
+        Value::Null => &[],
+        _ => std::slice::from_ref(node),
+    };
+    for item in items {
+        match rule(item, line) {
+            Ok(rule) if rules.iter().any(|other| other.id == rule.id) => {
+                mistakes.push(RuleMistake {
+                    line: rule.line,
+                    message: format!("there are two rules `{}`", rule.id),
+                });
+            }
+            Ok(rule) => rules.push(rule),
+            Err(mistake) => mistakes.push(mistake),
+        }
+    }
+    (rules, mistakes)
+}
+
+const FIELDS: &[&str] = &["id", "severity", "message", "fix", "files", "pattern"];
+
+fn rule(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<PatternRule, RuleMistake> {
+    let wrong = |at: u32, message: String| RuleMistake {
+        line: line(at),
+        message,
+    };
+    let Some(pairs) = node.as_map() else {
+        let message = format!(
+            "a rule is a map with `id`, `pattern` …, not {}",
+            node.kind()
+        );
+        return Err(wrong(node.at, message));
+    };
+    if let Some(pair) = pairs
+        .iter()
+        .find(|pair| !FIELDS.contains(&pair.key.as_ref()))
+    {
+        let message = format!(
+            "a rule has no `{}`; it has {}",
+            crate::text::visible(&pair.key),
+            FIELDS.join(", ")
+        );
+        return Err(wrong(pair.key_at, message));
+    }
+    let text = |key: &str| match node.get(key) {
+        None => Ok(None),
+        Some(value) => match value.as_text().filter(|text| !text.trim().is_empty()) {
+            Some(text) => Ok(Some(Box::from(text))),
+            None => Err(wrong(
+                value.at,
+                format!("`{key}` is {}, not text", value.kind()),
+            )),
+        },
+    };
+    let needed =
+        |key: &str| text(key)?.ok_or_else(|| wrong(node.at, format!("the rule has no `{key}`")));
+    let files = match node.get("files").map(|files| &files.value) {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Text(one, _)) => vec![Box::from(&**one)],
+        Some(Value::List(items)) if items.iter().all(|item| item.as_text().is_some()) => items
+            .iter()
+            .filter_map(|item| item.as_text().map(Box::from))
+            .collect(),
+        Some(_) => {
+            let message = "`files` is a list of endings, such as `[\"*.py\"]`".to_owned();
+            return Err(wrong(node.at, message));
+        }
+    };
+    let id: Box<str> = needed("id")?;
+    if id.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        let message = format!("`{}` has blanks in it", crate::text::visible(&id));
+        return Err(wrong(node.at, message));
+    }
+    Ok(PatternRule {
+        severity: needed("severity")?,
+        message: text("message")?.unwrap_or_else(|| format!("`{id}` matches").into()),
+        fix: text("fix")?,
+        files,
+        pattern: needed("pattern")?,
+        line: line(node.at),
+        id,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mistakes(text: &str) -> Vec<String> {
+        let (_, mistakes) = rules_in_file(text);
+        mistakes
+            .into_iter()
+            .map(|mistake| format!("{}: {}", mistake.line, mistake.message))
+            .collect()
+    }
+
+    #[test]
+    fn a_file_holds_one_rule_or_a_list() {
+        let one = "id: no-telnet\nseverity: warning\nmessage: telnet\npattern: '\\btelnet\\b'\n";
+        let (rules, wrong) = rules_in_file(one);
+        assert_eq!(wrong, []);
+        assert_eq!(&*rules[0].pattern, r"\btelnet\b");
+        let list = "rules:\n  - {id: a, severity: info, pattern: x, files: [\"*.py\"], fix: y}\n  - id: b\n    severity: critical\n    pattern: z\n";
+        let (rules, wrong) = rules_in_file(list);
+        assert_eq!(wrong, []);
+        assert_eq!((rules.len(), rules[1].line), (2, 3));
+        assert_eq!(rules[0].files, ["*.py".into()]);
+        assert_eq!(rules_in_file("").0, []);
+    }
+
+    #[test]
+    fn mistakes_have_a_line() {
+        assert_eq!(
+            mistakes("rules:\n  - id: a\n    severity: info\n"),
+            ["2: the rule has no `pattern`"]
+        );
+        assert_eq!(
+            mistakes("id: a\nseverty: info\npattern: x\n"),
+            ["2: a rule has no `severty`; it has id, severity, message, fix, files, pattern"]
+        );
+        assert_eq!(
+            mistakes(
+                "rules: [{id: a, severity: info, pattern: x}, {id: a, severity: info, pattern: y}]"
+            ),
+            ["1: there are two rules `a`"]
+        );
+        assert_eq!(mistakes("rules: [").len(), 1);
+        assert_eq!(mistakes("rules:\n  - 7\n").len(), 1);
+    }
+
+    #[test]
+    fn a_manifest_holds_the_same() {
+        let json = serde_json::json!({"patterns": [{"id": "latest", "severity": "warning", "pattern": ":latest"}]});
+        let (rules, wrong) = rules_in_manifest(&json);
+        assert_eq!((rules.len(), wrong.len()), (1, 0));
+        assert_eq!(&*rules[0].message, "`latest` matches");
+    }
+}

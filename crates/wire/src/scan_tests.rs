@@ -1,0 +1,146 @@
+//! A SARIF log has the shape that version 2.1.0 asks for: nothing that the schema doesn't know, nothing that it misses.
+
+use metier_scan::{FoundBy, Place, Unread};
+
+use super::*;
+
+fn finding(rule: FoundBy, line: u32) -> Finding {
+    Finding {
+        rule,
+        severity: Severity::Critical,
+        place: Place {
+            file: "a b/x.sh".to_owned(),
+            line,
+            column: line,
+        },
+        message: "it leaves".to_owned(),
+        evidence: "cat \u{e9}".to_owned(),
+        steps: Vec::new(),
+    }
+}
+
+fn log() -> Value {
+    let rule = builtin_rules().nth(3).expect("rules");
+    let own = FoundBy::Pattern {
+        id: "own".to_owned(),
+        fix: None,
+    };
+    let report = Report {
+        findings: vec![finding(FoundBy::Builtin(rule), 3), finding(own, 0)],
+        unread: vec![Unread {
+            file: String::new(),
+            why: "too large".to_owned(),
+        }],
+        ..Report::default()
+    };
+    let row = ScannedRow::of("/t\u{e4}st/s".to_owned(), "s".to_owned(), None, &report);
+    sarif(&ScanDocument { skills: vec![row] }, "1.2.3")
+}
+
+/// The keys of an object are among those that the schema knows, and hold those that it needs.
+fn check(value: &Value, needed: &[&str], known: &[&str]) {
+    let object = value.as_object().expect("an object");
+    for key in needed {
+        assert!(object.contains_key(*key), "no `{key}` in {value}");
+    }
+    for key in object.keys() {
+        let known = needed.iter().chain(known).any(|other| other == key);
+        assert!(known, "`{key}` is not a key of {value}");
+    }
+}
+
+fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+    value[key].as_array().expect("a list")
+}
+
+#[test]
+fn a_log_has_the_shape_of_the_standard() {
+    let log = log();
+    check(&log, &["version", "runs"], &["$schema"]);
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    check(run, &["tool"], &["results", "invocations", "columnKind"]);
+    assert_eq!(run["columnKind"], "unicodeCodePoints");
+    let driver = &run["tool"]["driver"];
+    check(driver, &["name"], &["version", "informationUri", "rules"]);
+    let rules = list(driver, "rules");
+    let mut ids: Vec<&str> = rules
+        .iter()
+        .filter_map(|rule| rule["id"].as_str())
+        .collect();
+    let number = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(
+        (ids.len(), number),
+        (rules.len(), rules.len()),
+        "ids are unique"
+    );
+    for rule in rules {
+        let known = [
+            "shortDescription",
+            "help",
+            "defaultConfiguration",
+            "properties",
+        ];
+        check(rule, &["id"], &known);
+        check(&rule["shortDescription"], &["text"], &[]);
+        check(&rule["help"], &["text"], &[]);
+        check(&rule["defaultConfiguration"], &[], &["level"]);
+    }
+    for result in list(run, "results") {
+        let known = [
+            "ruleId",
+            "ruleIndex",
+            "level",
+            "locations",
+            "partialFingerprints",
+        ];
+        check(result, &["message"], &known);
+        check(&result["message"], &["text"], &[]);
+        assert!(matches!(
+            result["level"].as_str(),
+            Some("error" | "warning" | "note")
+        ));
+        if let Some(index) = result["ruleIndex"].as_u64() {
+            let rule = &rules[usize::try_from(index).expect("small")];
+            assert_eq!(rule["id"], result["ruleId"]);
+        }
+        list(result, "locations").iter().for_each(check_location);
+    }
+    let invocation = &run["invocations"][0];
+    check(
+        invocation,
+        &["executionSuccessful"],
+        &["toolExecutionNotifications"],
+    );
+    for notification in list(invocation, "toolExecutionNotifications") {
+        check(notification, &["message"], &["level", "locations"]);
+        list(notification, "locations")
+            .iter()
+            .for_each(check_location);
+    }
+}
+
+fn check_location(location: &Value) {
+    check(location, &[], &["physicalLocation"]);
+    let physical = &location["physicalLocation"];
+    check(physical, &["artifactLocation"], &["region"]);
+    check(&physical["artifactLocation"], &[], &["uri"]);
+    let uri = physical["artifactLocation"]["uri"]
+        .as_str()
+        .expect("a text");
+    assert!(uri.is_ascii() && !uri.contains(' '), "{uri}");
+    if let Some(region) = physical.get("region") {
+        check(region, &[], &["startLine", "startColumn"]);
+        assert!(region["startLine"].as_u64() >= Some(1));
+        assert!(region["startColumn"].as_u64() >= Some(1));
+    }
+}
+
+#[test]
+fn paths_are_spelled_as_uris_are() {
+    let result = &log()["runs"][0]["results"][0];
+    let place = &result["locations"][0]["physicalLocation"]["artifactLocation"];
+    assert_eq!(place["uri"], "file:///t%C3%A4st/s/a%20b/x.sh");
+}
