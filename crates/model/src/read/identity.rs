@@ -345,10 +345,7 @@ fn check_text(key: &str, value: &str, at: u32, report: &mut Report<'_>) {
             }
         });
     }
-    if value
-        .chars()
-        .any(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
-    {
+    if text::holds_control(value) {
         report.add(Code::ControlCharacters, at, || {
             Say::new(format!(
                 "the {key} holds control characters; they are shown escaped"
