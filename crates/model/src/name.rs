@@ -59,29 +59,7 @@ impl SkillName {
     /// # Errors
     /// When the text is empty, path-like, invisible or reserved.
     pub fn new(text: &str) -> Result<Self, NameError> {
-        if is_plain(text) {
-            return Ok(Self(text.into()));
-        }
-        let name = text.trim();
-        if name.is_empty() {
-            Err(NameError::Empty)
-        } else if name.len() > 1024 {
-            Err(NameError::Enormous)
-        } else if name.contains(['/', '\\']) || name.contains("..") {
-            Err(NameError::PathLike)
-        } else if name
-            .chars()
-            .any(|c| c.is_control() || text::is_invisible(c))
-        {
-            Err(NameError::Invisible)
-        } else if RESERVED
-            .iter()
-            .any(|reserved| reserved.eq_ignore_ascii_case(name))
-        {
-            Err(NameError::Reserved)
-        } else {
-            Ok(Self(name.into()))
-        }
+        usable(text).map(|name| Self(name.into()))
     }
 
     /// The name as text.
@@ -105,7 +83,34 @@ impl fmt::Display for SkillName {
     }
 }
 
-/// Whether nothing could be wrong with a name, as nearly always.
+/// The part of a text that can be a name, if it can be one at all.
+pub(crate) fn usable(text: &str) -> Result<&str, NameError> {
+    if is_plain(text) {
+        return Ok(text);
+    }
+    let name = text.trim();
+    if name.is_empty() {
+        Err(NameError::Empty)
+    } else if name.len() > 1024 {
+        Err(NameError::Enormous)
+    } else if name.contains(['/', '\\']) || name.contains("..") {
+        Err(NameError::PathLike)
+    } else if name
+        .chars()
+        .any(|c| c.is_control() || text::is_invisible(c))
+    {
+        Err(NameError::Invisible)
+    } else if RESERVED
+        .iter()
+        .any(|reserved| reserved.eq_ignore_ascii_case(name))
+    {
+        Err(NameError::Reserved)
+    } else {
+        Ok(name)
+    }
+}
+
+/// Whether nothing can be wrong with a name, as nearly always.
 fn is_plain(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
     // Without an early exit the compiler looks at sixteen bytes at a time.

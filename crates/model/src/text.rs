@@ -111,6 +111,16 @@ mod tests {
     }
 
     #[test]
+    fn control_characters_are_those_of_unicode() {
+        let sets = |c| matches!(c, '\n' | '\t' | '\r');
+        for c in (0..0x300).chain([0x2028, 0xfeff, 0x1f4e6]) {
+            let c = char::from_u32(c).unwrap();
+            let expected = c.is_control() && !sets(c);
+            assert_eq!(holds_control(&format!("a{c}é")), expected, "{c:?}");
+        }
+    }
+
+    #[test]
     fn honest_text_is_left_alone() {
         for text in ["plain", "café — ok", "👩‍🔬", "می‌خواهم"] {
             assert_eq!(without_hidden(text), text);

@@ -3,7 +3,7 @@
 use super::{Draft, Format, shape};
 use crate::{
     diagnostic::Code,
-    name::{self, Departure, NameError, SkillName},
+    name::{self, Departure, NameError},
     report::{Report, Say},
     text,
     words::Version,
@@ -202,7 +202,7 @@ impl Draft {
             }
             return;
         };
-        match SkillName::new(name) {
+        match name::usable(name) {
             Ok(_) => {}
             Err(NameError::Empty) => {
                 report.add(Code::NameMissing, self.name_at, || {
