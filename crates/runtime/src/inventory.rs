@@ -196,9 +196,13 @@ fn shadows(catalog: &Catalog, config: &Config) -> Vec<Option<usize>> {
         let entry = &catalog.entries[*index];
         entry.card.is_some() && is_trusted(catalog, entry)
     };
-    let mut order: Vec<usize> = (0..catalog.entries.len()).filter(competes).collect();
-    order.sort_unstable_by(|a, b| name(*a).cmp(name(*b)));
     let mut shadows = vec![None; catalog.entries.len()];
+    let competing = (0..catalog.entries.len()).filter(competes);
+    if competing.clone().is_sorted_by(|a, b| name(*a) < name(*b)) {
+        return shadows; // a single root, as a rule: in order, and no name twice
+    }
+    let mut order: Vec<usize> = competing.collect();
+    order.sort_unstable_by(|a, b| name(*a).cmp(name(*b)));
     for same in order.chunk_by(|a, b| name(*a) == name(*b)) {
         if let (true, Some(&winner)) = (same.len() > 1, same.iter().max_by_key(|index| rank(index)))
         {
