@@ -152,8 +152,8 @@ fn builtin_entry(skill: &'static Builtin, mode: Mode) -> Entry {
 /// one, a way without a link before one with, and the later before the earlier.
 fn drop_twins(catalog: &mut Catalog) {
     let Catalog { roots, entries, .. } = catalog;
-    let used: HashSet<Option<u16>> = entries.iter().map(|entry| entry.root).collect();
-    if used.len() <= 1 && entries.iter().all(|entry| entry.real.is_none()) {
+    let one_root = entries.windows(2).all(|two| two[0].root == two[1].root);
+    if one_root && entries.iter().all(|entry| entry.real.is_none()) {
         return;
     }
     let rank = |index: usize| {
