@@ -152,8 +152,9 @@ fn builtin_entry(skill: &'static Builtin, mode: Mode) -> Entry {
 /// one, a way without a link before one with, and the later before the earlier.
 fn drop_twins(catalog: &mut Catalog) {
     let Catalog { roots, entries, .. } = catalog;
-    let one_root = entries.windows(2).all(|two| two[0].root == two[1].root);
-    if one_root && entries.iter().all(|entry| entry.real.is_none()) {
+    let root = entries.first().and_then(|entry| entry.root);
+    let reached_once = |entry: &Entry| entry.root == root && entry.real.is_none();
+    if entries.iter().all(reached_once) {
         return;
     }
     let rank = |index: usize| {
