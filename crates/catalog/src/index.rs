@@ -4,6 +4,9 @@
 //! and its manifest files have the same inode, size and times as when it was written; on any doubt
 //! (other program, other version, a damaged byte, a file touched just before it was indexed) the
 //! skill is read again. Nothing but time is lost when the file is.
+//!
+//! The names in the root are kept in the same way, beside the key of the root's own folder. How the
+//! file is laid out is told in `blocks.rs`.
 
 use std::{
     cmp::Ordering,
