@@ -13,6 +13,10 @@ use crate::entry::ManifestFiles;
 pub(crate) struct Writer(Vec<u8>);
 
 impl Writer {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.0
     }
@@ -66,8 +70,8 @@ impl<'a> Reader<'a> {
         Self { bytes, position }
     }
 
-    pub(crate) fn position(&self) -> usize {
-        self.position
+    pub(crate) fn is_empty(&self) -> bool {
+        self.position >= self.bytes.len()
     }
 
     fn take(&mut self, length: usize) -> Option<&'a [u8]> {
@@ -121,12 +125,15 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    fn flag(&mut self) -> Option<bool> {
+    pub(crate) fn flag(&mut self) -> Option<bool> {
         self.u8().map(|byte| byte != 0)
     }
 
     fn list<T>(&mut self, read: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let count = self.u32()? as usize;
+        if count == 0 {
+            return Some(Vec::new()); // as nearly always
+        }
         if count > self.bytes.len() {
             return None;
         }

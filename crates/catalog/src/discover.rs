@@ -152,8 +152,9 @@ fn builtin_entry(skill: &'static Builtin, mode: Mode) -> Entry {
 /// one, a way without a link before one with, and the later before the earlier.
 fn drop_twins(catalog: &mut Catalog) {
     let Catalog { roots, entries, .. } = catalog;
-    let used: HashSet<Option<u16>> = entries.iter().map(|entry| entry.root).collect();
-    if used.len() <= 1 && entries.iter().all(|entry| entry.real.is_none()) {
+    let root = entries.first().and_then(|entry| entry.root);
+    let reached_once = |entry: &Entry| entry.root == root && entry.real.is_none();
+    if entries.iter().all(reached_once) {
         return;
     }
     let rank = |index: usize| {

@@ -4,12 +4,15 @@
 //! and its manifest files have the same inode, size and times as when it was written; on any doubt
 //! (other program, other version, a damaged byte, a file touched just before it was indexed) the
 //! skill is read again. Nothing but time is lost when the file is.
+//!
+//! The names in the root are kept in the same way, beside the key of the root's own folder. How the
+//! file is laid out is told in `blocks.rs`.
 
 use std::{
-    borrow::Cow,
-    collections::HashMap,
+    cmp::Ordering,
     fs,
     io::{self, Write},
+    ops::Range,
     path::{Path, PathBuf},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -17,9 +20,11 @@ use std::{
 use metier_model::{Digest, Mode};
 use rustix::fs::Stat;
 
-use crate::codec::{Reader, Remembered, Writer};
-
-const MAGIC: &[u8; 8] = b"METIER\x00\x01";
+use crate::{
+    blocks::{self, Cursor},
+    codec::{Reader, Remembered, Writer},
+    names::Names,
+};
 
 /// A file that was changed this shortly before it was indexed may change again within the same
 /// tick of the file system's clock: it is not remembered.
@@ -48,6 +53,16 @@ impl Key {
             modified: nanos(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
             changed: nanos(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
         }
+    }
+
+    /// Whether it was changed so recently that it may still be changing.
+    pub(crate) fn is_fresh(&self, now: SystemTime) -> bool {
+        let limit = now
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .saturating_sub(FRESH)
+            .as_nanos();
+        self.changed >= i64::try_from(limit).unwrap_or(i64::MAX)
     }
 
     fn write(&self, out: &mut Writer) {
@@ -108,19 +123,13 @@ impl Keys {
 
     /// Whether anything was changed so recently that it may still be changing.
     pub(crate) fn is_fresh(&self, now: SystemTime) -> bool {
-        let limit = now
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default()
-            .saturating_sub(FRESH)
-            .as_nanos();
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let keys = [
             Some(self.folder),
             self.skill_md,
             self.skill_yaml,
             self.sidecar,
         ];
-        keys.into_iter().flatten().any(|key| key.changed >= limit)
+        keys.into_iter().flatten().any(|key| key.is_fresh(now))
     }
 }
 
@@ -154,57 +163,59 @@ impl IndexHome {
             .join(format!("{name}-{:08x}-{mode}.index", hash.finalize()))
     }
 
-    /// Loads the index of a root; `None` when there is none that can be believed.
-    pub(crate) fn load(&self, root: &Path, mode: Mode) -> Option<Index> {
-        let bytes = fs::read(self.file(root, mode)).ok()?;
-        Index::decode(bytes, root, self.stamp)
+    /// Opens the index of a root; `None` when there is none that can be believed.
+    pub(crate) fn open(&self, root: &Path, mode: Mode) -> Option<Index> {
+        let file = fs::File::open(self.file(root, mode)).ok()?;
+        Index::open(file, root, self.stamp)
     }
 
     /// Writes down the digests of skills that are in the index, so that a list can show them.
     pub fn remember_digests(&self, root: &Path, mode: Mode, digests: &[(&Path, Digest)]) {
-        let Some(index) = self.load(root, mode) else {
+        let mut digests: Vec<(&[u8], Digest)> = digests
+            .iter()
+            .map(|(folder, digest)| {
+                let path = folder.strip_prefix(root).unwrap_or(folder);
+                match path.as_os_str().as_encoded_bytes() {
+                    b"" => (&b"."[..], *digest),
+                    path => (path, *digest),
+                }
+            })
+            .collect();
+        digests.sort_by(|a, b| in_order(a.0, b.0));
+        let Some(index) = self.open(root, mode) else {
             return;
         };
-        let mut records: Vec<Cow<'_, [u8]>> = (0..index.len())
-            .map(|number| Cow::Borrowed(index.whole(number)))
-            .collect();
+        let (Some(mut records), Some(mut old)) = (index.records(), index.records()) else {
+            return;
+        };
+        let mut all = Vec::new();
+        old.copy(0..index.len(), &mut all);
         let mut changed = false;
-        for (folder, digest) in digests {
-            let path = folder.strip_prefix(root).unwrap_or(folder);
-            let path = match path.as_os_str().as_encoded_bytes() {
-                b"" => b".",
-                path => path,
-            };
-            let Some((found, view)) = index.find(path, 0) else {
-                continue;
-            };
-            let Some(old) = Remembered::decode(view.payload) else {
-                continue;
-            };
-            if old.digest == Some(*digest) {
-                continue;
+        for (path, digest) in digests {
+            if let Some((found, rewritten)) = records.with_digest(path, digest)
+                && let Some(record) = all.get_mut(found)
+            {
+                changed |= *record != rewritten;
+                *record = rewritten;
             }
-            let payload = Remembered::encode(
-                &old.files,
-                old.card.as_ref(),
-                &old.diagnostics,
-                Some(*digest),
-            );
-            records[found] = Cow::Owned(record(path, &view.keys, &payload));
-            changed = true;
         }
         if changed {
-            let records: Vec<Vec<u8>> = records.into_iter().map(Cow::into_owned).collect();
             // A cache that can't be written costs time, nothing else.
-            self.save(root, mode, &records).ok();
+            self.save(root, mode, index.listing.as_ref(), &all).ok();
         }
     }
 
     /// Writes the index of a root: beside the old one first, then in its place.
-    pub(crate) fn save(&self, root: &Path, mode: Mode, records: &[Vec<u8>]) -> io::Result<()> {
+    pub(crate) fn save(
+        &self,
+        root: &Path,
+        mode: Mode,
+        listing: Option<&Listing>,
+        records: &[Vec<u8>],
+    ) -> io::Result<()> {
         create_private(&self.folder)?;
         let file = self.file(root, mode);
-        let content = encode(root, self.stamp, records);
+        let content = encode(root, self.stamp, listing, records);
         let temporary = file.with_extension(format!("{}.tmp", std::process::id()));
         let written = fs::File::create(&temporary)
             .and_then(|mut out| out.write_all(&content))
@@ -226,18 +237,17 @@ pub(crate) fn create_private(folder: &Path) -> io::Result<()> {
         .create(folder)
 }
 
-fn encode(root: &Path, stamp: u64, records: &[Vec<u8>]) -> Vec<u8> {
-    let mut out = Writer::default();
-    out.u64(stamp);
-    out.bytes(root.as_os_str().as_encoded_bytes());
-    out.u32(u32::try_from(records.len()).unwrap_or(u32::MAX));
-    records.iter().for_each(|record| out.raw(record));
-    let body = out.into_bytes();
-    let mut content = Vec::with_capacity(body.len() + 12);
-    content.extend_from_slice(MAGIC);
-    content.extend_from_slice(&crc32fast::hash(&body).to_le_bytes());
-    content.extend_from_slice(&body);
-    content
+fn encode(root: &Path, stamp: u64, listing: Option<&Listing>, records: &[Vec<u8>]) -> Vec<u8> {
+    let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let mut header = Writer::default();
+    header.u64(stamp);
+    header.bytes(root.as_os_str().as_encoded_bytes());
+    header.u32(number(records.len()));
+    header.u8(u8::from(listing.is_some()));
+    let parts = listing.map_or_else(Vec::new, |listing| listing.write(&mut header));
+    let header = header.into_bytes();
+    let all = std::iter::once(&header).chain(&parts).chain(records);
+    blocks::encode(all.map(Vec::as_slice))
 }
 
 /// A record, as bytes: path below the root, keys, payload.
@@ -249,90 +259,166 @@ pub(crate) fn record(path: &[u8], keys: &Keys, payload: &[u8]) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// A loaded index.
-pub(crate) struct Index {
-    bytes: Vec<u8>,
-    records: Vec<Record>,
-    by_path: std::sync::OnceLock<HashMap<Vec<u8>, usize>>,
+/// What a root holds, and the state of the root that proves it.
+pub(crate) struct Listing {
+    pub(crate) key: Key,
+    pub(crate) names: Names,
 }
 
-/// Where a record is; it is taken apart when it is asked for, so that ten thousand of them cost
-/// little memory.
-#[derive(Clone, Copy)]
-struct Record {
-    start: usize,
-    end: usize,
+impl Listing {
+    /// Writes the key to the header and gives back the names, as records.
+    fn write(&self, header: &mut Writer) -> Vec<Vec<u8>> {
+        let parts: Vec<Vec<u8>> = self.names.parts().collect();
+        let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        self.key.write(header);
+        header.u32(number(self.names.seen));
+        header.u32(number(parts.len()));
+        let mut hash = crc32fast::Hasher::new();
+        parts.iter().for_each(|part| hash.update(part));
+        header.u32(hash.finalize());
+        parts
+    }
+
+    /// A record is compared with the skill it is about; with these names nothing is, and one that got
+    /// lost would hide its skill. So they have a checksum of their own.
+    fn read(header: &mut Reader<'_>, cursor: &mut Cursor) -> Option<Self> {
+        let key = Key::read(header)?;
+        let mut names = Names::default();
+        names.seen = header.u32()? as usize;
+        let mut hash = crc32fast::Hasher::new();
+        for _ in 0..header.u32()? {
+            let part = cursor.take()?;
+            hash.update(part);
+            names.read_part(part)?;
+        }
+        (hash.finalize() == header.u32()?).then_some(Self { key, names })
+    }
+}
+
+/// An open index.
+pub(crate) struct Index {
+    /// At the first record of a skill.
+    start: Cursor,
+    count: usize,
+    /// What the root held when it was last listed.
+    pub(crate) listing: Option<Listing>,
+}
+
+impl Index {
+    fn open(file: fs::File, root: &Path, stamp: u64) -> Option<Self> {
+        let mut cursor = Cursor::new(file).ok().flatten()?;
+        let header = cursor.take()?.to_vec();
+        let mut header = Reader::at(&header, 0);
+        if header.u64()? != stamp || header.bytes()? != root.as_os_str().as_encoded_bytes() {
+            return None;
+        }
+        let count = header.u32()? as usize;
+        let listing = match header.flag()? {
+            true => Listing::read(&mut header, &mut cursor),
+            false => None,
+        };
+        Some(Self {
+            start: cursor,
+            count,
+            listing,
+        })
+    }
+
+    /// How many skills it remembers.
+    pub(crate) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Its records, from the first one on.
+    pub(crate) fn records(&self) -> Option<Records> {
+        let cursor = self.start.fork().ok()?;
+        Some(Records { cursor, next: 0 })
+    }
+}
+
+/// The records of an index. They stand in the order of the walk and are read in that order: whoever
+/// asks for paths in that order, too, gets each record there is.
+pub(crate) struct Records {
+    cursor: Cursor,
+    /// The number of the record under the cursor.
+    next: usize,
 }
 
 /// A record, taken apart.
 pub(crate) struct View<'i> {
-    path: &'i [u8],
     pub(crate) keys: Keys,
     pub(crate) payload: &'i [u8],
 }
 
 impl<'i> View<'i> {
-    fn read(input: &mut Reader<'i>) -> Option<Self> {
+    fn read(record: &'i [u8]) -> Option<Self> {
+        let mut input = Reader::at(record, 0);
+        input.bytes()?; // the path, which led here
         Some(Self {
-            path: input.bytes()?,
-            keys: Keys::read(input)?,
+            keys: Keys::read(&mut input)?,
             payload: input.bytes()?,
         })
     }
 }
 
-impl Index {
-    fn decode(bytes: Vec<u8>, root: &Path, stamp: u64) -> Option<Self> {
-        let (magic, rest) = bytes.split_at_checked(8)?;
-        let (checksum, body) = rest.split_at_checked(4)?;
-        if magic != MAGIC || crc32fast::hash(body).to_le_bytes() != checksum {
-            return None;
+impl Records {
+    /// The record of a path, and its number. Records of paths before it are passed over for good: an
+    /// index that was written in another order costs time, nothing else.
+    pub(crate) fn find(&mut self, path: &[u8]) -> Option<(usize, View<'_>)> {
+        loop {
+            let found = Reader::at(self.cursor.record()?, 0).bytes()?;
+            match in_order(found, path) {
+                Ordering::Less => self.step(),
+                Ordering::Equal => {
+                    let number = self.next;
+                    return Some((number, View::read(self.step()?)?));
+                }
+                Ordering::Greater => return None,
+            };
         }
-        let mut input = Reader::at(&bytes, 12);
-        if input.u64()? != stamp || input.bytes()? != root.as_os_str().as_encoded_bytes() {
-            return None;
-        }
-        let count = input.u32()? as usize;
-        let mut records = Vec::with_capacity(count.min(1 << 20));
-        for _ in 0..count {
-            let start = input.position();
-            View::read(&mut input)?;
-            let end = input.position();
-            records.push(Record { start, end });
-        }
-        Some(Self {
-            bytes,
-            records,
-            by_path: std::sync::OnceLock::new(),
-        })
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.records.len()
+    fn step(&mut self) -> Option<&[u8]> {
+        self.next += 1;
+        self.cursor.take()
     }
 
-    /// A record, taken apart.
-    pub(crate) fn view(&self, record: usize) -> Option<View<'_>> {
-        let start = self.records.get(record)?.start;
-        View::read(&mut Reader::at(&self.bytes, start))
+    /// Copies records from the cursor on, as they were written and as far as they can be read.
+    pub(crate) fn copy(&mut self, numbers: Range<usize>, to: &mut Vec<Vec<u8>>) {
+        while self.next < numbers.start && self.step().is_some() {}
+        to.extend(numbers.map_while(|_| self.step().map(<[u8]>::to_vec)));
     }
 
-    /// A record as it was written.
-    pub(crate) fn whole(&self, record: usize) -> &[u8] {
-        let Record { start, end } = self.records[record];
-        &self.bytes[start..end]
+    /// The number of a path's record, and what that record is with a digest.
+    fn with_digest(&mut self, path: &[u8], digest: Digest) -> Option<(usize, Vec<u8>)> {
+        let (number, view) = self.find(path)?;
+        let old = Remembered::decode(view.payload)?;
+        let card = old.card.as_ref();
+        let payload = Remembered::encode(&old.files, card, &old.diagnostics, Some(digest));
+        Some((number, record(path, &view.keys, &payload)))
     }
+}
 
-    /// The record of a path. `guess` is where it stood last time, in the order of the directory:
-    /// an unchanged directory is read in the same order, and nothing has to be looked up.
-    pub(crate) fn find(&self, path: &[u8], guess: usize) -> Option<(usize, View<'_>)> {
-        if let Some(view) = self.view(guess).filter(|view| view.path == path) {
-            return Some((guess, view));
-        }
-        let paths =
-            (0..self.len()).filter_map(|number| Some((self.view(number)?.path.to_vec(), number)));
-        let map = self.by_path.get_or_init(|| paths.collect());
-        let number = *map.get(path)?;
-        Some((number, self.view(number)?))
+/// The order of a walk: a folder before those that are in it, and these before its neighbours.
+fn in_order(a: &[u8], b: &[u8]) -> Ordering {
+    // The root itself comes first, whatever a dot sorts behind.
+    let path = |path| if path == b"." { &b""[..] } else { path };
+    let parts = |path| <[u8]>::split(path, |byte| *byte == b'/');
+    let (a, b) = (path(a), path(b));
+    if a == b {
+        Ordering::Equal
+    } else {
+        parts(a).cmp(parts(b))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_is_that_of_a_walk() {
+        let paths: [&[u8]; 7] = [b".", b"-a", b".a", b"a", b"a/b", b"a/b/c", b"a-b"];
+        assert!(paths.is_sorted_by(|a, b| in_order(a, b).is_lt()));
     }
 }

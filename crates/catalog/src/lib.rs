@@ -18,6 +18,7 @@
 //!
 //! **Start reading at** `discover.rs`, then `walk.rs`, then `folder.rs`.
 
+mod blocks;
 mod builtin;
 mod codec;
 mod discover;
@@ -26,6 +27,7 @@ mod folder;
 mod host;
 mod index;
 mod manifest_file;
+mod names;
 mod root;
 mod snapshot;
 mod verdicts;

@@ -23,7 +23,11 @@ pub(crate) const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::NONBLOCK)
     .union(OFlags::CLOEXEC);
 
-const FIRST_READ: usize = 4096;
+/// As much as nearly all frontmatters take: a read copies every byte that is asked for.
+const FIRST_READ: usize = 1024;
+
+/// As much as is looked at of a file without frontmatter.
+const HEAD: usize = 4096;
 
 /// What was wrong with a file, before anybody read its text.
 #[derive(Debug)]
@@ -186,23 +190,25 @@ pub(crate) fn check(stat: &Stat, max_bytes: u64) -> Result<(), FileProblem> {
     Ok(())
 }
 
-/// Reads the start of a file into `buffer`, up to the end of its frontmatter.
-pub(crate) fn read_head(file: &OwnedFd, buffer: &mut Vec<u8>) -> Result<(), Errno> {
-    buffer.clear();
+/// Reads the start of a file, up to the end of its frontmatter. `buffer` only lends its room.
+pub(crate) fn read_head<'b>(file: &OwnedFd, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], Errno> {
+    let mut filled = 0;
     loop {
-        buffer.reserve(FIRST_READ.max(buffer.len() * 3));
-        let read = match rustix::io::read(file, rustix::buffer::spare_capacity(buffer)) {
+        let wanted = FIRST_READ.max(filled * 4);
+        if buffer.len() < wanted {
+            buffer.resize(wanted, 0);
+        }
+        let read = match rustix::io::read(file, &mut buffer[filled..wanted]) {
             Ok(read) => read,
             Err(Errno::INTR) => continue,
             Err(error) => return Err(error),
         };
-        match extent(buffer) {
-            Extent::Until(end) => {
-                buffer.truncate(end);
-                return Ok(());
-            }
-            Extent::Open if read > 0 && buffer.len() <= MAX_FRONTMATTER + FIRST_READ => {}
-            Extent::Open | Extent::None => return Ok(()),
+        filled += read;
+        match extent(&buffer[..filled]) {
+            Extent::Until(end) => return Ok(&buffer[..end]),
+            Extent::Open if read > 0 && filled <= MAX_FRONTMATTER + HEAD => {}
+            Extent::None if read > 0 && filled < HEAD => {}
+            Extent::Open | Extent::None => return Ok(&buffer[..filled]),
         }
     }
 }

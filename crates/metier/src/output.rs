@@ -1,6 +1,10 @@
 //! The two streams: data on stdout, talk on stderr; colour and width only on a terminal.
 
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::{
+    fs::File,
+    io::{self, BufWriter, IsTerminal, Write},
+    os::fd::AsFd,
+};
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
@@ -88,14 +92,11 @@ impl Output {
         out.flush()
     }
 
-    /// The one JSON document of a run, when it writes itself.
-    pub(crate) fn stream(
-        &self,
-        write: impl FnOnce(&mut io::StdoutLock<'static>) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        write(&mut out)?;
-        out.flush()
+    /// The one JSON document of a run, when it writes itself, in large pieces: straight to the file
+    /// behind stdout, which would look through every byte for the end of a line.
+    pub(crate) fn stream(&self, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+        let stdout = io::stdout().lock();
+        write(&mut File::from(stdout.as_fd().try_clone_to_owned()?))
     }
 
     /// Text for stdout.

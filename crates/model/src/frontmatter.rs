@@ -4,6 +4,10 @@
 //! inside a value, in a block scalar or later in the body never counts. Other readers split the
 //! text at the characters `---`, and lose half of a description that holds them.
 
+use std::sync::LazyLock;
+
+use memchr::memmem;
+
 use crate::{
     diagnostic::Code,
     report::{Report, Say},
@@ -98,11 +102,15 @@ fn closing(bytes: &[u8], from: usize) -> Option<Delimiter> {
     dashed_line(bytes, from).filter(|line| is_delimiter(&bytes[line.start..line.end]))
 }
 
+/// Made once: for a text as short as most frontmatters, making it takes longer than searching.
+static DASHES: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("---"));
+
 /// The first line that starts with `---`. If it is not exactly that, the frontmatter is not closed:
 /// whatever stands behind it was not meant to be read as fields.
 fn dashed_line(bytes: &[u8], from: usize) -> Option<Delimiter> {
     let starts_line = |start: usize| start == from || matches!(bytes[start - 1], b'\n' | b'\r');
-    let start = memchr::memmem::find_iter(&bytes[from..], b"---")
+    let start = DASHES
+        .find_iter(&bytes[from..])
         .map(|index| from + index)
         .find(|start| starts_line(*start))?;
     Some(Delimiter {

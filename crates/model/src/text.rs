@@ -16,11 +16,24 @@ pub fn is_invisible(c: char) -> bool {
 /// left out: emoji, Arabic, Hebrew and Indic text need them.
 #[must_use]
 pub fn hides_text(c: char) -> bool {
-    is_invisible(c)
+    !c.is_ascii()
+        && is_invisible(c)
         && !matches!(
             c,
             '\u{200c}'..='\u{200f}' | '\u{00ad}' | '\u{2028}' | '\u{2029}'
         )
+}
+
+/// Control characters, except those that set lines and columns.
+pub(crate) fn holds_control(text: &str) -> bool {
+    let is_one = |byte: u8| (byte < b' ' && !matches!(byte, b'\n' | b'\t' | b'\r')) || byte == 0x7f;
+    // Beyond ASCII they are U+0080 to U+009F. Without an early exit the compiler looks at sixteen
+    // bytes at a time.
+    let bytes = text.as_bytes();
+    text.bytes().fold(false, |any, byte| any | is_one(byte))
+        || bytes
+            .windows(2)
+            .fold(false, |any, two| any | (two[0] == 0xc2 && two[1] < 0xa0))
 }
 
 /// The text without invisible characters: what a model is shown.
@@ -95,6 +108,16 @@ mod tests {
         assert_eq!(shell_word("x; rm -rf ~"), "'x; rm -rf ~'");
         assert_eq!(shell_word("$(x)'`"), "'$(x)'\\''`'");
         assert_eq!(shell_word("-rf"), "'-rf'");
+    }
+
+    #[test]
+    fn control_characters_are_those_of_unicode() {
+        let sets = |c| matches!(c, '\n' | '\t' | '\r');
+        for c in (0..0x300).chain([0x2028, 0xfeff, 0x1f4e6]) {
+            let c = char::from_u32(c).unwrap();
+            let expected = c.is_control() && !sets(c);
+            assert_eq!(holds_control(&format!("a{c}é")), expected, "{c:?}");
+        }
     }
 
     #[test]

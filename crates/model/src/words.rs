@@ -245,14 +245,14 @@ impl Version {
     #[must_use]
     pub fn new(text: &str) -> Self {
         let core = text.trim().trim_start_matches('v');
-        let padded = match core.bytes().filter(|byte| *byte == b'.').count() {
-            0 => format!("{core}.0.0"),
-            1 => format!("{core}.0"),
-            _ => core.to_owned(),
-        };
-        let semver = semver::Version::parse(core)
-            .or_else(|_| semver::Version::parse(&padded))
-            .ok();
+        let semver = semver::Version::parse(core).ok().or_else(|| {
+            let zeros = match core.bytes().filter(|byte| *byte == b'.').count() {
+                0 => ".0.0",
+                1 => ".0",
+                _ => return None,
+            };
+            semver::Version::parse(&format!("{core}{zeros}")).ok()
+        });
         Self(Box::new((text.trim().into(), semver)))
     }
 

@@ -133,7 +133,7 @@ pub fn survey(
     check_dependencies(&catalog, &mut skills, &mut diagnostics);
     mark_selected(&catalog, &mut skills, selection, &mut diagnostics);
     note_shadows(&catalog, &skills, &mut diagnostics);
-    let skills = in_order(&catalog, skills);
+    sort(&catalog, &mut skills);
     Inventory {
         catalog,
         skills,
@@ -168,26 +168,15 @@ fn note_unchecked_tools(entry: &mut Entry) {
     entry.diagnostics.push(diagnostic);
 }
 
-/// The strongest source first, then by name, then by path.
-fn in_order(catalog: &Catalog, skills: Vec<Skill>) -> Vec<Skill> {
-    let mut keyed: Vec<_> = skills
-        .iter()
-        .map(|skill| {
-            let entry = &catalog.entries[skill.entry];
-            (Reverse(entry.source), entry.name(), skill.entry)
-        })
-        .collect();
-    let path = |entry: usize| catalog.entries[entry].place.path();
-    keyed.sort_unstable_by(|a, b| {
-        (a.0, &a.1)
-            .cmp(&(b.0, &b.1))
-            .then_with(|| path(a.2).cmp(&path(b.2)))
+/// The strongest source first, then by name, then by path. Mostly they are in order already.
+fn sort(catalog: &Catalog, skills: &mut [Skill]) {
+    let entry = |skill: &Skill| &catalog.entries[skill.entry];
+    skills.sort_unstable_by(|a, b| {
+        let (a, b) = (entry(a), entry(b));
+        (Reverse(a.source), a.name())
+            .cmp(&(Reverse(b.source), b.name()))
+            .then_with(|| a.place.path().cmp(&b.place.path()))
     });
-    let mut skills: Vec<Option<Skill>> = skills.into_iter().map(Some).collect();
-    keyed
-        .into_iter()
-        .filter_map(|(_, _, entry)| skills[entry].take())
-        .collect()
 }
 
 fn is_trusted(catalog: &Catalog, entry: &Entry) -> bool {
@@ -220,9 +209,13 @@ fn shadows(catalog: &Catalog, config: &Config) -> Vec<Option<usize>> {
         let entry = &catalog.entries[*index];
         entry.card.is_some() && is_trusted(catalog, entry)
     };
-    let mut order: Vec<usize> = (0..catalog.entries.len()).filter(competes).collect();
-    order.sort_unstable_by(|a, b| name(*a).cmp(name(*b)));
     let mut shadows = vec![None; catalog.entries.len()];
+    let competing = (0..catalog.entries.len()).filter(competes);
+    if competing.clone().is_sorted_by(|a, b| name(*a) < name(*b)) {
+        return shadows; // a single root, as a rule: in order, and no name twice
+    }
+    let mut order: Vec<usize> = competing.collect();
+    order.sort_unstable_by(|a, b| name(*a).cmp(name(*b)));
     for same in order.chunk_by(|a, b| name(*a) == name(*b)) {
         if let (true, Some(&winner)) = (same.len() > 1, same.iter().max_by_key(|index| rank(index)))
         {

@@ -14,8 +14,8 @@ use serde::Serialize;
 
 use crate::json::{self, Object, key};
 
-/// How much is collected before it is written.
-const CHUNK: usize = 256 * 1024;
+/// How much is collected before it is written; little enough to stay in the processor's cache.
+const CHUNK: usize = 64 * 1024;
 
 /// The document: all skills, all diagnostics, and how many of each.
 pub struct List<'a>(pub &'a Inventory);
@@ -106,13 +106,13 @@ impl<'a> SkillRow<'a> {
             key!("description"),
             card.map_or("", |card| &card.description),
         );
-        object.text(key!("source"), entry.source.as_str());
+        object.word(key!("source"), entry.source.as_str());
         object.text(key!("path"), &shown(&entry.place.path()));
         object.optional(
             key!("digest"),
             entry.digest.map(|digest| digest.to_string()).as_deref(),
         );
-        object.text(key!("status"), skill.status.as_str());
+        object.word(key!("status"), skill.status.as_str());
         object.list(key!("reasons"), &skill.reasons, |out, reason| {
             json::value(out, &ReasonRow::new(entry, reason));
         });
@@ -145,10 +145,8 @@ impl<'a> SkillRow<'a> {
             .map(|winner| self.inventory.catalog.entries[winner].place.path());
         object.optional(key!("shadowed_by"), winner.as_deref().map(shown).as_deref());
         let scan = skill.scan.as_deref();
-        object.text(
-            key!("scan"),
-            scan.map_or("unknown", |known| known.verdict.word()),
-        );
+        let scan = scan.map_or("unknown", |known| known.verdict.word());
+        object.word(key!("scan"), scan);
         object.number(key!("warnings"), entry.warnings());
         object.flag(key!("selected"), skill.selected);
     }

@@ -12,6 +12,7 @@ mod take;
 use std::{
     collections::{HashSet, VecDeque},
     ffi::OsStr,
+    ops::Range,
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -28,7 +29,8 @@ use rustix::{
 use crate::{
     discover::Options,
     entry::{Catalog, Entry},
-    index::Index,
+    index::{Index, Key, Listing, Records},
+    names::Names,
 };
 
 /// So many folders are worth a thread of their own. Threads that ask the kernel at once make each
@@ -121,14 +123,16 @@ struct Lane {
     diagnostics: Vec<Diagnostic>,
     records: Vec<Record>,
     links: Vec<Link>,
-    /// Where the next record of the index probably is.
-    guess: usize,
+    /// What is left of the index.
+    index: Option<Records>,
     path: Vec<u8>,
     md: Vec<u8>,
 }
 
+/// What the next index is made of, in the order of the walk.
 enum Record {
-    Old(usize),
+    /// Records of the index that were believed, one after the other.
+    Old(Range<usize>),
     New(Vec<u8>),
 }
 
@@ -137,19 +141,15 @@ enum Record {
 struct Opening<'w> {
     handle: &'w OwnedFd,
     device: u64,
-    index: Option<&'w Index>,
 }
-
-/// A name in a folder.
-type Name = (Vec<u8>, FileType);
 
 impl Walk<'_> {
     /// Walks the folder and adds what is there to the catalog; the links are still to be followed.
     fn run(&self, catalog: &mut Catalog) -> Vec<Link> {
         let home = self.options.index.filter(|_| self.shown.is_none());
-        let index = home.and_then(|home| home.load(&self.base, self.options.mode));
-        let lanes = match self.lanes(index.as_ref()) {
-            Ok(lanes) => lanes,
+        let index = home.and_then(|home| home.open(&self.base, self.options.mode));
+        let (lanes, listing) = match self.lanes(index.as_ref()) {
+            Ok(found) => found,
             Err(error) => {
                 let message = format!("the folder can't be read: {error}");
                 let hint = Some("check its permissions");
@@ -158,7 +158,7 @@ impl Walk<'_> {
                 return Vec::new();
             }
         };
-        self.save_index(index.as_ref(), &lanes);
+        self.save_index(index.as_ref(), &lanes, listing.as_ref());
         let mut links = Vec::new();
         for mut lane in lanes {
             take_over(&mut catalog.entries, lane.entries);
@@ -168,7 +168,8 @@ impl Walk<'_> {
         links
     }
 
-    fn lanes(&self, index: Option<&Index>) -> Result<Vec<Lane>, Errno> {
+    /// What all threads found, and the listing of the root, if the index did not have it.
+    fn lanes(&self, index: Option<&Index>) -> Result<(Vec<Lane>, Option<Listing>), Errno> {
         let open = || {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             rustix::fs::open(&self.base, flags, rustix::fs::Mode::empty())
@@ -178,40 +179,61 @@ impl Walk<'_> {
         let place = Opening {
             handle: &handle,
             device: stat.st_dev,
-            index,
         };
-        let mut first = Lane::default();
+        let lane = || Lane {
+            index: index.and_then(Index::records),
+            ..Lane::default()
+        };
+        let mut first = lane();
         if self.skill_at(&mut first, &place, b".", &stat) {
-            return Ok(vec![first]);
+            return Ok((vec![first], None));
         }
-        let names = self.list(&handle, b"", &mut first)?;
-        if self.other_spellings(&mut first, &place, b".", &names) {
-            return Ok(vec![first]);
+        let key = Key::of(&stat);
+        let known = index.and_then(|index| self.remembered_names(index, key));
+        let listed = match known {
+            Some(_) => Names::default(),
+            None => self.list(&handle, b"", &mut first)?,
+        };
+        let names = known.unwrap_or(&listed);
+        if self.other_spellings(&mut first, &place, b".", names) {
+            return Ok((vec![first], None));
         }
+        let lanes = self.visit_root(first, lane, open, &place, names);
+        let new = known.is_none() && !listed.is_empty() && self.can_remember_names(&handle, key);
+        let listing = new.then_some(Listing { key, names: listed });
+        Ok((lanes, listing))
+    }
+
+    /// Visits what is in the root, with as many threads as it is worth.
+    fn visit_root(
+        &self,
+        mut first: Lane,
+        lane: impl Fn() -> Lane + Sync,
+        open: impl Fn() -> Result<OwnedFd, Errno> + Sync,
+        place: &Opening<'_>,
+        names: &Names,
+    ) -> Vec<Lane> {
         let most = 1 + names.len() / WORTH_A_THREAD;
         let threads = self.options.threads.clamp(1, most);
         if threads == 1 {
-            self.visit_all(&mut first, &place, &names);
-            return Ok(vec![first]);
+            self.visit_all(&mut first, place, names.iter());
+            return vec![first];
         }
         let size = names.len().div_ceil(threads);
         let mut lanes = vec![first];
         std::thread::scope(|scope| {
-            let work = |(number, names): (usize, &[Name])| {
-                let guess = number * size;
-                let mut lane = Lane {
-                    guess,
-                    ..Lane::default()
-                };
+            let work = |start: usize| {
+                let mut lane = lane();
                 // Two threads that count references to one handle wait for each other at every call.
                 let own = open();
                 let handle = own.as_ref().unwrap_or(place.handle);
-                self.visit_all(&mut lane, &Opening { handle, ..place }, names);
+                let part = names.iter().skip(start).take(size);
+                self.visit_all(&mut lane, &Opening { handle, ..*place }, part);
                 lane
             };
-            let chunks = names.chunks(size).enumerate();
-            let handles: Vec<_> = chunks
-                .map(|chunk| scope.spawn(move || work(chunk)))
+            let starts = (0..names.len()).step_by(size);
+            let handles: Vec<_> = starts
+                .map(|start| scope.spawn(move || work(start)))
                 .collect();
             // A bug in a thread must not look like fewer skills.
             let joined = handles.into_iter().map(|handle| {
@@ -221,25 +243,52 @@ impl Walk<'_> {
             });
             lanes.extend(joined);
         });
-        Ok(lanes)
+        lanes
     }
 
-    fn visit_all(&self, lane: &mut Lane, place: &Opening<'_>, names: &[Name]) {
+    /// The names in the root, as the index has them, if that is still so and they are not too many.
+    fn remembered_names<'i>(&self, index: &'i Index, key: Key) -> Option<&'i Names> {
+        let listing = index.listing.as_ref().filter(|listing| listing.key == key);
+        let names = &listing?.names;
+        let seen = self.tally.seen.load(Ordering::Relaxed);
+        if seen + names.seen > self.options.limits.max_entries {
+            return None;
+        }
+        self.tally.seen.fetch_add(names.seen, Ordering::Relaxed);
+        Some(names)
+    }
+
+    /// Whether the names that were just listed can be told to be the same the next time.
+    fn can_remember_names(&self, handle: &OwnedFd, key: Key) -> bool {
+        let wanted = self.options.index.is_some() && self.shown.is_none();
+        wanted
+            && !key.is_fresh(self.options.now)
+            && !self.tally.full.load(Ordering::Relaxed)
+            && tells_new_names(handle)
+    }
+
+    fn visit_all<'n>(
+        &self,
+        lane: &mut Lane,
+        place: &Opening<'_>,
+        names: impl Iterator<Item = (&'n [u8], FileType)>,
+    ) {
         for (name, kind) in names {
-            self.child(lane, place, name, *kind, 1);
+            self.child(lane, place, name, kind, 1);
         }
     }
 
     /// The folders, links and manifests in a folder. `path` is where it is, for diagnostics.
-    fn list(&self, folder: &OwnedFd, path: &[u8], lane: &mut Lane) -> Result<Vec<Name>, Errno> {
+    fn list(&self, folder: &OwnedFd, path: &[u8], lane: &mut Lane) -> Result<Names, Errno> {
         let limit = self.options.limits.max_entries;
-        let mut names = Vec::new();
+        let mut names = Names::default();
         for entry in Dir::read_from(folder)? {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
             if matches!(name, b"." | b"..") {
                 continue;
             }
+            names.seen += 1;
             if self.tally.seen.fetch_add(1, Ordering::Relaxed) >= limit {
                 let message =
                     format!("more than {limit} files and folders: the rest was not looked at");
@@ -249,12 +298,10 @@ impl Walk<'_> {
             let kind = entry.file_type();
             let passed_over = matches!(name, b".git" | b"node_modules");
             if kind != FileType::RegularFile && !passed_over || is_manifest_name(name) {
-                names.push((name.to_vec(), kind));
+                names.push(name, kind);
             }
         }
-        // In order, so that results don't depend on the file system, and mostly sorted lists stay
-        // cheap to sort.
-        names.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        names.sort();
         Ok(names)
     }
 
@@ -369,9 +416,9 @@ impl Walk<'_> {
             let message = format!("folders more than {most} levels down were not looked at");
             return self.limit(&self.tally.too_deep, lane, path, message, "max_depth");
         }
-        for (name, kind) in &names {
+        for (name, kind) in names.iter() {
             let below = [path, b"/", name].concat();
-            self.child(lane, place, &below, *kind, depth + 1);
+            self.child(lane, place, &below, kind, depth + 1);
         }
     }
 
@@ -437,6 +484,25 @@ fn take_over(all: &mut Vec<Entry>, mut more: Vec<Entry>) {
     }
 }
 
+/// Whether this file system is known to change the times of a folder whenever a name in it comes,
+/// goes or changes. Not all do, some only when the right program writes: there a folder is listed anew.
+#[cfg(target_os = "linux")]
+fn tells_new_names(folder: &OwnedFd) -> bool {
+    const EXT: u64 = 0xef53;
+    const XFS: u64 = 0x5846_5342;
+    const BTRFS: u64 = 0x9123_683e;
+    const F2FS: u64 = 0xf2f5_2010;
+    const ZFS: u64 = 0x2fc1_2fc1;
+    const TMPFS: u64 = 0x0102_1994;
+    let kind = rustix::fs::fstatfs(folder).map(|system| u64::try_from(system.f_type));
+    matches!(kind, Ok(Ok(EXT | XFS | BTRFS | F2FS | ZFS | TMPFS)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn tells_new_names(_: &OwnedFd) -> bool {
+    false
+}
+
 fn is_manifest_name(name: &[u8]) -> bool {
     [&b"SKILL.md"[..], b"SKILL.yaml", b"SKILL.yml"]
         .iter()
@@ -454,6 +520,9 @@ fn join(base: &Path, path: &[u8]) -> PathBuf {
     if matches!(path, b"" | b".") {
         base.to_owned()
     } else {
-        base.join(OsStr::from_bytes(path))
+        let mut joined = PathBuf::with_capacity(base.as_os_str().len() + 1 + path.len());
+        joined.push(base);
+        joined.push(OsStr::from_bytes(path));
+        joined
     }
 }

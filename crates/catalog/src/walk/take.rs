@@ -9,12 +9,13 @@ use rustix::{
     io::Errno,
 };
 
-use super::{Lane, Name, Opening, Record, Walk, is_manifest_name, join, joined};
+use super::{Lane, Opening, Record, Walk, is_manifest_name, join, joined};
 use crate::{
     codec::Remembered,
     entry::{Entry, ManifestFiles, Place},
-    index::{self, Index, Key, Keys},
+    index::{self, Index, Key, Keys, Listing},
     manifest_file::{self, FileProblem, Heads, Opened},
+    names::Names,
 };
 
 const MAX_SIDECAR: u64 = 64 * 1024;
@@ -33,13 +34,10 @@ impl Walk<'_> {
         path: &[u8],
         stat: &Stat,
     ) -> bool {
-        let Some(index) = place.index else {
+        let found = lane.index.as_mut().and_then(|index| index.find(path));
+        let Some((record, view)) = found else {
             return false;
         };
-        let Some((record, view)) = index.find(path, lane.guess) else {
-            return false;
-        };
-        lane.guess = record + 1;
         let keys = view.keys;
         let mut same = |name: &[u8], key: Option<&Key>| {
             lane.path.clear();
@@ -74,7 +72,10 @@ impl Walk<'_> {
             digest,
             ..self.entry(path, files)
         });
-        lane.records.push(Record::Old(record));
+        match lane.records.last_mut() {
+            Some(Record::Old(records)) if records.end == record => records.end += 1,
+            _ => lane.records.push(Record::Old(record..record + 1)),
+        }
         true
     }
 
@@ -223,18 +224,19 @@ impl Walk<'_> {
             md,
             yaml,
         } = manifests;
-        let mut head = std::mem::take(&mut lane.md);
-        let read_md = md
+        let mut room = std::mem::take(&mut lane.md);
+        let head = md
             .as_ref()
-            .map_or(Ok(()), |md| manifest_file::read_head(&md.file, &mut head));
+            .map(|md| manifest_file::read_head(&md.file, &mut room))
+            .transpose();
         let yaml_text = yaml
             .as_ref()
             .map(|yaml| manifest_file::read_all(&yaml.file, self.options.limits.max_skill_bytes))
             .transpose();
-        let (yaml_text, ()) = match (yaml_text, read_md) {
-            (Ok(text), Ok(())) => (text, ()),
+        let (yaml_text, head) = match (yaml_text, head) {
+            (Ok(text), Ok(head)) => (text, head),
             (Err(error), _) | (_, Err(error)) => {
-                lane.md = head;
+                lane.md = room;
                 return lane
                     .entries
                     .push(self.broken(path, files, FileProblem::unreadable(error)));
@@ -251,7 +253,7 @@ impl Walk<'_> {
             files.skill_yaml.clone().unwrap_or_default(),
         );
         let heads = Heads {
-            skill_md: md.as_ref().map(|_| (&*names.0, &head[..])),
+            skill_md: head.map(|head| (&*names.0, head)),
             skill_yaml: yaml_text.as_ref().map(|text| (&*names.1, &text[..])),
             sidecar: sidecar
                 .as_ref()
@@ -284,7 +286,7 @@ impl Walk<'_> {
         }));
         self.remember(lane, path, &keys, &entry);
         lane.entries.push(entry);
-        lane.md = head;
+        lane.md = room;
     }
 
     /// The last part of the path, as the skill's folder.
@@ -298,7 +300,9 @@ impl Walk<'_> {
         } else {
             path.rsplit(|byte| *byte == b'/').next()?
         };
-        Some(String::from_utf8_lossy(name))
+        // Checking that a name is text is much faster than making it text, and nearly every one is.
+        let text = std::str::from_utf8(name).map(Cow::Borrowed);
+        Some(text.unwrap_or_else(|_| String::from_utf8_lossy(name)))
     }
 
     /// The sidecar, if there is one; what is wrong with it is told beside the skill.
@@ -368,24 +372,37 @@ impl Walk<'_> {
             .push(Record::New(index::record(path, keys, &payload)));
     }
 
-    pub(super) fn save_index(&self, index: Option<&Index>, lanes: &[Lane]) {
+    /// Writes the index, if anything in it would be new: a record, or the listing of the root.
+    pub(super) fn save_index(
+        &self,
+        index: Option<&Index>,
+        lanes: &[Lane],
+        listing: Option<&Listing>,
+    ) {
         let Some(home) = self.options.index.filter(|_| self.shown.is_none()) else {
             return;
         };
         let records = || lanes.iter().flat_map(|lane| &lane.records);
-        let changed = records().any(|record| matches!(record, Record::New(_)))
-            || index.is_some_and(|index| index.len() != records().count());
-        if !changed {
+        let kept = records().map(|record| match record {
+            Record::Old(records) => Some(records.len()),
+            Record::New(_) => None,
+        });
+        let all_kept = kept.sum::<Option<usize>>() == Some(index.map_or(0, Index::len));
+        if all_kept && listing.is_none() {
             return;
         }
-        let bytes: Vec<Vec<u8>> = records()
-            .filter_map(|record| match record {
-                Record::New(bytes) => Some(bytes.clone()),
-                Record::Old(record) => index.map(|index| index.whole(*record).to_vec()),
-            })
-            .collect();
+        let mut old = index.and_then(Index::records);
+        let mut all = Vec::new();
+        for record in records() {
+            match (record, &mut old) {
+                (Record::New(bytes), _) => all.push(bytes.clone()),
+                (Record::Old(records), Some(old)) => old.copy(records.clone(), &mut all),
+                (Record::Old(_), None) => {}
+            }
+        }
+        let listing = listing.or(index.and_then(|index| index.listing.as_ref()));
         // A cache that can't be written costs time, nothing else.
-        home.save(&self.base, self.options.mode, &bytes).ok();
+        home.save(&self.base, self.options.mode, listing, &all).ok();
     }
 
     /// Takes a skill whose manifest is spelled in another way; false when there is none.
@@ -394,9 +411,9 @@ impl Walk<'_> {
         lane: &mut Lane,
         place: &Opening<'_>,
         path: &[u8],
-        names: &[Name],
+        names: &Names,
     ) -> bool {
-        let names = names.iter().map(|(name, _)| name.as_slice());
+        let names = names.iter().map(|(name, _)| name);
         let manifests: Vec<&[u8]> = names.filter(|name| is_manifest_name(name)).collect();
         let before = lane.entries.len();
         if !manifests.is_empty() {

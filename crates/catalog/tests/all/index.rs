@@ -402,6 +402,45 @@ fn a_sidecar_that_appears_changes_or_goes_is_seen() {
     check(&world);
 }
 
+/// Whatever its names sort like, and though a skill in it is never remembered.
+#[test]
+fn an_unchanged_root_leaves_its_index_alone() {
+    let world = World::new();
+    for name in ["-a", ".a", "a", "a-b", "a.b", "c/a", "c/a-b", "c-a", "d"] {
+        world.skill(&format!("root/{name}"));
+    }
+    world.write("root/d/skill.md", skill_md("d"));
+    let inode = || {
+        let warm = look(&world.root(), &with_index(&home(&world), Mode::Lenient));
+        same(warm, look(&world.root(), &options(Mode::Lenient)));
+        fs::metadata(index_file(&world)).unwrap().ino()
+    };
+    let before = inode();
+    assert_eq!(inode(), before);
+    tick(&world);
+    world.skill("root/b");
+    assert_ne!(inode(), before);
+}
+
+#[test]
+fn a_limit_counts_the_names_that_the_index_knows() {
+    let world = indexed();
+    let limits = Limits {
+        max_entries: 2,
+        ..LIMITS
+    };
+    let home = home(&world);
+    let warm = Options {
+        limits,
+        ..with_index(&home, Mode::Lenient)
+    };
+    let cold = Options {
+        limits,
+        ..options(Mode::Lenient)
+    };
+    same(look(&world.root(), &warm), look(&world.root(), &cold));
+}
+
 /// One thing that happens to a root between two looks.
 #[derive(Clone, Debug)]
 enum Edit {

@@ -3,7 +3,7 @@
 use super::{Draft, Format, shape};
 use crate::{
     diagnostic::Code,
-    name::{self, Departure, NameError, SkillName},
+    name::{self, Departure, NameError},
     report::{Report, Say},
     text,
     words::Version,
@@ -202,7 +202,7 @@ impl Draft {
             }
             return;
         };
-        match SkillName::new(name) {
+        match name::usable(name) {
             Ok(_) => {}
             Err(NameError::Empty) => {
                 report.add(Code::NameMissing, self.name_at, || {
@@ -345,10 +345,7 @@ fn check_text(key: &str, value: &str, at: u32, report: &mut Report<'_>) {
             }
         });
     }
-    if value
-        .chars()
-        .any(|c| c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
-    {
+    if text::holds_control(value) {
         report.add(Code::ControlCharacters, at, || {
             Say::new(format!(
                 "the {key} holds control characters; they are shown escaped"

@@ -88,13 +88,11 @@ pub fn parse_thoroughly(files: &Files<'_>, mode: Mode) -> Parsed {
 /// Reads only what a list needs: the card. Diagnostics are the same as those of [`parse`].
 #[must_use]
 pub fn parse_card(files: &Files<'_>, mode: Mode) -> (Option<Card>, Vec<Diagnostic>) {
-    read_files(files, mode, Reader::Fast, false, |draft| {
-        Some(draft.into_parts()?.0)
-    })
+    read_files(files, mode, Reader::Fast, false, |draft| draft.take_card())
 }
 
 fn parse_with(files: &Files<'_>, mode: Mode, reader: Reader) -> Parsed {
-    let (manifest, diagnostics) = read_files(files, mode, reader, true, Draft::finish);
+    let (manifest, diagnostics) = read_files(files, mode, reader, true, Draft::take_manifest);
     Parsed {
         manifest,
         diagnostics,
@@ -107,7 +105,7 @@ fn read_files<T>(
     mode: Mode,
     reader: Reader,
     details: bool,
-    finish: impl FnOnce(Draft) -> Option<T>,
+    finish: impl FnOnce(&mut Draft) -> Option<T>,
 ) -> (Option<T>, Vec<Diagnostic>) {
     let (format, file) = match (files.skill_yaml, files.skill_md) {
         (Some(file), _) => (Format::SkillYaml, file),
@@ -149,7 +147,8 @@ fn read_files<T>(
     let invalid = diagnostics
         .iter()
         .any(|diagnostic| diagnostic.severity == crate::Severity::Error);
-    (if invalid { None } else { finish(draft) }, diagnostics)
+    let found = if invalid { None } else { finish(&mut draft) };
+    (found, diagnostics)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -328,26 +327,26 @@ impl Draft {
         }
     }
 
-    fn finish(self) -> Option<Manifest> {
-        let (card, rest) = self.into_parts()?;
+    fn take_manifest(&mut self) -> Option<Manifest> {
+        use std::mem::take;
         Some(Manifest {
-            card,
-            about: rest.about,
-            invocation: rest.invocation,
-            tools: rest.tools,
-            contract: rest.contract,
-            triggers: rest.triggers,
-            wants: rest.wants,
-            code: rest.code,
-            metadata: rest.metadata,
-            unknown: rest.unknown,
+            card: self.take_card()?,
+            about: take(&mut self.about),
+            invocation: take(&mut self.invocation),
+            tools: take(&mut self.tools),
+            contract: take(&mut self.contract),
+            triggers: take(&mut self.triggers),
+            wants: take(&mut self.wants),
+            code: take(&mut self.code),
+            metadata: take(&mut self.metadata),
+            unknown: take(&mut self.unknown),
         })
     }
 
-    /// The card, and what is left.
-    fn into_parts(mut self) -> Option<(Card, Self)> {
+    /// The card; taken out of the draft, for a draft is too large to be moved about.
+    fn take_card(&mut self) -> Option<Card> {
         let card = std::mem::take(&mut self.card);
-        let card = Card {
+        Some(Card {
             name: SkillName::new(self.name.as_deref()?).ok()?,
             description: self.description.take()?,
             when_to_use: card.when_to_use,
@@ -366,8 +365,7 @@ impl Draft {
             primary_env: card.primary_env,
             requirements: card.requirements,
             installers: card.installers,
-        };
-        Some((card, self))
+        })
     }
 }
 

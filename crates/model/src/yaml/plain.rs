@@ -34,28 +34,20 @@ pub(crate) fn read(text: &str, base: u32) -> Option<Vec<Pair<'_>>> {
 
 /// Tabs, control characters, exotic line breaks, byte order marks.
 fn has_unusual_bytes(bytes: &[u8]) -> bool {
-    let usual = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n');
+    let control = |byte: u8| (byte < b' ' && !matches!(byte, b'\n' | b'\r')) || byte == 0x7f;
     // Without an early exit the compiler looks at sixteen bytes at a time.
-    if bytes.iter().fold(true, |all, byte| all & usual(byte)) {
-        return false;
+    if bytes.iter().fold(false, |any, byte| any | control(*byte)) {
+        return true;
     }
-    let mut index = 0;
-    while let Some(offset) = bytes[index..].iter().position(|byte| !usual(byte)) {
-        index += offset;
-        let unusual = match &bytes[index..] {
-            [b'\r', rest @ ..] => rest.first() != Some(&b'\n'),
-            [0xc2, second, ..] => *second < 0xa0,
-            [0xe2, 0x80, third, ..] => matches!(third, 0xa8 | 0xa9),
-            [0xef, 0xbb, 0xbf, ..] | [0xef, 0xbf, 0xbe | 0xbf, ..] => true,
-            [first, ..] => *first < 0x80,
-            [] => false,
-        };
-        if unusual {
-            return true;
-        }
-        index += 1;
-    }
-    false
+    let lone_return = |index: usize| bytes.get(index + 1) != Some(&b'\n');
+    let exotic = |index: usize| match &bytes[index..] {
+        [0xc2, second, ..] => *second < 0xa0,
+        [0xe2, 0x80, third, ..] => matches!(third, 0xa8 | 0xa9),
+        [0xef, 0xbb, 0xbf, ..] | [0xef, 0xbf, 0xbe | 0xbf, ..] => true,
+        _ => false,
+    };
+    memchr::memchr_iter(b'\r', bytes).any(lone_return)
+        || memchr::memchr3_iter(0xc2, 0xe2, 0xef, bytes).any(exotic)
 }
 
 struct Reader<'a> {
