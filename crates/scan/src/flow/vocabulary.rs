@@ -1112,8 +1112,12 @@ fn folded(fold: Fold, callee: &str, on: Option<&Value>, args: &Args<'_>, given: 
             _ => given,
         },
         Fold::Same => {
+            // `os.path.expanduser(x)`: before the dot stands a module, and what matters is given.
+            let module = callee.rsplit_once('.').is_some_and(|(before, _)| {
+                matches!(before, "os.path" | "shlex" | "textwrap" | "Object" | "JSON" | "util")
+            });
             let source = on
-                .filter(|_| first.is_none() || callee.contains('.'))
+                .filter(|_| first.is_none() || (callee.contains('.') && !module))
                 .or(first)
                 .or(on);
             let texts = source.map(|value| value.texts.clone()).unwrap_or_default();
