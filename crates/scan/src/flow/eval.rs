@@ -201,7 +201,7 @@ impl<'u> Evaluator<'u> {
         }
     }
 
-    fn bind(&mut self, name: &str, value: Value, at: At) {
+    pub(super) fn bind(&mut self, name: &str, value: Value, at: At) {
         // `process.env.X = …`, `os.environ["X"] = …`: what a later child sees, not a source.
         if self.is_spying(name) {
             self.act(ActKind::Read, at, name, "", None, value.taints.clone());

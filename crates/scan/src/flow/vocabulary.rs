@@ -8,7 +8,7 @@ use super::{
     value::Value,
 };
 use crate::{
-    form::{At, Call},
+    form::{At, Call, Expr},
     text::codec,
 };
 
@@ -768,6 +768,10 @@ pub(super) fn apply(
                 .map_or_else(String::new, |host| host.name.clone());
             this.act(ActKind::Fetch, at, &subject, callee, host, Vec::new());
             given.taint(SourceKind::Download, &subject, this.site(at));
+            // `s.connect(…)` returns nothing; it is `s` that is connected from then on.
+            if let Some(Expr::Name(name, _)) = &call.on {
+                this.bind(name, given.clone(), at);
+            }
             given
         }
         Role::Send => {
