@@ -258,13 +258,10 @@ impl Command<'_> {
             return this.variable(self.path, self.at);
         }
         let given = self.given();
-        let mut taints = Vec::new();
-        if self.path.contains('/') || self.path.contains('.') || this.language != Language::Shell {
-            taints = this
-                .file(self.path)
-                .map(|value| value.taints.clone())
-                .unwrap_or_default();
-        }
+        let taints = this
+            .file(self.path)
+            .map(|value| value.taints.clone())
+            .unwrap_or_default();
         this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
         given
     }
