@@ -569,6 +569,9 @@ impl<'a> Scanner<'a> {
             let severity = matching::in_context(rule.severity, rule, &origin, &self.texts);
             let message = matching::message(rule, act, source);
             let evidence = self.evidence(act, &origin);
+            if severity == Severity::Critical && self.texts.0[origin.text].encoded.is_some() {
+                self.odd_at(Oddity::EncodedText, origin.text, 0, &evidence, true);
+            }
             self.push(Finding {
                 rule: FoundBy::Builtin(rule),
                 severity,
