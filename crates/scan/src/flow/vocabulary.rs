@@ -1118,7 +1118,10 @@ fn folded(fold: Fold, callee: &str, on: Option<&Value>, args: &Args<'_>, given: 
         Fold::Same => {
             // `os.path.expanduser(x)`: before the dot stands a module, and what matters is given.
             let module = callee.rsplit_once('.').is_some_and(|(before, _)| {
-                matches!(before, "os.path" | "shlex" | "textwrap" | "Object" | "JSON" | "util")
+                matches!(
+                    before,
+                    "os.path" | "shlex" | "textwrap" | "Object" | "JSON" | "util"
+                )
             });
             let source = on
                 .filter(|_| first.is_none() || (callee.contains('.') && !module))
