@@ -132,6 +132,7 @@ pub(crate) struct Scanner<'a> {
     /// How many archives deep we are.
     pub(crate) depth: u32,
     budget: decode::Budget,
+    patience: lower::Patience,
 }
 
 /// Blank space that has something after it, and is too much to be an accident.
@@ -151,6 +152,7 @@ impl<'a> Scanner<'a> {
             bytecodes: Vec::new(),
             depth: 0,
             budget: decode::Budget::default(),
+            patience: lower::Patience::default(),
         }
     }
 
@@ -318,7 +320,7 @@ impl<'a> Scanner<'a> {
         let program = match language {
             Language::Python => lower::python(content),
             Language::JavaScript => lower::javascript(content, Dialect::TypeScript),
-            Language::Shell => lower::shell(content),
+            Language::Shell => lower::shell(content, &self.patience),
             Language::PowerShell => lower::powershell(content),
             Language::Batch => lower::batch(content),
         };
@@ -336,6 +338,10 @@ impl<'a> Scanner<'a> {
     ) {
         if program.body.is_empty() && program.broken.is_none() {
             return;
+        }
+        if program.cut {
+            let path = self.texts.0[text].file.clone();
+            self.unread(&path, "parts of it are too tangled to be read".to_owned());
         }
         let path = &self.texts.0[text].file;
         // A file that isn't what its name says, or that the parser gave up on as a whole, was not read.

@@ -77,6 +77,7 @@ pub struct Evaluator<'u> {
     /// What had a hand in the text of the program that is looked at.
     pub(super) ambient: Value,
     recording: bool,
+    patience: lower::Patience,
 }
 
 impl<'u> Evaluator<'u> {
@@ -98,6 +99,7 @@ impl<'u> Evaluator<'u> {
             within: None,
             ambient: Value::default(),
             recording: false,
+            patience: lower::Patience::default(),
         };
         for unit in units {
             this.enter(unit);
@@ -292,7 +294,7 @@ impl<'u> Evaluator<'u> {
         let program = match language {
             Language::Python => lower::python(text),
             Language::JavaScript => lower::javascript(text, lower::Dialect::JavaScript),
-            Language::Shell => lower::shell(text),
+            Language::Shell => lower::shell(text, &self.patience),
             Language::PowerShell => lower::powershell(text),
             Language::Batch => lower::batch(text),
         };

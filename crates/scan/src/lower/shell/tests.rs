@@ -3,8 +3,12 @@
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 
 use super::super::show::show;
-use super::{LIMIT, shell};
-use crate::form::{Expr, Stmt};
+use super::{LIMIT, Patience};
+use crate::form::{Expr, Program, Stmt};
+
+fn shell(text: &str) -> Program {
+    super::shell(text, &Patience::default())
+}
 
 #[track_caller]
 fn check(source: &str, expected: &str) {
