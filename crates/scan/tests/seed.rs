@@ -1,8 +1,6 @@
 //! The preset of the first design: its rules, its limits, and what it lets pass that the default rules see.
 
-use metier_scan::{
-    About, Content, File, Limits, Preset, Report, Rules, Severity, Verdict, scan,
-};
+use metier_scan::{About, Content, File, Limits, Preset, Report, Rules, Severity, Verdict, scan};
 
 fn report(preset: Preset, files: &[(&str, &str)]) -> Report {
     let files: Vec<File<'_>> = files
@@ -50,7 +48,14 @@ const ENCODED: (&str, Severity) = ("encoded-instructions", Severity::Warning);
 
 #[test]
 fn commands_through_child_process_are_critical() {
-    for call in ["exec", "execSync", "spawn", "spawnSync", "execFile", "execFileSync"] {
+    for call in [
+        "exec",
+        "execSync",
+        "spawn",
+        "spawnSync",
+        "execFile",
+        "execFileSync",
+    ] {
         let text = format!("const c = require('child_process');\nc.{call}('ls');\n");
         check("run.js", &text, &[EXEC]);
         let text = format!("import {{ {call} }} from 'node:child_process';\n{call}('ls');\n");
@@ -111,8 +116,16 @@ fn code_that_hides_is_told() {
 
 #[test]
 fn sockets_to_odd_ports_are_told() {
-    check("run.js", "new WebSocket('ws://a.example:4444');\n", &[SOCKET]);
-    check("run.js", "new WebSocket('wss://a.example:9001/x');\n", &[SOCKET]);
+    check(
+        "run.js",
+        "new WebSocket('ws://a.example:4444');\n",
+        &[SOCKET],
+    );
+    check(
+        "run.js",
+        "new WebSocket('wss://a.example:9001/x');\n",
+        &[SOCKET],
+    );
     check("run.js", "new WebSocket('wss://a.example:443/x');\n", &[]);
     check("run.js", "new WebSocket('wss://a.example/x');\n", &[]);
 }
@@ -274,7 +287,11 @@ fn what_passes_single_patterns_is_seen_by_the_default_rules() {
         assert!(seed.findings.is_empty(), "{what}: {:?}", found(&seed));
         let own = report(Preset::Evidence, &files);
         let worst = own.findings.iter().map(|finding| finding.severity).max();
-        assert!(worst >= Some(Severity::Warning), "{what}: {:?}", found(&own));
+        assert!(
+            worst >= Some(Severity::Warning),
+            "{what}: {:?}",
+            found(&own)
+        );
     }
 }
 
