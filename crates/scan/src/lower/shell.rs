@@ -41,9 +41,9 @@ const LEVELS: usize = 4;
 /// How many bytes the parser gets at once; small, so that reading again shows.
 const CHUNK: usize = 128;
 /// Above this many bytes a mistake is enough to go on in paragraphs: recovering from many takes the square of their number.
-const LARGE: usize = 8 << 10;
+const LARGE: usize = 2 << 10;
 /// The largest paragraph, and the largest line, that are read as one when the whole isn't.
-const PARAGRAPH: usize = 8 << 10;
+const PARAGRAPH: usize = 2 << 10;
 const LINE: usize = 1 << 10;
 /// The parser needs the square of a pipeline's length, too; so many pipes are fine in a whole text, a
 /// tenth of them in a paragraph.
@@ -57,7 +57,8 @@ const BYTES_A_STEP: usize = 10;
 pub struct Patience {
     /// Steps of the parser; each is a hundred of its own, about 25 µs where it is lost.
     steps: Cell<usize>,
-    /// Mistakes that it may recover from, which takes some 60 µs each. After that, what has a mistake in it is cut.
+    /// What recovering from mistakes may take: for a text with one, the square of its length in KiB, which is up to 60 ms. After that,
+    /// what has a mistake in it is cut.
     mistakes: Cell<usize>,
 }
 
@@ -65,7 +66,7 @@ impl Default for Patience {
     fn default() -> Self {
         Self {
             steps: Cell::new(100_000),
-            mistakes: Cell::new(10_000),
+            mistakes: Cell::new(24 << 20),
         }
     }
 }
@@ -239,10 +240,13 @@ fn parse(text: &str, wary: bool, left: &Patience) -> Option<Tree> {
         .ok()?;
     let tree = parser.parse_with_options(&mut give, None, Some(options));
     left.steps.set(left.steps.get().saturating_sub(taken));
-    if let Some(tree) = &tree {
-        let mistakes = repair::mistakes(tree.root_node());
+    if !wary
+        && tree
+            .as_ref()
+            .is_none_or(|tree| tree.root_node().has_error())
+    {
         left.mistakes
-            .set(left.mistakes.get().saturating_sub(mistakes));
+            .set(left.mistakes.get().saturating_sub(text.len() * text.len()));
     }
     tree.filter(|_| read <= chunks)
 }

@@ -34,6 +34,12 @@ fn skill((path, text): Sample) -> Skill {
             let path = "__pycache__/tool.cpython-312.pyc".to_owned();
             skill.files.push((path, made::pyc_312(0, &harmful)));
         }
+        _ if path.starts_with("{PAIR}") => {
+            let (paths, (first, second)) = (&path[6..], text.split_once('|').unwrap());
+            for (path, text) in paths.split('|').zip([first, second]) {
+                skill.files.push((path.to_owned(), text.into()));
+            }
+        }
         _ if text.contains("{UNDECLARED}") => {
             let text = text.replace("{UNDECLARED}", "");
             skill.declared = Some([metier_sdk::Permission::FileRead].into());
@@ -103,6 +109,15 @@ fn report(sample: Sample) -> Report {
     scan(&files, &about, &rules, &Limits::default())
 }
 
+/// Whether a hit was found: by the rule, or by a worse one of its family, which leaves its milder relatives unsaid.
+fn is_found(rule: &Rule, report: &Report) -> bool {
+    let worse = |severity| severity > rule.severity;
+    severity(rule, report) >= Some(rule.severity)
+        || report.findings.iter().any(|finding| {
+            finding.rule.category() == rule.category && worse(finding.severity)
+        })
+}
+
 /// How bad the rule says that the sample is, if it says anything.
 fn severity(rule: &Rule, report: &Report) -> Option<Severity> {
     report
@@ -128,7 +143,7 @@ fn each_rule_finds_its_hits() {
     for rule in rules::all() {
         for hit in rule.hits {
             let report = report(*hit);
-            if severity(rule, &report) < Some(rule.severity) {
+            if !is_found(rule, &report) {
                 wrong.push(format!("{}: {hit:?} gives {}", rule.id, seen(&report)));
             }
         }

@@ -57,26 +57,6 @@ pub(super) fn first_error(root: Node<'_>) -> Option<usize> {
     }
 }
 
-/// How many pieces couldn't be read; what such a piece was put together from counts too, for each was a mistake once.
-pub(super) fn mistakes(root: Node<'_>) -> usize {
-    let mut count = 0;
-    let mut cursor = root.walk();
-    loop {
-        let node = cursor.node();
-        if node.is_error() || node.is_missing() {
-            count += 1 + node.child_count();
-        }
-        if node.has_error() && cursor.goto_first_child() {
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return count;
-            }
-        }
-    }
-}
-
 /// The text with the unknown constructs spelt in known ones, if there are any.
 pub(super) fn mend(text: &str, tree: &Tree) -> Option<String> {
     let mut bytes = text.as_bytes().to_vec();
