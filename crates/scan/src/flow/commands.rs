@@ -7,10 +7,13 @@ use super::{
     value::{UNKNOWN, Value},
     vocabulary::{Encoding, rot13, undo},
 };
-use crate::form::{At, Call, READ, WRITE};
+use crate::form::{Arg, At, Call, Expr, READ, WRITE};
 
 /// A command in a shell program.
 pub(super) fn command(this: &mut Evaluator<'_>, call: &Call) -> Value {
+    if let Some(within) = wrapped(call) {
+        return this.value(&Expr::Call(Box::new(within)));
+    }
     let input = call.input.as_ref().map(|input| this.value(input));
     let words: Vec<Value> = call.args.iter().map(|arg| this.value(&arg.value)).collect();
     match call.callee.as_str() {
@@ -50,6 +53,32 @@ pub(super) fn command(this: &mut Evaluator<'_>, call: &Call) -> Value {
         result.absorb(&receiver);
     }
     result
+}
+
+/// `x | sudo bash`: the command within `sudo` gets what `sudo` is given; `xargs` makes arguments of it.
+fn wrapped(call: &Call) -> Option<Call> {
+    if !WRAPPERS.contains(&call.callee.as_str()) {
+        return None;
+    }
+    let within = call.args.iter().find_map(|arg| match &arg.value {
+        Expr::Call(within) => Some(within),
+        _ => None,
+    })?;
+    let mut within = (**within).clone();
+    match &call.input {
+        Some(input) if matches!(call.callee.as_str(), "xargs" | "parallel") => {
+            // Where `{}` stands, or at the end.
+            for arg in &mut within.args {
+                if matches!(&arg.value, Expr::Text(text, _) if text == "{}") {
+                    arg.value = input.clone();
+                }
+            }
+            within.args.push(Arg::plain(input.clone()));
+        }
+        Some(input) => within.input = within.input.or_else(|| Some(input.clone())),
+        None => {}
+    }
+    Some(within)
 }
 
 /// A program with its arguments.
