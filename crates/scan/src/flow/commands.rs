@@ -19,6 +19,13 @@ pub(super) fn command(this: &mut Evaluator<'_>, call: &Call) -> Value {
     match call.callee.as_str() {
         READ => {
             let path = words.into_iter().next().unwrap_or_default();
+            let device = path
+                .known()
+                .and_then(|path| path.strip_prefix("/dev/tcp/"));
+            if let Some(host) = device {
+                let url = format!("tcp://{}", host.replace('/', ":"));
+                return Value::source(SourceKind::Download, &url, this.site(call.at));
+            }
             return this.read(&path, call.at);
         }
         WRITE => {
@@ -37,6 +44,11 @@ pub(super) fn command(this: &mut Evaluator<'_>, call: &Call) -> Value {
             return Value::default();
         }
         _ => {}
+    }
+    // `${!ref}`: the value of the variable that `ref` names.
+    if call.callee == "indirect" {
+        let name = words.first().and_then(Value::known).unwrap_or_default();
+        return this.value(&Expr::Name(name.to_owned(), call.at));
     }
     let program = match (&call.on, call.callee.as_str()) {
         (Some(on), "") => this.value(on),
@@ -89,6 +101,11 @@ pub(super) fn invoke(
     input: Option<Value>,
     at: At,
 ) -> Value {
+    // `c=(curl -s url); "${c[@]}"`
+    if let Some([program, rest @ ..]) = program.items.as_deref() {
+        let words = rest.iter().cloned().chain(words).collect();
+        return invoke(this, program, words, input, at);
+    }
     let Some(name) = program.known() else {
         let mut value = Value::default();
         this.act(ActKind::Run, at, "\0", "", None, program.taints.clone());
@@ -259,6 +276,11 @@ impl Command<'_> {
         if WRAPPERS.contains(&self.name) {
             return self.wrapper(this);
         }
+        if self.name == "openssl" && self.texts().any(|word| word == "s_client") {
+            let host = self.after(&["-connect"]).map(Value::shown).unwrap_or_default();
+            let url = format!("tcp://{host}");
+            return Value::source(SourceKind::Download, &url, this.site(self.at));
+        }
         if let Some(value) = self.text_tool(this) {
             return value;
         }
@@ -351,7 +373,13 @@ impl Command<'_> {
                 {
                     sent.absorb(&this.read(&Value::text(file), self.at));
                 }
-            } else if SAVE.contains(&previous.to_ascii_lowercase().as_str())
+            } else if (SAVE.contains(&previous.to_ascii_lowercase().as_str())
+                // `curl -sSLo file`
+                || (self.name == "curl"
+                    && previous.ends_with('o')
+                    && previous.len() > 2
+                    && !previous.starts_with("--")
+                    && previous.starts_with('-')))
                 && !(self.name == "curl" && previous == "-O")
             {
                 saves = word.known().map(str::to_owned);
@@ -463,7 +491,13 @@ impl Command<'_> {
                 );
             }
             this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
-            return Value::default();
+            // A script that the skill wrote itself is known.
+            let written = script
+                .known()
+                .and_then(|path| this.file(path))
+                .cloned()
+                .unwrap_or_default();
+            return this.nested(Language::Shell, &written, self.at);
         }
         let waits = |taint: &super::Taint| taint.source.kind == SourceKind::Download && ["nc ", "ncat ", "netcat ", "socat "].iter().any(|name| taint.source.what.starts_with(name));
         if self.input.taints.iter().any(waits) {
@@ -1003,7 +1037,8 @@ impl Command<'_> {
                 this.act(ActKind::Run, self.at, &self.line(), "source", None, taints);
                 return Some(Value::default());
             }
-            "trap" | "watch" | "at" | "batch" => (Language::Shell, self.operands().next().cloned()),
+            "at" | "batch" => (Language::Shell, Some(self.input.clone())),
+            "trap" | "watch" => (Language::Shell, self.operands().next().cloned()),
             "crontab"
             | "schtasks"
             | "launchctl"

@@ -709,7 +709,7 @@ impl<'u> Evaluator<'u> {
 fn file_name(path: &str) -> Option<&str> {
     let path = path.trim().trim_end_matches('/');
     let name = path.rsplit(['/', '\\']).next()?;
-    let usable = name.len() >= 2 && !name.contains(UNKNOWN) && name != ".." && !name.contains('*');
+    let usable = !matches!(name, "" | "-" | "." | "..") && !name.contains([UNKNOWN, '*']);
     usable.then_some(name)
 }
 
