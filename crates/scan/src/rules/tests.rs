@@ -113,9 +113,10 @@ fn report(sample: Sample) -> Report {
 fn is_found(rule: &Rule, report: &Report) -> bool {
     let worse = |severity| severity > rule.severity;
     severity(rule, report) >= Some(rule.severity)
-        || report.findings.iter().any(|finding| {
-            finding.rule.category() == rule.category && worse(finding.severity)
-        })
+        || report
+            .findings
+            .iter()
+            .any(|finding| finding.rule.category() == rule.category && worse(finding.severity))
 }
 
 /// How bad the rule says that the sample is, if it says anything.
