@@ -182,6 +182,16 @@ fn cells(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
             notebook::Sort::Code => {
                 code.push_str(&cell.source);
                 code.push('\n');
+                // `!command`, and `%%bash` above a whole cell.
+                let whole = ["%%bash", "%%sh", "%%script bash"]
+                    .iter()
+                    .find_map(|magic| cell.source.trim_start().strip_prefix(magic));
+                let lines = cell.source.lines().map(str::trim_start);
+                let shell: Vec<&str> = lines.filter_map(|line| line.strip_prefix('!')).collect();
+                let shell = whole.map_or_else(|| shell.join("\n"), str::to_owned);
+                if !shell.is_empty() {
+                    scanner.text(path, shell, Kind::Shell);
+                }
             }
             _ => {
                 scanner.text(path, cell.source.clone(), Kind::Markdown);
