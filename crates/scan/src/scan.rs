@@ -306,6 +306,14 @@ impl<'a> Scanner<'a> {
             }
         }
         self.documents.push((index, document));
+        // `!command` is run while the skill is rendered, whatever else the line is.
+        let mut start = front;
+        for line in content[front..].split_inclusive('\n') {
+            if let Some(command) = line.strip_prefix('!').filter(|rest| !rest.starts_with('[')) {
+                self.program(index, start + 1, command, Language::Shell, Role::Instruction, false);
+            }
+            start += line.len();
+        }
     }
 
     pub(crate) fn program(
@@ -377,7 +385,10 @@ impl<'a> Scanner<'a> {
         let mut start = 0;
         for line in content.split_inclusive('\n') {
             if let Some(at) = command_in(line) {
-                let command = line[at..]
+                // What make and container files put before a command.
+                let command = line[at..].trim_start_matches(['@', '-']);
+                let command = command.strip_prefix("RUN ").unwrap_or(command);
+                let command = command
                     .trim_end()
                     .trim_end_matches(['"', '\'', ',', '`', '}', ']']);
                 let command = command.replace("\\\"", "\"");
