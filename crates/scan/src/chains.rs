@@ -447,7 +447,7 @@ fn pseudo_tags(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
         let end = (0..=end).rev().find(|end| after.is_char_boundary(*end)).unwrap_or(0);
         let inner = after[..end].to_owned();
         let told = ClassSet::of(&crate::prose::plain(&inner).sentences);
-        if told.matches(&[&[C::Send], &[C::Secret, C::SecretPath, C::Environment, C::Conversation, C::UserData], &[C::ForeignUrl, C::ShadyUrl, C::External, C::EmailAddress]], &[C::Threat]) {
+        if told.matches(&[&[C::Send], &[C::Secret, C::SecretPath, C::Environment, C::Conversation, C::UserData], &[C::ForeignUrl, C::ShadyUrl, C::External, C::EmailAddress]], &[]) {
             let place = scanner.texts.place(index, at.start);
             found(scanner, Chain::PseudoTag, place, &inner.replace('\n', " "), tag.trim_start_matches('<'), false);
         }

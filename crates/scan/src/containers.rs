@@ -13,6 +13,9 @@ use crate::{
     },
 };
 
+/// How much of a member is looked at: as much as of a file, so that packing buys no time.
+const LARGEST_MEMBER: usize = 1024 * 1024;
+
 /// Looks at the bytes of a file. `cut` says that this is only its beginning.
 pub(crate) fn look(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind, cut: bool) {
     if let Some(why) = kind::polyglot(kind, bytes) {
@@ -114,9 +117,15 @@ fn opened(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind, cut: 
         if member_kind.is_script() || member_kind.is_program() {
             scanner.odd(Oddity::ArchiveProgram, &inner, &member.path, true);
         }
-        if !member_kind.is_archive() {
-            scanner.bytes(&inner, &member.bytes, false);
+        if member_kind.is_archive() {
+            continue;
         }
+        let size = member.bytes.len().min(LARGEST_MEMBER);
+        if size < member.bytes.len() {
+            let why = format!("it unpacks to {} bytes", member.bytes.len());
+            scanner.unread(&inner, why);
+        }
+        scanner.bytes(&inner, &member.bytes[..size], size < member.bytes.len());
     }
     scanner.depth -= 1;
 }
@@ -173,6 +182,16 @@ fn cells(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
             notebook::Sort::Code => {
                 code.push_str(&cell.source);
                 code.push('\n');
+                // `!command`, and `%%bash` above a whole cell.
+                let whole = ["%%bash", "%%sh", "%%script bash"]
+                    .iter()
+                    .find_map(|magic| cell.source.trim_start().strip_prefix(magic));
+                let lines = cell.source.lines().map(str::trim_start);
+                let shell: Vec<&str> = lines.filter_map(|line| line.strip_prefix('!')).collect();
+                let shell = whole.map_or_else(|| shell.join("\n"), str::to_owned);
+                if !shell.is_empty() {
+                    scanner.text(path, shell, Kind::Shell);
+                }
             }
             _ => {
                 scanner.text(path, cell.source.clone(), Kind::Markdown);

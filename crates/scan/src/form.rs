@@ -24,6 +24,9 @@ pub struct Program {
     pub body: Vec<Stmt>,
     /// The offset of the first piece that the parser could not read, if any.
     pub broken: Option<At>,
+    /// Whether some of it was left out because reading it would have taken too long. A mistake is a mistake; this is a
+    /// text that nobody can vouch for.
+    pub cut: bool,
 }
 
 /// A statement.

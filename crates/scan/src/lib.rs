@@ -25,6 +25,9 @@ mod containers;
 mod flow;
 pub mod form;
 mod lower;
+#[cfg(test)]
+#[path = "../tests/made/mod.rs"]
+mod made;
 mod manifests;
 mod matching;
 mod pattern;

@@ -270,6 +270,9 @@ fn strings(scanner: &mut Scanner<'_>, index: usize, content: &str) {
     }
 }
 
+/// How much of a secret is looked at.
+const LONGEST_SECRET: usize = 200;
+
 /// Secrets that can be told by their form.
 fn secrets(scanner: &mut Scanner<'_>, index: usize, content: &str) {
     const STARTS: &[(&str, usize)] = &[
@@ -293,21 +296,25 @@ fn secrets(scanner: &mut Scanner<'_>, index: usize, content: &str) {
     let mut found: Option<usize> = None;
     for (start, length) in STARTS {
         let hit = content.match_indices(start).find(|(at, _)| {
-            let word: &str = content[*at..]
+            let before = content[..*at].chars().next_back();
+            if before.is_some_and(|c| c.is_ascii_alphanumeric()) {
+                return false;
+            }
+            // Cut: a text of nothing but beginnings would be read to its end from each of them.
+            let rest = &content[*at..content.floor_char_boundary(*at + LONGEST_SECRET)];
+            let word: &str = rest
                 .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')))
                 .next()
                 .unwrap_or_default();
-            let before = content[..*at].chars().next_back();
-            word.len() >= *length
-                && before.is_none_or(|c| !c.is_ascii_alphanumeric())
-                && is_random(&word[start.len()..])
+            word.len() >= *length && is_random(&word[start.len()..])
         });
         if let Some((at, _)) = hit {
             found = Some(found.map_or(at, |other: usize| other.min(at)));
         }
     }
     if let Some((at, _)) = content.match_indices("PRIVATE KEY-----").find(|(at, _)| {
-        content[..*at].ends_with("BEGIN ") || content[..*at].contains("-----BEGIN ")
+        let from = content.ceil_char_boundary(at.saturating_sub(40));
+        content[from..*at].contains("BEGIN ")
     }) {
         let body = content[at..].lines().nth(1).unwrap_or_default().trim();
         if body.len() > 40 && is_random(body) {

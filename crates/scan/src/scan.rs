@@ -132,6 +132,7 @@ pub(crate) struct Scanner<'a> {
     /// How many archives deep we are.
     pub(crate) depth: u32,
     budget: decode::Budget,
+    patience: lower::Patience,
 }
 
 /// Blank space that has something after it, and is too much to be an accident.
@@ -151,6 +152,7 @@ impl<'a> Scanner<'a> {
             bytecodes: Vec::new(),
             depth: 0,
             budget: decode::Budget::default(),
+            patience: lower::Patience::default(),
         }
     }
 
@@ -326,6 +328,14 @@ impl<'a> Scanner<'a> {
             }
         }
         self.documents.push((index, document));
+        // `!command` is run while the skill is rendered, whatever else the line is.
+        let mut start = front;
+        for line in content[front..].split_inclusive('\n') {
+            if let Some(command) = line.strip_prefix('!').filter(|rest| !rest.starts_with('[')) {
+                self.program(index, start + 1, command, Language::Shell, Role::Instruction, false);
+            }
+            start += line.len();
+        }
     }
 
     pub(crate) fn program(
@@ -340,7 +350,7 @@ impl<'a> Scanner<'a> {
         let program = match language {
             Language::Python => lower::python(content),
             Language::JavaScript => lower::javascript(content, Dialect::TypeScript),
-            Language::Shell => lower::shell(content),
+            Language::Shell => lower::shell(content, &self.patience),
             Language::PowerShell => lower::powershell(content),
             Language::Batch => lower::batch(content),
         };
@@ -358,6 +368,10 @@ impl<'a> Scanner<'a> {
     ) {
         if program.body.is_empty() && program.broken.is_none() {
             return;
+        }
+        if program.cut {
+            let path = self.texts.0[text].file.clone();
+            self.unread(&path, "parts of it are too tangled to be read".to_owned());
         }
         let path = &self.texts.0[text].file;
         // A file that isn't what its name says, or that the parser gave up on as a whole, was not read.
@@ -393,7 +407,10 @@ impl<'a> Scanner<'a> {
         let mut start = 0;
         for line in content.split_inclusive('\n') {
             if let Some(at) = command_in(line) {
-                let command = line[at..]
+                // What make and container files put before a command.
+                let command = line[at..].trim_start_matches(['@', '-']);
+                let command = command.strip_prefix("RUN ").unwrap_or(command);
+                let command = command
                     .trim_end()
                     .trim_end_matches(['"', '\'', ',', '`', '}', ']']);
                 let command = command.replace("\\\"", "\"");
@@ -591,6 +608,9 @@ impl<'a> Scanner<'a> {
             let severity = matching::in_context(rule.severity, rule, &origin, &self.texts);
             let message = matching::message(rule, act, source);
             let evidence = self.evidence(act, &origin);
+            if severity == Severity::Critical && self.texts.0[origin.text].encoded.is_some() {
+                self.odd_at(Oddity::EncodedText, origin.text, 0, &evidence, true);
+            }
             self.push(Finding {
                 rule: FoundBy::Builtin(rule),
                 severity,

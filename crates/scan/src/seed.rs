@@ -162,7 +162,13 @@ pub(crate) fn scan(files: &[File<'_>], limits: &Limits) -> Report {
                 });
                 continue;
             }
-            Content::Link(_) => continue,
+            Content::Link(_) => {
+                report.unread.push(Unread {
+                    file: file.path.to_owned(),
+                    why: "it is a link".to_owned(),
+                });
+                continue;
+            }
             Content::Unread(why) => {
                 report.unread.push(Unread {
                     file: file.path.to_owned(),
@@ -185,6 +191,8 @@ pub(crate) fn scan(files: &[File<'_>], limits: &Limits) -> Report {
             .cmp(&a.severity)
             .then_with(|| a.place.cmp(&b.place))
     });
+    report.more = report.findings.len().saturating_sub(limits.findings);
+    report.findings.truncate(limits.findings);
     report
 }
 

@@ -7,15 +7,25 @@ use super::{
     value::{UNKNOWN, Value},
     vocabulary::{Encoding, rot13, undo},
 };
-use crate::form::{At, Call, READ, WRITE};
+use crate::form::{Arg, At, Call, Expr, READ, WRITE};
 
 /// A command in a shell program.
 pub(super) fn command(this: &mut Evaluator<'_>, call: &Call) -> Value {
+    if let Some(within) = wrapped(call) {
+        return this.value(&Expr::Call(Box::new(within)));
+    }
     let input = call.input.as_ref().map(|input| this.value(input));
     let words: Vec<Value> = call.args.iter().map(|arg| this.value(&arg.value)).collect();
     match call.callee.as_str() {
         READ => {
             let path = words.into_iter().next().unwrap_or_default();
+            let device = path
+                .known()
+                .and_then(|path| path.strip_prefix("/dev/tcp/"));
+            if let Some(host) = device {
+                let url = format!("tcp://{}", host.replace('/', ":"));
+                return Value::source(SourceKind::Download, &url, this.site(call.at));
+            }
             return this.read(&path, call.at);
         }
         WRITE => {
@@ -35,6 +45,11 @@ pub(super) fn command(this: &mut Evaluator<'_>, call: &Call) -> Value {
         }
         _ => {}
     }
+    // `${!ref}`: the value of the variable that `ref` names.
+    if call.callee == "indirect" {
+        let name = words.first().and_then(Value::known).unwrap_or_default();
+        return this.value(&Expr::Name(name.to_owned(), call.at));
+    }
     let program = match (&call.on, call.callee.as_str()) {
         (Some(on), "") => this.value(on),
         (_, name) => Value::text(name),
@@ -52,6 +67,32 @@ pub(super) fn command(this: &mut Evaluator<'_>, call: &Call) -> Value {
     result
 }
 
+/// `x | sudo bash`: the command within `sudo` gets what `sudo` is given; `xargs` makes arguments of it.
+fn wrapped(call: &Call) -> Option<Call> {
+    if !WRAPPERS.contains(&call.callee.as_str()) {
+        return None;
+    }
+    let within = call.args.iter().find_map(|arg| match &arg.value {
+        Expr::Call(within) => Some(within),
+        _ => None,
+    })?;
+    let mut within = (**within).clone();
+    match &call.input {
+        Some(input) if matches!(call.callee.as_str(), "xargs" | "parallel") => {
+            // Where `{}` stands, or at the end.
+            for arg in &mut within.args {
+                if matches!(&arg.value, Expr::Text(text, _) if text == "{}") {
+                    arg.value = input.clone();
+                }
+            }
+            within.args.push(Arg::plain(input.clone()));
+        }
+        Some(input) => within.input = within.input.or_else(|| Some(input.clone())),
+        None => {}
+    }
+    Some(within)
+}
+
 /// A program with its arguments.
 pub(super) fn invoke(
     this: &mut Evaluator<'_>,
@@ -60,6 +101,11 @@ pub(super) fn invoke(
     input: Option<Value>,
     at: At,
 ) -> Value {
+    // `c=(curl -s url); "${c[@]}"`
+    if let Some([program, rest @ ..]) = program.items.as_deref() {
+        let words = rest.iter().cloned().chain(words).collect();
+        return invoke(this, program, words, input, at);
+    }
     let Some(name) = program.known() else {
         let mut value = Value::default();
         this.act(ActKind::Run, at, "\0", "", None, program.taints.clone());
@@ -230,6 +276,11 @@ impl Command<'_> {
         if WRAPPERS.contains(&self.name) {
             return self.wrapper(this);
         }
+        if self.name == "openssl" && self.texts().any(|word| word == "s_client") {
+            let host = self.after(&["-connect"]).map(Value::shown).unwrap_or_default();
+            let url = format!("tcp://{host}");
+            return Value::source(SourceKind::Download, &url, this.site(self.at));
+        }
         if let Some(value) = self.text_tool(this) {
             return value;
         }
@@ -258,13 +309,10 @@ impl Command<'_> {
             return this.variable(self.path, self.at);
         }
         let given = self.given();
-        let mut taints = Vec::new();
-        if self.path.contains('/') || self.path.contains('.') || this.language != Language::Shell {
-            taints = this
-                .file(self.path)
-                .map(|value| value.taints.clone())
-                .unwrap_or_default();
-        }
+        let taints = this
+            .file(self.path)
+            .map(|value| value.taints.clone())
+            .unwrap_or_default();
         this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
         given
     }
@@ -325,7 +373,13 @@ impl Command<'_> {
                 {
                     sent.absorb(&this.read(&Value::text(file), self.at));
                 }
-            } else if SAVE.contains(&previous.to_ascii_lowercase().as_str())
+            } else if (SAVE.contains(&previous.to_ascii_lowercase().as_str())
+                // `curl -sSLo file`
+                || (self.name == "curl"
+                    && previous.ends_with('o')
+                    && previous.len() > 2
+                    && !previous.starts_with("--")
+                    && previous.starts_with('-')))
                 && !(self.name == "curl" && previous == "-O")
             {
                 saves = word.known().map(str::to_owned);
@@ -437,7 +491,13 @@ impl Command<'_> {
                 );
             }
             this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
-            return Value::default();
+            // A script that the skill wrote itself is known.
+            let written = script
+                .known()
+                .and_then(|path| this.file(path))
+                .cloned()
+                .unwrap_or_default();
+            return this.nested(Language::Shell, &written, self.at);
         }
         let waits = |taint: &super::Taint| taint.source.kind == SourceKind::Download && ["nc ", "ncat ", "netcat ", "socat "].iter().any(|name| taint.source.what.starts_with(name));
         if self.input.taints.iter().any(waits) {
@@ -977,7 +1037,8 @@ impl Command<'_> {
                 this.act(ActKind::Run, self.at, &self.line(), "source", None, taints);
                 return Some(Value::default());
             }
-            "trap" | "watch" | "at" | "batch" => (Language::Shell, self.operands().next().cloned()),
+            "at" | "batch" => (Language::Shell, Some(self.input.clone())),
+            "trap" | "watch" => (Language::Shell, self.operands().next().cloned()),
             "crontab"
             | "schtasks"
             | "launchctl"

@@ -77,6 +77,7 @@ pub struct Evaluator<'u> {
     /// What had a hand in the text of the program that is looked at.
     pub(super) ambient: Value,
     recording: bool,
+    patience: lower::Patience,
 }
 
 impl<'u> Evaluator<'u> {
@@ -98,6 +99,7 @@ impl<'u> Evaluator<'u> {
             within: None,
             ambient: Value::default(),
             recording: false,
+            patience: lower::Patience::default(),
         };
         for unit in units {
             this.enter(unit);
@@ -201,7 +203,7 @@ impl<'u> Evaluator<'u> {
         }
     }
 
-    fn bind(&mut self, name: &str, value: Value, at: At) {
+    pub(super) fn bind(&mut self, name: &str, value: Value, at: At) {
         // `process.env.X = …`, `os.environ["X"] = …`: what a later child sees, not a source.
         if self.is_spying(name) {
             self.act(ActKind::Read, at, name, "", None, value.taints.clone());
@@ -292,7 +294,7 @@ impl<'u> Evaluator<'u> {
         let program = match language {
             Language::Python => lower::python(text),
             Language::JavaScript => lower::javascript(text, lower::Dialect::JavaScript),
-            Language::Shell => lower::shell(text),
+            Language::Shell => lower::shell(text, &self.patience),
             Language::PowerShell => lower::powershell(text),
             Language::Batch => lower::batch(text),
         };
@@ -707,7 +709,7 @@ impl<'u> Evaluator<'u> {
 fn file_name(path: &str) -> Option<&str> {
     let path = path.trim().trim_end_matches('/');
     let name = path.rsplit(['/', '\\']).next()?;
-    let usable = name.len() >= 2 && !name.contains(UNKNOWN) && name != ".." && !name.contains('*');
+    let usable = !matches!(name, "" | "-" | "." | "..") && !name.contains([UNKNOWN, '*']);
     usable.then_some(name)
 }
 

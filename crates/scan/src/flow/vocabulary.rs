@@ -8,7 +8,7 @@ use super::{
     value::Value,
 };
 use crate::{
-    form::{At, Call},
+    form::{At, Call, Expr},
     text::codec,
 };
 
@@ -768,6 +768,10 @@ pub(super) fn apply(
                 .map_or_else(String::new, |host| host.name.clone());
             this.act(ActKind::Fetch, at, &subject, callee, host, Vec::new());
             given.taint(SourceKind::Download, &subject, this.site(at));
+            // `s.connect(…)` returns nothing; it is `s` that is connected from then on.
+            if let Some(Expr::Name(name, _)) = &call.on {
+                this.bind(name, given.clone(), at);
+            }
             given
         }
         Role::Send => {
@@ -1112,8 +1116,15 @@ fn folded(fold: Fold, callee: &str, on: Option<&Value>, args: &Args<'_>, given: 
             _ => given,
         },
         Fold::Same => {
+            // `os.path.expanduser(x)`: before the dot stands a module, and what matters is given.
+            let module = callee.rsplit_once('.').is_some_and(|(before, _)| {
+                matches!(
+                    before,
+                    "os.path" | "shlex" | "textwrap" | "Object" | "JSON" | "util"
+                )
+            });
             let source = on
-                .filter(|_| first.is_none() || callee.contains('.'))
+                .filter(|_| first.is_none() || (callee.contains('.') && !module))
                 .or(first)
                 .or(on);
             let texts = source.map(|value| value.texts.clone()).unwrap_or_default();

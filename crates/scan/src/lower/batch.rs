@@ -9,8 +9,9 @@ use crate::form::{Arg, At, Call, Expr, Program, READ, Stmt, WRITE};
 #[must_use]
 pub fn batch(text: &str) -> Program {
     let mut program = Program::default();
-    if text.len() > super::shell::LIMIT {
+    if text.len() > super::powershell::LIMIT {
         program.broken = Some(0);
+        program.cut = true;
         return program;
     }
     let mut line = Line {

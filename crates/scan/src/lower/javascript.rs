@@ -12,6 +12,7 @@ mod bind;
 mod call;
 mod expr;
 mod module;
+mod nesting;
 mod salvage;
 mod stmt;
 
@@ -77,7 +78,12 @@ impl Dialect {
 #[must_use]
 pub fn javascript(text: &str, dialect: Dialect) -> Program {
     let text = text.get(..u32::MAX as usize).unwrap_or(text);
-    let (signs, angles) = nesting(text);
+    if nesting::is_tangled(text) {
+        let mut program = salvage::salvage(text, 0);
+        program.cut = true;
+        return program;
+    }
+    let (signs, angles) = nesting::signs(text);
     let dialect = if angles > MOST_ANGLES {
         Dialect::JavaScript
     } else {
@@ -87,7 +93,11 @@ pub fn javascript(text: &str, dialect: Dialect) -> Program {
     with_stack(needed, text, |text| {
         read(text, dialect, angles > MOST_ANGLES)
     })
-    .unwrap_or_else(|| salvage::salvage(text, 0))
+    .unwrap_or_else(|| {
+        let mut program = salvage::salvage(text, 0);
+        program.cut = true;
+        program
+    })
 }
 
 /// Reads a text as well as it can be read.
@@ -165,6 +175,7 @@ fn parse(text: &str, source_type: SourceType) -> Result<Program, At> {
     Ok(Program {
         body: std::mem::take(&mut js.frame.out),
         broken: js.frame.broken,
+        cut: false,
     })
 }
 
@@ -183,77 +194,6 @@ fn without_line(text: &str, at: At) -> Option<String> {
     shorter.extend(std::iter::repeat_n(' ', end - start));
     shorter.push_str(text.get(end..)?);
     Some(shorter)
-}
-
-/// How many signs and words of a text could nest something, and the longest run of `<` without an end. Strings and comments are
-/// counted too: an upper bound that can't be fooled.
-fn nesting(text: &str) -> (usize, u32) {
-    let bytes = text.as_bytes();
-    let (mut signs, mut angles, mut most) = (0_usize, 0_u32, 0_u32);
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        at += 1;
-        match byte {
-            b'<' => {
-                signs += 1;
-                angles += 1;
-                most = most.max(angles);
-            }
-            b'>' | b';' | b'}' | b')' => {
-                angles = 0;
-                signs += usize::from(byte == b'>');
-            }
-            b'(' | b'[' | b'{' | b'!' | b'~' | b'+' | b'-' | b'=' | b'?' | b'*' | b':' | b'@'
-            | b'|' | b'&' => signs += 1,
-            b'a'..=b'z' => {
-                let start = at - 1;
-                while bytes
-                    .get(at)
-                    .is_some_and(|next| next.is_ascii_alphanumeric() || matches!(next, b'_' | b'$'))
-                {
-                    at += 1;
-                }
-                signs += usize::from(bytes.get(start..at).is_some_and(nests));
-            }
-            _ => {}
-        }
-    }
-    (signs, most)
-}
-
-/// Words after which the same rule may begin again.
-fn nests(word: &[u8]) -> bool {
-    matches!(
-        word,
-        b"new"
-            | b"typeof"
-            | b"void"
-            | b"delete"
-            | b"await"
-            | b"yield"
-            | b"do"
-            | b"else"
-            | b"async"
-            | b"keyof"
-            | b"infer"
-            | b"unique"
-            | b"readonly"
-            | b"extends"
-            | b"is"
-            | b"asserts"
-            | b"in"
-            | b"of"
-            | b"as"
-            | b"satisfies"
-            | b"case"
-            | b"class"
-            | b"function"
-            | b"return"
-            | b"throw"
-            | b"export"
-            | b"default"
-            | b"import"
-    )
 }
 
 /// The lowering of one text.

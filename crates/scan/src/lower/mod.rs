@@ -26,4 +26,4 @@ pub use batch::batch;
 pub use javascript::{Dialect, javascript};
 pub use powershell::powershell;
 pub use python::python;
-pub use shell::shell;
+pub use shell::{Patience, shell};

@@ -18,6 +18,8 @@ use tokens::{Token, What, tokens};
 
 use crate::form::{Arg, At, Call, Expr, Program, Stmt, WRITE};
 
+/// Texts above this many bytes are not read, nor are batch files.
+pub(super) const LIMIT: usize = 512 << 10;
 /// How deep parentheses and blocks may nest.
 const DEPTH: usize = 60;
 /// How many operators or members may follow each other before they are just parts.
@@ -26,10 +28,11 @@ const CHAIN: usize = 16;
 /// Lowers a PowerShell script.
 #[must_use]
 pub fn powershell(text: &str) -> Program {
-    if text.len() > super::shell::LIMIT {
+    if text.len() > LIMIT {
         return Program {
             body: Vec::new(),
             broken: Some(0),
+            cut: true,
         };
     }
     let mut reader = Reader {
@@ -49,6 +52,7 @@ pub fn powershell(text: &str) -> Program {
     Program {
         body,
         broken: reader.broken,
+        cut: false,
     }
 }
 

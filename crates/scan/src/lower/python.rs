@@ -27,15 +27,21 @@ use crate::form::{At, Program};
 const STACK_PER_LEVEL: usize = 256;
 /// Braces that are open at once; nested f-strings take the parser quadratic time.
 const MOST_BRACES: usize = 1000;
+/// Round and square brackets likewise; each takes the parser 2 KiB of stack.
+const MOST_BRACKETS: usize = 5000;
 
 /// Lowers a Python text.
 #[must_use]
 pub fn python(text: &str) -> Program {
     let text = text.get(..u32::MAX as usize).unwrap_or(text);
-    if let Some(at) = too_many_braces(text) {
+    if let Some(at) = too_deep(text, b'{', b'}', MOST_BRACES)
+        .or_else(|| too_deep(text, b'(', b')', MOST_BRACKETS))
+        .or_else(|| too_deep(text, b'[', b']', MOST_BRACKETS))
+    {
         return Program {
             body: Vec::new(),
             broken: Some(at),
+            cut: true,
         };
     }
     let options = ParseOptions::from(Mode::Module);
@@ -43,12 +49,14 @@ pub fn python(text: &str) -> Program {
         return Program {
             body: Vec::new(),
             broken: Some(0),
+            cut: true,
         };
     };
     let needed = depth(&parsed) * STACK_PER_LEVEL;
     with_stack(needed, parsed, |parsed| lower(&parsed)).unwrap_or(Program {
         body: Vec::new(),
         broken: Some(0),
+        cut: true,
     })
 }
 
@@ -71,6 +79,7 @@ fn lower(parsed: &Parsed<ModModule>) -> Program {
     Program {
         body: std::mem::take(&mut python.frame.out),
         broken: python.frame.broken,
+        cut: false,
     }
 }
 
@@ -81,13 +90,13 @@ struct Python {
     stars: Vec<String>,
 }
 
-/// Where a text opens more braces than a person would, counted without regard to strings: f-strings nest in them.
-fn too_many_braces(text: &str) -> Option<At> {
+/// Where a text opens more brackets than a person would, counted without regard to strings: f-strings nest in them.
+fn too_deep(text: &str, opening: u8, closing: u8, most: usize) -> Option<At> {
     let mut open = 0_usize;
-    for at in memchr::memchr2_iter(b'{', b'}', text.as_bytes()) {
-        if text.as_bytes().get(at) == Some(&b'{') {
+    for at in memchr::memchr2_iter(opening, closing, text.as_bytes()) {
+        if text.as_bytes().get(at) == Some(&opening) {
             open += 1;
-            if open > MOST_BRACES {
+            if open > most {
                 return u32::try_from(at).ok();
             }
         } else {

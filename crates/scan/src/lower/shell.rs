@@ -11,7 +11,8 @@
 //!
 //! Scripts are hostile. Three limits hold, and none of them lets anything hide: what is nested deeper than [`DEPTH`] is
 //! lowered as statements of its own; a text that makes the parser read the same bytes again and again is cut into
-//! lines, each with its own budget; and a text above [`LIMIT`] is not read at all, which `broken` says.
+//! lines; and what is left when the parser has done [`STEPS`] for the whole text, or is above [`LIMIT`], is not read, which
+//! `cut` says.
 
 mod calls;
 mod commands;
@@ -23,7 +24,7 @@ mod repair;
 mod tests;
 mod words;
 
-use std::ops::ControlFlow;
+use std::{cell::Cell, ops::ControlFlow};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
@@ -31,8 +32,8 @@ use crate::form::{At, Program, Stmt};
 
 pub(super) use flow::{feed, output};
 
-/// Texts above this many bytes are not read.
-pub const LIMIT: usize = 1 << 20;
+/// Texts above this many bytes are not read; people write scripts of a tenth of that.
+pub(super) const LIMIT: usize = 256 << 10;
 /// How deep statements and substitutions may nest before they are lowered on their own.
 const DEPTH: usize = 120;
 /// How often a text inside a text (backticks in a here-document) is parsed again.
@@ -40,33 +41,60 @@ const LEVELS: usize = 4;
 /// How many bytes the parser gets at once; small, so that reading again shows.
 const CHUNK: usize = 128;
 /// Above this many bytes a mistake is enough to go on in paragraphs: recovering from many takes the square of their number.
-const LARGE: usize = 32 << 10;
+const LARGE: usize = 2 << 10;
 /// The largest paragraph, and the largest line, that are read as one when the whole isn't.
-const PARAGRAPH: usize = 8 << 10;
+const PARAGRAPH: usize = 2 << 10;
 const LINE: usize = 1 << 10;
 /// The parser needs the square of a pipeline's length, too; so many pipes are fine in a whole text, a
 /// tenth of them in a paragraph.
 const PIPES: usize = 4_000;
+/// A text has so many steps of the parser, and one more for so many bytes; scripts need one for 25.
+const STEPS: usize = 2_000;
+const BYTES_A_STEP: usize = 10;
+
+/// How much work the scripts of one skill may make: one that is hard to read is read, a thousand are not.
+#[derive(Debug)]
+pub struct Patience {
+    /// Steps of the parser; each is a hundred of its own, about 25 µs where it is lost.
+    steps: Cell<usize>,
+    /// What recovering from mistakes may take: for a text with one, the square of its length in KiB, which is up to 60 ms. After that,
+    /// what has a mistake in it is cut.
+    mistakes: Cell<usize>,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            steps: Cell::new(100_000),
+            mistakes: Cell::new(24 << 20),
+        }
+    }
+}
 
 /// Lowers a shell script. Never fails: see [`Program::broken`].
 #[must_use]
-pub fn shell(text: &str) -> Program {
+pub fn shell(text: &str, patience: &Patience) -> Program {
     if text.len() > LIMIT {
         return Program {
             body: Vec::new(),
             broken: Some(0),
+            cut: true,
         };
     }
     let clean = repair::prompts(text);
     let mut program = Program::default();
-    piece(&clean, 0, 0, &mut program);
+    let all = patience.steps.get();
+    let own = all.min(STEPS + text.len() / BYTES_A_STEP);
+    patience.steps.set(own);
+    piece(&clean, 0, 0, patience, &mut program);
+    patience.steps.set(all - (own - patience.steps.get()));
     program
 }
 
 /// Lowers one text that begins at `base`. If the whole of it is too much for the parser, then in paragraphs; a paragraph that is too
 /// much itself, in lines.
-fn piece(text: &str, base: usize, level: usize, program: &mut Program) {
-    if lowered(text, PIPES, base, level, program) {
+fn piece(text: &str, base: usize, level: usize, left: &Patience, program: &mut Program) {
+    if lowered(text, PIPES, base, level, left, program) {
         return;
     }
     program.broken = Some(
@@ -76,13 +104,13 @@ fn piece(text: &str, base: usize, level: usize, program: &mut Program) {
     );
     let mut start = base;
     for paragraph in cuts(text, PARAGRAPH) {
-        if !lowered(paragraph, PIPES / 10, start, level, program) {
+        if !lowered(paragraph, PIPES / 10, start, level, left, program) {
             let mut start = start;
             for line in paragraph
                 .split_inclusive('\n')
                 .flat_map(|line| cuts(line, LINE))
             {
-                lowered(line, LINE, start, level, program);
+                program.cut |= !lowered(line, LINE, start, level, left, program);
                 start += line.len();
             }
         }
@@ -111,7 +139,14 @@ fn cuts(text: &str, size: usize) -> impl Iterator<Item = &str> {
 }
 
 /// Lowers a text as one, or says that it can't be. One attempt is made to mend what tree-sitter's grammar doesn't know.
-fn lowered(text: &str, pipes: usize, base: usize, level: usize, program: &mut Program) -> bool {
+fn lowered(
+    text: &str,
+    pipes: usize,
+    base: usize,
+    level: usize,
+    left: &Patience,
+    program: &mut Program,
+) -> bool {
     let bytes = text.as_bytes();
     let pipe = |at: &usize| bytes.get(at + 1) != Some(&b'|') && (*at == 0 || bytes[at - 1] != b'|');
     if memchr::memchr_iter(b'|', bytes)
@@ -121,26 +156,35 @@ fn lowered(text: &str, pipes: usize, base: usize, level: usize, program: &mut Pr
     {
         return false;
     }
-    let Some(tree) = parse(text, text.len() > LARGE) else {
+    let wary = text.len() > LARGE || left.mistakes.get() == 0;
+    let Some(tree) = parse(text, wary, left) else {
         return false;
     };
     if tree.root_node().has_error()
         && let Some(better) = repair::mend(text, &tree)
-        && let Some(tree) = parse(&better, false)
+        && let Some(tree) = parse(&better, wary, left)
     {
-        walk(&better, &tree, base, level, program);
+        walk(&better, &tree, base, level, left, program);
     } else {
-        walk(text, &tree, base, level, program);
+        walk(text, &tree, base, level, left, program);
     }
     true
 }
 
-fn walk(text: &str, tree: &Tree, base: usize, level: usize, program: &mut Program) {
+fn walk(
+    text: &str,
+    tree: &Tree,
+    base: usize,
+    level: usize,
+    left: &Patience,
+    program: &mut Program,
+) {
     let root = tree.root_node();
     let mut lower = Lower {
         text,
         base,
         level,
+        left,
         depth: 0,
         before: Vec::new(),
         later: Vec::new(),
@@ -161,11 +205,14 @@ fn walk(text: &str, tree: &Tree, base: usize, level: usize, program: &mut Progra
 
 /// The tree, or nothing if the parser did far more work than the text's length explains. No clock: the work is counted
 /// in chunks read and in the parser's own steps, so that the answer is the same everywhere.
-/// Scripts need up to 3 reads a chunk and 4 steps a byte.
-fn parse(text: &str, wary: bool) -> Option<Tree> {
+/// Scripts need up to 3 reads a chunk.
+fn parse(text: &str, wary: bool, left: &Patience) -> Option<Tree> {
     let bytes = text.as_bytes();
     let chunks = 500 + bytes.len() / CHUNK * 16;
-    let steps = 500 + bytes.len() / 10;
+    let steps = (500 + bytes.len() / (2 * BYTES_A_STEP)).min(left.steps.get());
+    if steps == 0 {
+        return None;
+    }
     let (mut read, mut taken) = (0, 0);
     let mut give = |offset: usize, _| {
         read += 1;
@@ -192,6 +239,15 @@ fn parse(text: &str, wary: bool) -> Option<Tree> {
         .set_language(&tree_sitter_bash::LANGUAGE.into())
         .ok()?;
     let tree = parser.parse_with_options(&mut give, None, Some(options));
+    left.steps.set(left.steps.get().saturating_sub(taken));
+    if !wary
+        && tree
+            .as_ref()
+            .is_none_or(|tree| tree.root_node().has_error())
+    {
+        left.mistakes
+            .set(left.mistakes.get().saturating_sub(text.len() * text.len()));
+    }
     tree.filter(|_| read <= chunks)
 }
 
@@ -205,6 +261,8 @@ struct Lower<'t> {
     /// Where `text` begins in the text that was given.
     base: usize,
     level: usize,
+    /// The steps that are left for the parser.
+    left: &'t Patience,
     depth: usize,
     /// Statements that stand inside an expression (`$(x=1; …)`), and have to come before it.
     before: Vec<Stmt>,
@@ -244,7 +302,13 @@ impl<'t> Lower<'t> {
         if self.level < LEVELS
             && let Some(text) = self.text.get(start..end)
         {
-            piece(text, self.base + start, self.level + 1, &mut program);
+            piece(
+                text,
+                self.base + start,
+                self.level + 1,
+                self.left,
+                &mut program,
+            );
         }
         program.body
     }

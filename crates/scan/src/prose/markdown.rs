@@ -283,6 +283,15 @@ impl<'t> Reader<'t> {
                 .max(start)
                 .min(end.max(start));
             let stop = ceil_boundary(self.source, stop + 1);
+            // "Never run `…`": the code shares the sentence's role.
+            if role == Role::Warning {
+                let within = |code: &&mut Code| (start..=stop).contains(&code.at.start);
+                let codes = self.document.code.iter_mut().rev();
+                codes
+                    .take_while(|code| code.inline && code.at.start >= start)
+                    .filter(within)
+                    .for_each(|code| code.role = role);
+            }
             self.document.sentences.push(Sentence {
                 at: floor_boundary(self.source, start)..stop,
                 role,

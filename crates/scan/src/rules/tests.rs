@@ -1,1 +1,203 @@
+//! Each rule against its own samples, and the tables against the house style.
 
+use std::collections::BTreeSet;
+
+use crate::{
+    made,
+    report::{Report, Severity},
+    rule::{Rule, Sample},
+    rules,
+    scan::{About, Content, File, Limits, Rules, scan},
+};
+
+/// A sample as a skill: one file, or two where a placeholder stands for a pair.
+struct Skill {
+    files: Vec<(String, Vec<u8>)>,
+    link: Option<(String, String)>,
+    declared: Option<BTreeSet<metier_sdk::Permission>>,
+}
+
+/// Tables hold texts only; what isn't text stands in them by name.
+fn skill((path, text): Sample) -> Skill {
+    let mut skill = Skill {
+        files: Vec::new(),
+        link: None,
+        declared: None,
+    };
+    let harmful = made::code(&[made::short("id")], &["os", "system"]);
+    match path {
+        "{LINK}" => skill.link = Some(("notes".to_owned(), text.to_owned())),
+        "{PYC-MISMATCH}" => {
+            skill
+                .files
+                .push(("tool.py".to_owned(), b"print(1)\n".to_vec()));
+            let path = "__pycache__/tool.cpython-312.pyc".to_owned();
+            skill.files.push((path, made::pyc_312(0, &harmful)));
+        }
+        _ if path.starts_with("{PAIR}") => {
+            let (paths, (first, second)) = (&path[6..], text.split_once('|').unwrap());
+            for (path, text) in paths.split('|').zip([first, second]) {
+                skill.files.push((path.to_owned(), text.into()));
+            }
+        }
+        _ if text.contains("{UNDECLARED}") => {
+            let text = text.replace("{UNDECLARED}", "");
+            skill.declared = Some([metier_sdk::Permission::FileRead].into());
+            skill.files.push((path.to_owned(), text.into_bytes()));
+            let script = b"curl -s https://api.service.invalid/v1 > out.json\n";
+            skill.files.push(("run.sh".to_owned(), script.to_vec()));
+        }
+        _ => skill.files.push((path.to_owned(), expanded(text))),
+    }
+    skill
+}
+
+fn expanded(text: &str) -> Vec<u8> {
+    let quiet = made::code(&[made::short("hello")], &["print"]);
+    let script: &[(&str, &[u8])] = &[("bin/run.sh", b"#!/bin/sh\necho hello\n")];
+    let blanks = "\n".repeat(100_000).into_bytes();
+    let macros: &[(&str, &[u8])] = &[
+        ("[Content_Types].xml", b"<Types/>"),
+        ("word/document.xml", b"<w:t>report</w:t>"),
+        ("word/vbaProject.bin", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
+    ];
+    let table: [(&str, Vec<u8>); 8] = [
+        ("{NEWLINES}", blanks),
+        ("{PNG}", made::logo()),
+        ("{ELF}", made::elf()),
+        ("{PYC}", made::pyc_312(0, &quiet)),
+        ("{PYC-UNCHECKED}", made::pyc_312(1, &quiet)),
+        ("{TAR-ESCAPE}", made::tarred(&[("../../x", b"x")], &[])),
+        ("{TAR-SCRIPT}", made::tarred(script, &[])),
+        ("{ZIP-MACRO}", made::zipped(macros)),
+    ];
+    let mut out = text.as_bytes().to_vec();
+    for (name, bytes) in table {
+        if let Some(at) = text.find(name) {
+            out.splice(at..at + name.len(), bytes);
+        }
+    }
+    out
+}
+
+fn report(sample: Sample) -> Report {
+    let skill = skill(sample);
+    let mut files: Vec<File<'_>> = skill
+        .files
+        .iter()
+        .map(|(path, bytes)| File {
+            path,
+            content: Content::Bytes(bytes),
+        })
+        .collect();
+    if let Some((path, target)) = &skill.link {
+        files.push(File {
+            path,
+            content: Content::Link(target),
+        });
+    }
+    let about = About {
+        name: "sample",
+        description: "A sample of a rule.",
+        declared: skill.declared,
+        ..About::default()
+    };
+    let rules = Rules {
+        indicators: true,
+        ..Rules::default()
+    };
+    scan(&files, &about, &rules, &Limits::default())
+}
+
+/// Whether a hit was found: by the rule, or by a worse one of its family, which leaves its milder relatives unsaid.
+fn is_found(rule: &Rule, report: &Report) -> bool {
+    let worse = |severity| severity > rule.severity;
+    severity(rule, report) >= Some(rule.severity)
+        || report
+            .findings
+            .iter()
+            .any(|finding| finding.rule.category() == rule.category && worse(finding.severity))
+}
+
+/// How bad the rule says that the sample is, if it says anything.
+fn severity(rule: &Rule, report: &Report) -> Option<Severity> {
+    report
+        .findings
+        .iter()
+        .filter(|finding| finding.rule.id() == rule.id)
+        .map(|finding| finding.severity)
+        .max()
+}
+
+fn seen(report: &Report) -> String {
+    let findings: Vec<String> = report
+        .findings
+        .iter()
+        .map(|finding| format!("{} {}", finding.severity, finding.rule.id()))
+        .collect();
+    findings.join(", ")
+}
+
+#[test]
+fn each_rule_finds_its_hits() {
+    let mut wrong = Vec::new();
+    for rule in rules::all() {
+        for hit in rule.hits {
+            let report = report(*hit);
+            if !is_found(rule, &report) {
+                wrong.push(format!("{}: {hit:?} gives {}", rule.id, seen(&report)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_rule_finds_its_misses() {
+    let mut wrong = Vec::new();
+    for rule in rules::all() {
+        for miss in rule.misses {
+            let report = report(*miss);
+            if severity(rule, &report) > Some(Severity::Info) {
+                wrong.push(format!("{}: {miss:?} gives {}", rule.id, seen(&report)));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A miss says that the rule can tell the difference; it must not be a miss for want of a file that is read at all.
+#[test]
+fn each_rule_brings_its_examples() {
+    for rule in rules::all() {
+        assert!(!rule.hits.is_empty(), "{} has no hit", rule.id);
+        assert!(!rule.misses.is_empty(), "{} has no miss", rule.id);
+    }
+}
+
+#[test]
+fn ids_are_unique_and_begin_with_their_category() {
+    let mut ids = BTreeSet::new();
+    for rule in rules::all() {
+        assert!(ids.insert(rule.id), "{} is there twice", rule.id);
+        let (category, what) = rule.id.split_once('/').expect(rule.id);
+        assert_eq!(category, rule.category.word(), "{}", rule.id);
+        let plain = |c: char| c.is_ascii_lowercase() || c == '-';
+        assert!(!what.is_empty() && what.chars().all(plain), "{}", rule.id);
+    }
+    assert!(!ids.is_empty());
+}
+
+#[test]
+fn messages_read_like_the_others() {
+    for rule in rules::all() {
+        for text in [rule.message, rule.fix] {
+            let first = text.chars().next().expect(rule.id);
+            assert!(!first.is_uppercase(), "{}: {text:?}", rule.id);
+            assert!(!text.ends_with(['.', '!', ' ']), "{}: {text:?}", rule.id);
+            assert!(!text.contains("please"), "{}: {text:?}", rule.id);
+        }
+        let number = rule.owasp.strip_prefix("AST").expect(rule.id);
+        assert!((1..=10).contains(&number.parse::<u8>().expect(rule.id)));
+    }
+}

@@ -56,7 +56,7 @@ pub enum Problem {
     /// An archive inside the archive.
     Nested(String),
     /// Two readers could see different files: headers that disagree, names that occur twice, members that overlap
-    /// or that no directory lists.
+    /// or that no directory lists, names with hidden characters, members that are no files.
     Ambiguous(String),
     /// What could not be read, and why.
     Broken(String),
@@ -198,6 +198,11 @@ impl Room {
                     path,
                     String::from_utf8_lossy(&target).into_owned(),
                 ));
+            } else if sort.is_character_special() || sort.is_block_special() || sort.is_fifo() {
+                self.problem(Problem::Ambiguous(format!(
+                    "`{}` is a device or a pipe",
+                    metier_model::text::visible(&path)
+                )));
             } else if (sort.is_file() || sort.is_contiguous() || sort.is_gnu_sparse())
                 && !self.take(path, packed, entry)
             {
@@ -268,6 +273,13 @@ impl Room {
     fn judge_name(&mut self, path: &str) {
         if leads_out(path) {
             self.problem(Problem::Traversal(path.to_owned()));
+        }
+        // Tools disagree on such names, and terminals obey them.
+        let shown = metier_model::text::visible(path);
+        if shown != path {
+            self.problem(Problem::Ambiguous(format!(
+                "the name `{shown}` has hidden characters in it"
+            )));
         }
     }
 }

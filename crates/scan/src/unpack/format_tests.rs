@@ -9,7 +9,8 @@ use super::office::office;
 use super::pdf::pdf;
 use super::pickle::pickle;
 use super::svg::svg;
-use super::tests::{mutated, zipped};
+use super::tests::mutated;
+use crate::made::zipped;
 
 const SVG: &[u8] = br##"<?xml version="1.0"?>
 <!DOCTYPE svg [<!ENTITY x "y">]>

@@ -1,4 +1,4 @@
-use std::io::{Cursor, Write};
+use std::io::Write as _;
 
 use proptest::prelude::*;
 
@@ -6,101 +6,13 @@ use super::archive::{Limits, Member, Opened, Problem, open};
 use super::image::picture;
 use super::kind::{Dialect, Kind, kind, mismatch, polyglot};
 use super::pyc::{Validation, compare, pyc};
-
-pub(super) fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
-    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, bytes) in files {
-        writer
-            .start_file(*name, zip::write::SimpleFileOptions::default())
-            .unwrap();
-        writer.write_all(bytes).unwrap();
-    }
-    writer.finish().unwrap().into_inner()
-}
-
-fn tarred(files: &[(&str, &[u8])], links: &[(&str, &str)]) -> Vec<u8> {
-    let mut builder = tar::Builder::new(Vec::new());
-    for (name, bytes) in files {
-        let mut header = tar::Header::new_gnu();
-        header.as_mut_bytes()[..name.len()].copy_from_slice(name.as_bytes());
-        header.set_size(bytes.len() as u64);
-        header.set_cksum();
-        builder.append(&header, *bytes).unwrap();
-    }
-    for (name, target) in links {
-        let mut header = tar::Header::new_gnu();
-        header.set_entry_type(tar::EntryType::Symlink);
-        header.set_size(0);
-        builder.append_link(&mut header, name, target).unwrap();
-    }
-    builder.into_inner().unwrap()
-}
-
-fn gzipped(bytes: &[u8]) -> Vec<u8> {
-    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    writer.write_all(bytes).unwrap();
-    writer.finish().unwrap()
-}
+use crate::made::{code, gzipped, png, pyc_312, short, tarred, zipped};
 
 fn member(path: &str, bytes: &[u8]) -> Member {
     Member {
         path: path.to_owned(),
         bytes: bytes.to_vec(),
     }
-}
-
-fn png(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
-    let mut out = b"\x89PNG\r\n\x1a\n".to_vec();
-    for (name, content) in chunks {
-        out.extend((content.len() as u32).to_be_bytes());
-        out.extend(*name);
-        out.extend(*content);
-        out.extend([0; 4]);
-    }
-    out
-}
-
-/// Marshalled objects, by hand.
-fn short(text: &str) -> Vec<u8> {
-    [&[b'z', text.len() as u8], text.as_bytes()].concat()
-}
-
-fn tuple(items: &[Vec<u8>]) -> Vec<u8> {
-    [vec![b')', items.len() as u8], items.concat()].concat()
-}
-
-/// A code object of Python 3.12.
-fn code(constants: &[Vec<u8>], names: &[&str]) -> Vec<u8> {
-    let names: Vec<Vec<u8>> = names.iter().map(|name| short(name)).collect();
-    let bytecode = vec![b's', 2, 0, 0, 0, 0x97, 0];
-    let empty = vec![b's', 0, 0, 0, 0];
-    [
-        vec![0xe3],
-        vec![0; 20],
-        bytecode,
-        tuple(constants),
-        tuple(&names),
-        tuple(&[]),
-        empty.clone(),
-        short("mod.py"),
-        short("<module>"),
-        short("<module>"),
-        vec![1, 0, 0, 0],
-        empty.clone(),
-        empty,
-    ]
-    .concat()
-}
-
-fn pyc_312(flags: u32, code: &[u8]) -> Vec<u8> {
-    [
-        &3531_u16.to_le_bytes()[..],
-        b"\r\n",
-        &flags.to_le_bytes(),
-        &[0; 8],
-        code,
-    ]
-    .concat()
 }
 
 #[test]

@@ -5,7 +5,7 @@
 
 use crate::form::{Arg, At, Call, Expr, Program, Stmt};
 
-/// Calls that are open at once; further ones are not told apart.
+/// Brackets that are open at once; what is in further ones belongs to the last.
 const MOST_OPEN: usize = 200;
 
 /// Takes the calls from a text; `broken` is where reading it failed.
@@ -15,6 +15,7 @@ pub(super) fn salvage(text: &str, broken: At) -> Program {
         at: 0,
         path: None,
         open: Vec::new(),
+        deeper: 0,
         body: Vec::new(),
     };
     while salvage.step() {}
@@ -24,6 +25,7 @@ pub(super) fn salvage(text: &str, broken: At) -> Program {
     Program {
         body: salvage.body,
         broken: Some(broken),
+        cut: false,
     }
 }
 
@@ -34,6 +36,8 @@ struct Salvage<'a> {
     path: Option<(usize, usize)>,
     /// Brackets that are open: calls, or `None` for others.
     open: Vec<Option<Call>>,
+    /// How many brackets are open within those.
+    deeper: usize,
     body: Vec<Stmt>,
 }
 
@@ -53,21 +57,27 @@ impl Salvage<'_> {
             }
             b'/' if bytes.get(self.at) == Some(&b'/') => self.skip_to(b"\n"),
             b'/' if bytes.get(self.at) == Some(&b'*') => self.skip_to(b"*/"),
+            b'(' if self.open.len() >= MOST_OPEN => {
+                self.flush();
+                self.deeper += 1;
+            }
+            b')' if self.deeper > 0 => {
+                self.flush();
+                self.deeper -= 1;
+            }
             b'(' => {
                 let path = self
                     .path
                     .take()
                     .and_then(|(from, to)| Some((from, self.text.get(from..to)?)));
-                let call = path
-                    .filter(|_| self.open.len() < MOST_OPEN)
-                    .map(|(from, path)| Call {
-                        callee: path.to_owned(),
-                        on: None,
-                        args: Vec::new(),
-                        input: None,
-                        at: offset(from),
-                        end: 0,
-                    });
+                let call = path.map(|(from, path)| Call {
+                    callee: path.to_owned(),
+                    on: None,
+                    args: Vec::new(),
+                    input: None,
+                    at: offset(from),
+                    end: 0,
+                });
                 self.open.push(call);
             }
             b')' => {

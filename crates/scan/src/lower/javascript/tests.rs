@@ -516,3 +516,27 @@ const TOKENS: &[&str] = &[
     "|",
     "&",
 ];
+
+#[test]
+fn what_would_be_read_again_and_again_is_not_parsed() {
+    for unit in [
+        "a=(",
+        "(a,b=(",
+        "({a:(",
+        "(a=/[)]/,",
+        "async(a=(",
+        "f(`${(a=(",
+    ] {
+        let program = javascript(&unit.repeat(7_000), Dialect::JavaScript);
+        assert!(program.cut, "{unit}");
+    }
+    // What people and bundlers write is not near it.
+    for unit in [
+        "(function(){var a=(b,c);if((a=d)&&(b=f(c)))return g({h:(i,j)})})();",
+        "const f=async({a,b=(c||1)})=>{await (d=(e));return (x=>(y=>(z=>({x,y,z}))))};\n",
+        "x=(a)/2+(b)/3;s=s.replace(/[)(\"`]/g,'(');t=`(${a(`)${b}`)}`;\n",
+    ] {
+        let program = javascript(&unit.repeat(1_000), Dialect::JavaScript);
+        assert!(!program.cut, "{unit}");
+    }
+}

@@ -309,7 +309,8 @@ fn nesting_has_an_end() {
     ] {
         drop(deep(before, after, 10_000));
     }
-    assert_eq!(deep("(", ")", 10_000).broken, None);
+    assert_eq!(deep("(", ")", 5_000).broken, None);
+    assert!(deep("(", ")", 10_000).cut && deep("[", "]", 10_000).cut);
     assert!(deep("[", "]", 10_000).broken.is_some());
     assert!(deep("f'{", "}'", 2_000).broken.is_some());
     let blocks: String = (0..500)

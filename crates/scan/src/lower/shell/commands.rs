@@ -8,7 +8,7 @@ use tree_sitter::Node;
 
 use super::calls;
 use super::expansions::{element, file};
-use super::flow::{feed, output};
+use super::flow::{feed, printed};
 use super::words::{Piece, is_word, join};
 use super::{Lower, children};
 use crate::form::{Arg, At, Call, Expr, Stmt, WRITE};
@@ -134,7 +134,7 @@ impl<'t> Lower<'t> {
                 length = 0;
                 continue;
             }
-            let value = output(here, out);
+            let value = printed(here, out);
             length += 1;
             input = Some(if length % PIPES == 0 {
                 let at = self.at(link.node.map_or(0, |node| node.start_byte()));
@@ -474,7 +474,7 @@ impl<'t> Lower<'t> {
                     }
                 } else if operator.contains('>') || both {
                     let mut kept = Vec::new();
-                    write.input = Some(output(std::mem::take(here), &mut kept))
+                    write.input = Some(printed(std::mem::take(here), &mut kept))
                         .filter(|value| *value != Expr::Nothing);
                     kept.push(Stmt::Do(Expr::Call(Box::new(write))));
                     *here = kept;

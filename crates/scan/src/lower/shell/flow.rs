@@ -14,6 +14,23 @@ pub(in crate::lower) fn output(body: Vec<Stmt>, out: &mut Vec<Stmt>) -> Expr {
     }
 }
 
+/// What statements print to a pipe or file, one after the other: `(crontab -l; echo '* * * * * x') | crontab -` has a text.
+pub(super) fn printed(body: Vec<Stmt>, out: &mut Vec<Stmt>) -> Expr {
+    match output(body, out) {
+        Expr::Parts(values) => {
+            let mut lines = Vec::with_capacity(2 * values.len());
+            for value in values {
+                if !lines.is_empty() {
+                    lines.push(Expr::Text("\n".to_owned(), 0));
+                }
+                lines.push(value);
+            }
+            Expr::Join(lines)
+        }
+        other => other,
+    }
+}
+
 fn drain(body: Vec<Stmt>, out: &mut Vec<Stmt>, values: &mut Vec<Expr>) {
     for stmt in body {
         match stmt {

@@ -3,8 +3,12 @@
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 
 use super::super::show::show;
-use super::{LIMIT, shell};
-use crate::form::{Expr, Stmt};
+use super::{LIMIT, Patience};
+use crate::form::{Expr, Program, Stmt};
+
+fn shell(text: &str) -> Program {
+    super::shell(text, &Patience::default())
+}
 
 #[track_caller]
 fn check(source: &str, expected: &str) {
@@ -138,13 +142,13 @@ fn pipes_and_lists_keep_the_order() {
     check("a | b && c | d", "b[] <- a[]; d[] <- c[]");
     check("! a |\nb", "b[] <- a[]");
     check("a | tee f", r#"tee["f"] <- a[]"#);
-    check("(a; b) | c", "c[] <- parts(a[], b[])");
+    check("(a; b) | c", "c[] <- join(a[], \"\\n\", b[])");
     check("a | { cd x; sh; }", r#"cd["x"]; sh[] <- a[]"#);
     check(
         "a | while read l; do b $l; done",
         "l = read[\"l\"] <- a[]; block {b[$l]}",
     );
-    check("{ a; b; } > f", r#">["f"] <- parts(a[], b[])"#);
+    check("{ a; b; } > f", r#">["f"] <- join(a[], "\n", b[])"#);
     check(
         "a|b|c|d|e|f|g|h|i|j",
         "|0 = a[]; j[] <- i[] <- $|0"

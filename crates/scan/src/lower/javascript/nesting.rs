@@ -1,0 +1,246 @@
+//! How deep a text could nest, told before it is parsed.
+//!
+//! The parser recurses, so [`signs`] gives a bound for its stack. And it tries each `(` that could begin the parameters of an arrow function as
+//! such, and reads it again as something else if it was not: what is nested in `n` of them is read `n` times. [`is_tangled`]
+//! adds that up, and refuses what no person or bundler writes: 20 KB of `a=(a=(a=(…` would take a minute and 2 GiB.
+
+/// How often brackets may be read again in all: half a second's worth.
+const MOST_AGAIN: usize = 300_000;
+
+/// How many signs and words of a text could nest something, and the longest run of `<` without an end. Strings and comments are
+/// counted too: an upper bound that can't be fooled.
+pub(super) fn signs(text: &str) -> (usize, u32) {
+    let bytes = text.as_bytes();
+    let (mut signs, mut angles, mut most) = (0_usize, 0_u32, 0_u32);
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'<' => {
+                signs += 1;
+                angles += 1;
+                most = most.max(angles);
+            }
+            b'>' | b';' | b'}' | b')' => {
+                angles = 0;
+                signs += usize::from(byte == b'>');
+            }
+            b'(' | b'[' | b'{' | b'!' | b'~' | b'+' | b'-' | b'=' | b'?' | b'*' | b':' | b'@'
+            | b'|' | b'&' => signs += 1,
+            b'a'..=b'z' => {
+                let start = at - 1;
+                while bytes
+                    .get(at)
+                    .is_some_and(|next| next.is_ascii_alphanumeric() || matches!(next, b'_' | b'$'))
+                {
+                    at += 1;
+                }
+                signs += usize::from(bytes.get(start..at).is_some_and(nests));
+            }
+            _ => {}
+        }
+    }
+    (signs, most)
+}
+
+/// Words after which the same rule may begin again.
+fn nests(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"new"
+            | b"typeof"
+            | b"void"
+            | b"delete"
+            | b"await"
+            | b"yield"
+            | b"do"
+            | b"else"
+            | b"async"
+            | b"keyof"
+            | b"infer"
+            | b"unique"
+            | b"readonly"
+            | b"extends"
+            | b"is"
+            | b"asserts"
+            | b"in"
+            | b"of"
+            | b"as"
+            | b"satisfies"
+            | b"case"
+            | b"class"
+            | b"function"
+            | b"return"
+            | b"throw"
+            | b"export"
+            | b"default"
+            | b"import"
+    )
+}
+
+/// Whether the parser would read the brackets of a text too often.
+pub(super) fn is_tangled(text: &str) -> bool {
+    let mut scan = Scan {
+        bytes: text.as_bytes(),
+        at: 0,
+        open: Vec::new(),
+        doubtful: 0,
+        again: 0,
+        last: b';',
+        templates: Vec::new(),
+    };
+    while scan.again <= MOST_AGAIN && scan.step() {}
+    scan.again > MOST_AGAIN
+}
+
+struct Scan<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// For each open bracket, whether it could begin the parameters of an arrow function.
+    open: Vec<bool>,
+    /// How many of them could.
+    doubtful: usize,
+    again: usize,
+    /// The last sign that was no blank and no comment; `a` for a word, `r` for a word that a value follows.
+    last: u8,
+    /// How many brackets were open where the `${` of a template began.
+    templates: Vec<usize>,
+}
+
+impl Scan<'_> {
+    fn step(&mut self) -> bool {
+        let Some(&byte) = self.bytes.get(self.at) else {
+            return false;
+        };
+        self.at += 1;
+        let next = self.bytes.get(self.at).copied().unwrap_or(b' ');
+        match byte {
+            b' ' | b'\t' | b'\r' | b'\n' => return true,
+            b'/' if next == b'/' => {
+                self.skip_to(b"\n");
+                return true;
+            }
+            b'/' if next == b'*' => {
+                self.skip_to(b"*/");
+                return true;
+            }
+            b'/' if self.is_regex() => self.regex(),
+            b'"' | b'\'' => self.string(byte),
+            b'`' => self.template(),
+            b'(' => self.opened(self.is_doubtful()),
+            b'[' | b'{' => self.opened(false),
+            b')' | b']' => self.closed(),
+            b'}' => {
+                self.closed();
+                if self.templates.last() == Some(&self.open.len()) {
+                    self.templates.pop();
+                    self.template();
+                }
+            }
+            _ if is_word(byte) => {
+                let start = self.at - 1;
+                while self.bytes.get(self.at).is_some_and(|next| is_word(*next)) {
+                    self.at += 1;
+                }
+                self.last = match &self.bytes[start..self.at] {
+                    b"return" | b"typeof" | b"case" | b"in" | b"of" | b"do" | b"else" | b"void"
+                    | b"delete" | b"throw" | b"new" | b"await" | b"yield" | b"instanceof" => b'r',
+                    _ => b'a',
+                };
+                return true;
+            }
+            _ => {}
+        }
+        self.last = byte;
+        true
+    }
+
+    fn opened(&mut self, doubtful: bool) {
+        self.open.push(doubtful);
+        self.doubtful += usize::from(doubtful);
+        self.again += self.doubtful;
+    }
+
+    fn closed(&mut self) {
+        let doubtful = self.open.pop().unwrap_or(false);
+        self.doubtful -= usize::from(doubtful);
+    }
+
+    /// After a value, `/` divides; after `)` and `}` it may do either, and then nothing may be skipped.
+    fn is_regex(&self) -> bool {
+        !matches!(self.last, b'a' | b')' | b']' | b'}' | b'"' | b'\'' | b'`')
+    }
+
+    fn regex(&mut self) {
+        let mut class = false;
+        while let Some(&byte) = self.bytes.get(self.at) {
+            match byte {
+                b'\n' => return,
+                b'\\' => self.at += 1,
+                b'[' => class = true,
+                b']' => class = false,
+                b'/' if !class => {
+                    self.at += 1;
+                    return;
+                }
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    fn string(&mut self, quote: u8) {
+        while let Some(&byte) = self.bytes.get(self.at) {
+            self.at += 1;
+            match byte {
+                b'\\' => self.at += 1,
+                b'\n' => return,
+                _ if byte == quote => return,
+                _ => {}
+            }
+        }
+    }
+
+    /// The rest of a template, up to its end or to the next `${`.
+    fn template(&mut self) {
+        while let Some(&byte) = self.bytes.get(self.at) {
+            self.at += 1;
+            match byte {
+                b'\\' => self.at += 1,
+                b'`' => return,
+                b'$' if self.bytes.get(self.at) == Some(&b'{') => {
+                    self.at += 1;
+                    self.templates.push(self.open.len());
+                    self.opened(false);
+                    return;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn skip_to(&mut self, end: &[u8]) {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        self.at += memchr::memmem::find(rest, end).map_or(rest.len(), |found| found + end.len());
+    }
+
+    /// Whether what follows a `(` could be parameters: a pattern, or a name and a sign that goes with one.
+    fn is_doubtful(&self) -> bool {
+        let mut rest = self.bytes.get(self.at..).unwrap_or_default().iter();
+        let mut named = false;
+        for byte in rest.by_ref().take(100) {
+            match byte {
+                b' ' | b'\t' | b'\r' | b'\n' => {}
+                _ if is_word(*byte) || *byte == b'\\' => named = true,
+                b'=' | b',' | b':' | b'?' | b'/' => return true,
+                b'{' | b'[' | b'.' | b'@' => return !named,
+                _ => return false,
+            }
+        }
+        true
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$') || byte >= 0x80
+}
