@@ -42,7 +42,7 @@ const NEAR: usize = 512;
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::new();
     let mut at = 0;
-    while let Some(char) = text[at..].chars().next() {
+    while let Some(char) = text.get(at..).unwrap_or_default().chars().next() {
         let rest = &text[at..];
         let touches = out
             .last()
