@@ -58,7 +58,7 @@ const BYTES_A_STEP: usize = 10;
 
 /// How much work the scripts of one skill may make: one that is hard to read is read, a thousand are not.
 #[derive(Debug)]
-pub struct Patience {
+pub(crate) struct Patience {
     /// Steps of the parser; each is a hundred of its own, about 25 µs where it is lost.
     steps: Cell<usize>,
     /// What recovering from mistakes may take: for a text with one, the square of its length in KiB, which is up to 60 ms. After that,
@@ -77,7 +77,7 @@ impl Default for Patience {
 
 /// Lowers a shell script. Never fails: see [`Program::broken`].
 #[must_use]
-pub fn shell(text: &str, patience: &Patience) -> Program {
+pub(crate) fn shell(text: &str, patience: &Patience) -> Program {
     if text.len() > LIMIT {
         return Program {
             body: Vec::new(),
@@ -247,7 +247,10 @@ fn parse(text: &str, wary: bool, left: &Patience) -> Option<Tree> {
         .ok()?;
     let tree = parser.parse_with_options(&mut give, None, Some(options));
     left.steps.set(left.steps.get().saturating_sub(taken));
-    if tree.as_ref().is_none_or(|tree| tree.root_node().has_error()) {
+    if tree
+        .as_ref()
+        .is_none_or(|tree| tree.root_node().has_error())
+    {
         let length = text.len().min(LARGE);
         let spent = MISTAKE + length * length;
         left.mistakes.set(left.mistakes.get().saturating_sub(spent));
