@@ -7,7 +7,7 @@ use crate::form::{Arg, At, Call, Expr, Program, READ, Stmt, WRITE};
 
 /// Lowers a batch file.
 #[must_use]
-pub fn batch(text: &str) -> Program {
+pub(crate) fn batch(text: &str) -> Program {
     let mut program = Program::default();
     if text.len() > super::powershell::LIMIT {
         program.broken = Some(0);

@@ -40,7 +40,7 @@ const MOST_ANGLES: u32 = 64;
 
 /// How a text is to be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dialect {
+pub(crate) enum Dialect {
     /// `.js`, `.mjs`, `.cjs`, `.jsx`.
     #[default]
     JavaScript,
@@ -51,17 +51,6 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// The dialect of a file ending or the language of a code fence, if it is one.
-    #[must_use]
-    pub fn of(ending: &str) -> Option<Self> {
-        Some(match ending.to_ascii_lowercase().as_str() {
-            "js" | "mjs" | "cjs" | "jsx" | "javascript" | "node" | "es6" => Self::JavaScript,
-            "ts" | "mts" | "cts" | "typescript" | "deno" => Self::TypeScript,
-            "tsx" => Self::Tsx,
-            _ => return None,
-        })
-    }
-
     /// What to try, in order.
     fn readings(self) -> [SourceType; 4] {
         let module = SourceType::mjs().with_jsx(true);
@@ -76,7 +65,7 @@ impl Dialect {
 
 /// Lowers a JavaScript or TypeScript text.
 #[must_use]
-pub fn javascript(text: &str, dialect: Dialect) -> Program {
+pub(crate) fn javascript(text: &str, dialect: Dialect) -> Program {
     let text = text.get(..u32::MAX as usize).unwrap_or(text);
     if nesting::is_tangled(text) {
         let mut program = salvage::salvage(text, 0);

@@ -22,8 +22,8 @@ mod print;
 #[cfg(test)]
 mod show;
 
-pub use batch::batch;
-pub use javascript::{Dialect, javascript};
-pub use powershell::powershell;
-pub use python::python;
-pub use shell::{Patience, shell};
+pub(crate) use batch::batch;
+pub(crate) use javascript::{Dialect, javascript};
+pub(crate) use powershell::powershell;
+pub(crate) use python::python;
+pub(crate) use shell::{Patience, shell};

@@ -27,7 +27,7 @@ const CHAIN: usize = 16;
 
 /// Lowers a PowerShell script.
 #[must_use]
-pub fn powershell(text: &str) -> Program {
+pub(crate) fn powershell(text: &str) -> Program {
     if text.len() > LIMIT {
         return Program {
             body: Vec::new(),

@@ -32,7 +32,7 @@ const MOST_BRACKETS: usize = 5000;
 
 /// Lowers a Python text.
 #[must_use]
-pub fn python(text: &str) -> Program {
+pub(crate) fn python(text: &str) -> Program {
     let text = text.get(..u32::MAX as usize).unwrap_or(text);
     if let Some(at) = too_deep(text, b'{', b'}', MOST_BRACES)
         .or_else(|| too_deep(text, b'(', b')', MOST_BRACKETS))

@@ -42,6 +42,10 @@ const LEVELS: usize = 4;
 const CHUNK: usize = 128;
 /// Above this many bytes a mistake is enough to go on in paragraphs: recovering from many takes the square of their number.
 const LARGE: usize = 2 << 10;
+/// Above this many bytes it is paragraphs from the start: the parser doesn't always say that it is lost.
+const WHOLE: usize = 64 << 10;
+/// What a mistake takes besides, however short the text.
+const MISTAKE: usize = 2_000;
 /// The largest paragraph, and the largest line, that are read as one when the whole isn't.
 const PARAGRAPH: usize = 2 << 10;
 const LINE: usize = 1 << 10;
@@ -54,11 +58,11 @@ const BYTES_A_STEP: usize = 10;
 
 /// How much work the scripts of one skill may make: one that is hard to read is read, a thousand are not.
 #[derive(Debug)]
-pub struct Patience {
+pub(crate) struct Patience {
     /// Steps of the parser; each is a hundred of its own, about 25 µs where it is lost.
     steps: Cell<usize>,
     /// What recovering from mistakes may take: for a text with one, the square of its length in KiB, which is up to 60 ms. After that,
-    /// what has a mistake in it is cut.
+    /// nothing more is read.
     mistakes: Cell<usize>,
 }
 
@@ -73,7 +77,7 @@ impl Default for Patience {
 
 /// Lowers a shell script. Never fails: see [`Program::broken`].
 #[must_use]
-pub fn shell(text: &str, patience: &Patience) -> Program {
+pub(crate) fn shell(text: &str, patience: &Patience) -> Program {
     if text.len() > LIMIT {
         return Program {
             body: Vec::new(),
@@ -156,7 +160,10 @@ fn lowered(
     {
         return false;
     }
-    let wary = text.len() > LARGE || left.mistakes.get() == 0;
+    let wary = text.len() > LARGE;
+    if text.len() > WHOLE {
+        return false;
+    }
     let Some(tree) = parse(text, wary, left) else {
         return false;
     };
@@ -210,7 +217,7 @@ fn parse(text: &str, wary: bool, left: &Patience) -> Option<Tree> {
     let bytes = text.as_bytes();
     let chunks = 500 + bytes.len() / CHUNK * 16;
     let steps = (500 + bytes.len() / (2 * BYTES_A_STEP)).min(left.steps.get());
-    if steps == 0 {
+    if steps == 0 || left.mistakes.get() == 0 {
         return None;
     }
     let (mut read, mut taken) = (0, 0);
@@ -240,13 +247,13 @@ fn parse(text: &str, wary: bool, left: &Patience) -> Option<Tree> {
         .ok()?;
     let tree = parser.parse_with_options(&mut give, None, Some(options));
     left.steps.set(left.steps.get().saturating_sub(taken));
-    if !wary
-        && tree
-            .as_ref()
-            .is_none_or(|tree| tree.root_node().has_error())
+    if tree
+        .as_ref()
+        .is_none_or(|tree| tree.root_node().has_error())
     {
-        left.mistakes
-            .set(left.mistakes.get().saturating_sub(text.len() * text.len()));
+        let length = text.len().min(LARGE);
+        let spent = MISTAKE + length * length;
+        left.mistakes.set(left.mistakes.get().saturating_sub(spent));
     }
     tree.filter(|_| read <= chunks)
 }

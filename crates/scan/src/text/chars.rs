@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// What makes a character invisible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub(crate) enum Class {
     /// Tag characters, which mirror ASCII: U+E0000–E007F.
     Tag,
     /// Variation selectors, 256 of them: one for each byte.
@@ -26,7 +26,7 @@ pub enum Class {
 
 /// The class of a character that can't be seen; `None` for one that can.
 #[must_use]
-pub fn class(c: char) -> Option<Class> {
+pub(crate) fn class(c: char) -> Option<Class> {
     match c {
         '\t' | '\n' | '\r' | '\u{c}' | ' '..='~' => None,
         '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => Some(Class::Control),
@@ -54,7 +54,7 @@ pub fn class(c: char) -> Option<Class> {
 
 /// Letters of scripts that shape by joiners (Arabic, Indic …) or break by zero-width spaces (Thai, Khmer …).
 #[must_use]
-pub fn is_joining(c: char) -> bool {
+pub(crate) fn is_joining(c: char) -> bool {
     matches!(u32::from(c),
         0x600..=0x61b | 0x61d..=0x109f | 0x1780..=0x17b3 | 0x17b6..=0x180a | 0x1810..=0x18af | 0x1a00..=0x1cff
         | 0xa800..=0xab6f | 0xabc0..=0xabff | 0xfb50..=0xfdff | 0xfe70..=0xfefc | 0x11000..=0x11fff)
@@ -62,14 +62,14 @@ pub fn is_joining(c: char) -> bool {
 
 /// Letters that are written from right to left.
 #[must_use]
-pub fn is_rtl(c: char) -> bool {
+pub(crate) fn is_rtl(c: char) -> bool {
     matches!(u32::from(c),
         0x590..=0x61b | 0x61d..=0x8ff | 0xfb1d..=0xfdff | 0xfe70..=0xfefc | 0x10800..=0x10fff | 0x1e800..=0x1efff)
 }
 
 /// A picture or a symbol: what a variation selector or a joiner may stand behind.
 #[must_use]
-pub fn is_symbol(c: char) -> bool {
+pub(crate) fn is_symbol(c: char) -> bool {
     matches!(u32::from(c),
         0xa9 | 0xae | 0x203c | 0x2049 | 0x20e3 | 0x2100..=0x27ff | 0x2900..=0x2bff | 0x3030 | 0x303d
         | 0x3297 | 0x3299 | 0x1f000..=0x1faff)
@@ -77,7 +77,7 @@ pub fn is_symbol(c: char) -> bool {
 
 /// Whether a word goes on with this character.
 #[must_use]
-pub fn in_word(c: char) -> bool {
+pub(crate) fn in_word(c: char) -> bool {
     if c.is_ascii() {
         c.is_ascii_alphanumeric() || c == '_'
     } else {
@@ -87,7 +87,7 @@ pub fn in_word(c: char) -> bool {
 
 /// A letter of a script whose letters resemble Latin ones.
 #[must_use]
-pub fn is_lookalike_script(c: char) -> bool {
+pub(crate) fn is_lookalike_script(c: char) -> bool {
     matches!(u32::from(c),
         0x370..=0x3ff | 0x400..=0x58f | 0x13a0..=0x13ff | 0x1c80..=0x1c8f | 0x1f00..=0x1fff | 0x2c80..=0x2cff
         | 0xa640..=0xa69f | 0xa4d0..=0xa4ff | 0xab70..=0xabbf | 0x10280..=0x1031f)
@@ -98,7 +98,7 @@ pub fn is_lookalike_script(c: char) -> bool {
 /// Unicode's prototypes fold `I`, `l` and `1` into one; where the foreign letter is plainly a capital I, we
 /// say so, because rules compare words and not shapes.
 #[must_use]
-pub fn ascii_twin(c: char) -> Option<char> {
+pub(crate) fn ascii_twin(c: char) -> Option<char> {
     if !is_lookalike_script(c) {
         return None;
     }
@@ -121,7 +121,7 @@ pub fn ascii_twin(c: char) -> Option<char> {
 /// It does if it has three letters, some of them ASCII, and each foreign one has a twin: `commitов` is jargon
 /// (`в` has none), `Δt` is mathematics, `ignоrе` is neither.
 #[must_use]
-pub fn word(text: &str, start: usize) -> (Range<usize>, bool) {
+pub(crate) fn word(text: &str, start: usize) -> (Range<usize>, bool) {
     let rest = text.get(start..).unwrap_or_default();
     let (mut end, mut ascii, mut twins, mut strange) = (start, 0_usize, 0_usize, false);
     let mut before_ascii = false;
@@ -166,7 +166,7 @@ pub fn word(text: &str, start: usize) -> (Range<usize>, bool) {
 
 /// An escape sequence of a terminal (`ESC [ … m`, `ESC ] … BEL`) at `at`: where it ends.
 #[must_use]
-pub fn terminal_escape(bytes: &[u8], at: usize) -> Option<usize> {
+pub(crate) fn terminal_escape(bytes: &[u8], at: usize) -> Option<usize> {
     /// Longer ones don't occur, and a search without an end would be quadratic.
     const LONGEST: usize = 256;
     if bytes.get(at) != Some(&0x1b) {

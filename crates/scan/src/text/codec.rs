@@ -8,7 +8,7 @@ use std::io::Read;
 
 /// Base64, standard and url-safe, with or without padding and white space.
 #[must_use]
-pub fn base64(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
     digits(text, 6, |b| match b {
         b'A'..=b'Z' => Some(b - b'A'),
         b'a'..=b'z' => Some(b - b'a' + 26),
@@ -21,7 +21,7 @@ pub fn base64(text: &str) -> Option<Vec<u8>> {
 
 /// Base32 of RFC 4648, in either case, with or without padding and white space.
 #[must_use]
-pub fn base32(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn base32(text: &str) -> Option<Vec<u8>> {
     digits(text, 5, |b| match b.to_ascii_uppercase() {
         b @ b'A'..=b'Z' => Some(b - b'A'),
         b @ b'2'..=b'7' => Some(b - b'2' + 26),
@@ -31,7 +31,7 @@ pub fn base32(text: &str) -> Option<Vec<u8>> {
 
 /// Hexadecimal digits, with or without `0x`, `\x`, commas, colons and white space between bytes.
 #[must_use]
-pub fn hex(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn hex(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 2);
     let mut rest = text.as_bytes();
     let digit = |b: &u8| {
@@ -56,7 +56,7 @@ pub fn hex(text: &str) -> Option<Vec<u8>> {
 
 /// Percent escapes; what is not one stays as it is.
 #[must_use]
-pub fn url(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn url(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, more @ ..] = rest {
@@ -73,7 +73,7 @@ pub fn url(text: &str) -> Option<Vec<u8>> {
 
 /// Base85: Adobe's if it is framed by `<~ ~>` or has characters that only Adobe's has, otherwise Python's.
 #[must_use]
-pub fn base85(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn base85(text: &str) -> Option<Vec<u8>> {
     if text.trim_start().starts_with("<~") {
         return ascii85(text);
     }
@@ -82,7 +82,7 @@ pub fn base85(text: &str) -> Option<Vec<u8>> {
 
 /// Base85 with the alphabet of RFC 1924, Python's `b85decode`.
 #[must_use]
-pub fn b85(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn b85(text: &str) -> Option<Vec<u8>> {
     const ALPHABET: &[u8; 85] =
         b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
     let mut values = [u8::MAX; 256];
@@ -101,7 +101,7 @@ pub fn b85(text: &str) -> Option<Vec<u8>> {
 
 /// Base85 with Adobe's alphabet, `!` to `u` and `z` for four zeros; the frame `<~ ~>` may be there.
 #[must_use]
-pub fn ascii85(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn ascii85(text: &str) -> Option<Vec<u8>> {
     let text = text.trim();
     let text = text.strip_prefix("<~").unwrap_or(text);
     let text = text.strip_suffix("~>").unwrap_or(text);
@@ -117,7 +117,7 @@ pub fn ascii85(text: &str) -> Option<Vec<u8>> {
 
 /// Inflates gzip or zlib data to at most `most` bytes; also what came before an error.
 #[must_use]
-pub fn inflate(bytes: &[u8], most: usize) -> Option<Vec<u8>> {
+pub(crate) fn inflate(bytes: &[u8], most: usize) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let limit = u64::try_from(most).unwrap_or(u64::MAX);
     let read = match bytes {
@@ -134,7 +134,7 @@ pub fn inflate(bytes: &[u8], most: usize) -> Option<Vec<u8>> {
 
 /// UTF-16, little end first, as PowerShell's `-EncodedCommand` has it: every other byte of the text is zero.
 #[must_use]
-pub fn utf16(bytes: &[u8]) -> Option<String> {
+pub(crate) fn utf16(bytes: &[u8]) -> Option<String> {
     let body = bytes.strip_prefix(&[0xff, 0xfe]).unwrap_or(bytes);
     let zeros = body
         .chunks_exact(2)
@@ -153,7 +153,7 @@ pub fn utf16(bytes: &[u8]) -> Option<String> {
 
 /// Each letter thirteen places on.
 #[must_use]
-pub fn rot13(text: &str) -> String {
+pub(crate) fn rot13(text: &str) -> String {
     let turn = |c: char, first: u8| char::from((c as u8 - first + 13) % 26 + first);
     text.chars()
         .map(|c| match c {

@@ -19,7 +19,7 @@ use super::{codec, numbers};
 
 /// How a text was wrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Encoding {
+pub(crate) enum Encoding {
     /// Base64, either alphabet.
     Base64,
     /// Base32.
@@ -54,7 +54,7 @@ pub enum Encoding {
 
 /// A text that was found inside another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub(crate) struct Piece {
     /// Where in the outermost text.
     pub at: Range<usize>,
     /// How it was wrapped, outermost first.
@@ -65,7 +65,7 @@ pub struct Piece {
 
 /// How much may be decoded. Shared by calls, so that many small files can't do what one large may not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Budget {
+pub(crate) struct Budget {
     /// Bytes of output that are left.
     pub bytes: usize,
     /// Pieces that are left.
@@ -100,7 +100,7 @@ const REACH: usize = 2048;
 
 /// Finds the texts that are encoded in `text`, in its order, layers below the piece that holds them.
 #[must_use]
-pub fn decoded(text: &str, budget: &mut Budget) -> Vec<Piece> {
+pub(crate) fn decoded(text: &str, budget: &mut Budget) -> Vec<Piece> {
     let mut search = Search {
         text,
         how: Vec::new(),

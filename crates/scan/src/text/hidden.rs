@@ -12,11 +12,11 @@ use super::chars::{self, Class};
 use super::smuggle;
 
 /// More than these are counted, not listed.
-pub const MOST_LISTED: usize = 256;
+pub(crate) const MOST_LISTED: usize = 256;
 
 /// What is wrong with a stretch of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Tag characters outside a flag: ASCII that only a model reads.
     Tag,
     /// Variation selectors that select nothing.
@@ -37,7 +37,7 @@ pub enum Kind {
 
 /// One stretch of hidden or lying characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hidden {
+pub(crate) struct Hidden {
     /// What it is.
     pub kind: Kind,
     /// Where it is, in bytes.
@@ -50,7 +50,7 @@ pub struct Hidden {
 
 /// What [`hidden`] found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sightings {
+pub(crate) struct Sightings {
     /// In the order of the text, at most [`MOST_LISTED`].
     pub list: Vec<Hidden>,
     /// How many there are in truth.
@@ -59,7 +59,7 @@ pub struct Sightings {
 
 /// Lists what a reader of `text` can't see.
 #[must_use]
-pub fn hidden(text: &str) -> Sightings {
+pub(crate) fn hidden(text: &str) -> Sightings {
     let mut search = Search::new(text);
     if !search.plain {
         search.run();

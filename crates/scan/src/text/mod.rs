@@ -5,12 +5,12 @@
 //! [`normal`](normal::normal) gives the text that the rules look at, and [`decoded`](decode::decoded) gives the
 //! texts that are wrapped inside it. Nothing here decides whether a thing is bad; that is the rules' office.
 
-pub mod chars;
-pub mod codec;
-pub mod decode;
-pub mod hidden;
-pub mod normal;
-pub mod plausible;
+pub(crate) mod chars;
+pub(crate) mod codec;
+pub(crate) mod decode;
+pub(crate) mod hidden;
+pub(crate) mod normal;
+pub(crate) mod plausible;
 
 mod numbers;
 mod smuggle;

@@ -15,7 +15,7 @@ use super::chars;
 
 /// A text without disguise, and the way back to its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Normal<'a> {
+pub(crate) struct Normal<'a> {
     /// What the text says.
     pub text: Cow<'a, str>,
     steps: Vec<Step>,
@@ -32,7 +32,7 @@ struct Step {
 impl Normal<'_> {
     /// The position in the source that a position in [`Normal::text`] comes from.
     #[must_use]
-    pub fn source_offset(&self, normal: usize) -> usize {
+    pub(crate) fn source_offset(&self, normal: usize) -> usize {
         let next = self.steps.partition_point(|step| step.normal <= normal);
         match next.checked_sub(1).and_then(|last| self.steps.get(last)) {
             None => normal,
@@ -44,7 +44,7 @@ impl Normal<'_> {
 
 /// Takes the disguise off a text.
 #[must_use]
-pub fn normal(text: &str) -> Normal<'_> {
+pub(crate) fn normal(text: &str) -> Normal<'_> {
     if text
         .bytes()
         .all(|b| matches!(b, b' '..=b'~' | b'\t' | b'\n' | b'\r' | 0xc))

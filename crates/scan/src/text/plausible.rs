@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 
 /// Words that a hidden text is looked up for. Those that are ordinary English carry a sign with them.
-pub const TELL_TALES: &[&str] = &[
+pub(crate) const TELL_TALES: &[&str] = &[
     "curl ",
     "wget ",
     "http://",
@@ -73,13 +73,13 @@ const PRINTABLE: usize = 85;
 
 /// Whether a text contains a word of [`TELL_TALES`].
 #[must_use]
-pub fn has_tell_tale(text: &str) -> bool {
+pub(crate) fn has_tell_tale(text: &str) -> bool {
     FINDER.as_ref().is_some_and(|finder| finder.is_match(text))
 }
 
 /// Whether enough of a text can be printed: all of a short one, 85 % of a long one.
 #[must_use]
-pub fn is_printable(text: &str) -> bool {
+pub(crate) fn is_printable(text: &str) -> bool {
     let (mut all, mut good) = (0_usize, 0_usize);
     for c in sample(text) {
         all += 1;
@@ -91,7 +91,7 @@ pub fn is_printable(text: &str) -> bool {
 
 /// Whether a text reads as language or as code.
 #[must_use]
-pub fn is_plausible(text: &str) -> bool {
+pub(crate) fn is_plausible(text: &str) -> bool {
     if !is_printable(text) {
         return false;
     }

@@ -10,7 +10,7 @@ use super::kind::{Kind, kind};
 
 /// How much of an archive is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// Members.
     pub members: usize,
     /// Bytes of all members together.
@@ -31,7 +31,7 @@ impl Default for Limits {
 
 /// One file of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Member {
+pub(crate) struct Member {
     /// Its name as the archive has it.
     pub path: String,
     /// What is in it.
@@ -40,7 +40,7 @@ pub struct Member {
 
 /// What is wrong with an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Problem {
+pub(crate) enum Problem {
     /// Grows out of proportion when unpacked; reading stopped at this member.
     Bomb(String),
     /// More members than the limit; the rest was not read.
@@ -66,7 +66,7 @@ pub enum Problem {
 
 /// What an archive holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Opened {
+pub(crate) struct Opened {
     /// Its files.
     pub members: Vec<Member>,
     /// What is wrong with it.
@@ -78,7 +78,7 @@ const RATIO_FLOOR: usize = 1024 * 1024;
 
 /// Opens an archive, not the archives in it.
 #[must_use]
-pub fn open(kind: Kind, bytes: &[u8], limits: Limits) -> Opened {
+pub(crate) fn open(kind: Kind, bytes: &[u8], limits: Limits) -> Opened {
     let mut room = Room {
         opened: Opened::default(),
         limits,

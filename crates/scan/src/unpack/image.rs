@@ -10,7 +10,7 @@ use crate::text::codec;
 
 /// What a picture carries besides pixels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Picture {
+pub(crate) struct Picture {
     /// Its texts: keyword (or the name of the segment) and content.
     pub texts: Vec<(String, String)>,
     /// Bytes after the end of the picture, if there are any that aren't zero.
@@ -28,7 +28,7 @@ const SHORTEST_RUN: usize = 8;
 
 /// Reads a PNG, JPEG or GIF; of others, nothing.
 #[must_use]
-pub fn picture(bytes: &[u8]) -> Picture {
+pub(crate) fn picture(bytes: &[u8]) -> Picture {
     let mut picture = Picture::default();
     let end = match bytes {
         [0x89, b'P', b'N', b'G', ..] => png(bytes, &mut picture),

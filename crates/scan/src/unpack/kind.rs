@@ -9,7 +9,7 @@ use super::{image, pyc};
 
 /// A dialect of JavaScript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dialect {
+pub(crate) enum Dialect {
     /// `.js`, `.mjs`, `.cjs`.
     Plain,
     /// `.jsx`.
@@ -22,7 +22,7 @@ pub enum Dialect {
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Markdown.
     Markdown,
     /// Python source.
@@ -100,7 +100,7 @@ pub enum Kind {
 impl Kind {
     /// Whether a processor or a virtual machine executes it as it is.
     #[must_use]
-    pub fn is_program(self) -> bool {
+    pub(crate) fn is_program(self) -> bool {
         matches!(
             self,
             Self::Elf
@@ -115,7 +115,7 @@ impl Kind {
 
     /// Whether it is source that something executes.
     #[must_use]
-    pub fn is_script(self) -> bool {
+    pub(crate) fn is_script(self) -> bool {
         matches!(
             self,
             Self::Python
@@ -129,7 +129,7 @@ impl Kind {
 
     /// Whether other files are inside.
     #[must_use]
-    pub fn is_archive(self) -> bool {
+    pub(crate) fn is_archive(self) -> bool {
         matches!(
             self,
             Self::Zip | Self::Ooxml | Self::Gzip | Self::Tar | Self::Sealed | Self::Jar
@@ -138,7 +138,7 @@ impl Kind {
 
     /// Whether it is read as text.
     #[must_use]
-    pub fn is_text(self) -> bool {
+    pub(crate) fn is_text(self) -> bool {
         self.is_script()
             || matches!(
                 self,
@@ -301,7 +301,7 @@ const ENDINGS: &[(&[&str], Kind)] = &[
 
 /// What a file is. `head` is its beginning; a few kilobytes are enough.
 #[must_use]
-pub fn kind(path: &str, head: &[u8]) -> Kind {
+pub(crate) fn kind(path: &str, head: &[u8]) -> Kind {
     let named = by_ending(path);
     if let Some(found) = by_magic(head) {
         return match (found, named) {
@@ -338,7 +338,7 @@ pub fn kind(path: &str, head: &[u8]) -> Kind {
 
 /// Why the name of a file deceives, if it does.
 #[must_use]
-pub fn mismatch(path: &str, kind: Kind) -> Option<&'static str> {
+pub(crate) fn mismatch(path: &str, kind: Kind) -> Option<&'static str> {
     let named = by_ending(path)?;
     let quiet = named.is_media() || named.is_text() && !named.is_script();
     match kind {
@@ -375,7 +375,7 @@ pub fn mismatch(path: &str, kind: Kind) -> Option<&'static str> {
 
 /// What else a file is, if it is two things at once.
 #[must_use]
-pub fn polyglot(kind: Kind, bytes: &[u8]) -> Option<&'static str> {
+pub(crate) fn polyglot(kind: Kind, bytes: &[u8]) -> Option<&'static str> {
     if !kind.is_archive() && !kind.is_text() && has_zip_end(bytes) {
         return Some("a zip archive is appended");
     }

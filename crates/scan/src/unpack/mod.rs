@@ -4,15 +4,15 @@
 //! a rule could want to look at (text, code, links, imports) and says what it could not read. All of them are
 //! bounded by the bytes they were given, and none believes a length that a file declares.
 
-pub mod archive;
-pub mod image;
-pub mod kind;
-pub mod notebook;
-pub mod office;
-pub mod pdf;
-pub mod pickle;
-pub mod pyc;
-pub mod svg;
+pub(crate) mod archive;
+pub(crate) mod image;
+pub(crate) mod kind;
+pub(crate) mod notebook;
+pub(crate) mod office;
+pub(crate) mod pdf;
+pub(crate) mod pickle;
+pub(crate) mod pyc;
+pub(crate) mod svg;
 
 mod bytes;
 mod marshal;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// What a cell is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sort {
+pub(crate) enum Sort {
     /// Code.
     Code,
     /// Markdown.
@@ -18,7 +18,7 @@ pub enum Sort {
 
 /// One cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// What it is.
     pub sort: Sort,
     /// The language of its code: `python`, `bash`, `javascript` …; `markdown` and `text` for the others.
@@ -31,7 +31,7 @@ pub struct Cell {
 
 /// What a notebook holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Notebook {
+pub(crate) struct Notebook {
     /// The language of its kernel.
     pub language: String,
     /// Its cells in order.
@@ -40,7 +40,7 @@ pub struct Notebook {
 
 /// Reads a notebook of format 3 or 4; `None` if it is not JSON.
 #[must_use]
-pub fn notebook(bytes: &[u8]) -> Option<Notebook> {
+pub(crate) fn notebook(bytes: &[u8]) -> Option<Notebook> {
     let root: Value = serde_json::from_slice(bytes).ok()?;
     let metadata = root.get("metadata");
     let named = |path: &str| {

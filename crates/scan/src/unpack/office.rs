@@ -10,7 +10,7 @@ use super::xml::{Event, Events, attributes, entities};
 
 /// Something that a document refers to outside itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Relation {
+pub(crate) struct Relation {
     /// The part of the archive that says so.
     pub part: String,
     /// What it is: `hyperlink`, `image`, `attachedTemplate`, `oleObject` …
@@ -21,7 +21,7 @@ pub struct Relation {
 
 /// What a document holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Office {
+pub(crate) struct Office {
     /// Parts with text, and their text.
     pub texts: Vec<(String, String)>,
     /// Field instructions and formulas, which may call out (`DDEAUTO`, `WEBSERVICE`).
@@ -39,8 +39,9 @@ pub struct Office {
 }
 
 /// Reads a document.
+#[cfg(test)]
 #[must_use]
-pub fn office(bytes: &[u8], limits: Limits) -> Office {
+pub(crate) fn office(bytes: &[u8], limits: Limits) -> Office {
     let opened = open(Kind::Ooxml, bytes, limits);
     Office {
         problems: opened.problems,
@@ -50,7 +51,7 @@ pub fn office(bytes: &[u8], limits: Limits) -> Office {
 
 /// Reads a document that was opened before.
 #[must_use]
-pub fn office_of(members: &[Member]) -> Office {
+pub(crate) fn office_of(members: &[Member]) -> Office {
     let mut office = Office::default();
     for member in members {
         let path = member.path.to_ascii_lowercase();

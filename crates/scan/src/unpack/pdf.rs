@@ -11,7 +11,7 @@ use crate::text::codec;
 
 /// What a document does and says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pdf {
+pub(crate) struct Pdf {
     /// JavaScript, where it stands as a string or in a stream of its own.
     pub scripts: Vec<String>,
     /// Whether there is JavaScript at all.
@@ -43,7 +43,7 @@ const MOST_LISTED: usize = 1000;
 
 /// Reads a document.
 #[must_use]
-pub fn pdf(bytes: &[u8]) -> Pdf {
+pub(crate) fn pdf(bytes: &[u8]) -> Pdf {
     let mut scan = Scan {
         pdf: Pdf::default(),
         left: MOST_INFLATED,

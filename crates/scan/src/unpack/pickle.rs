@@ -10,7 +10,7 @@ use super::bytes::Reader;
 
 /// What a pickle imports.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Import {
+pub(crate) struct Import {
     /// The module, `?` if it is not known.
     pub module: String,
     /// The name in it, `?` if it is not known.
@@ -21,7 +21,7 @@ pub struct Import {
 
 /// What loading would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pickle {
+pub(crate) struct Pickle {
     /// Imports in order.
     pub imports: Vec<Import>,
     /// Strings in order, which are the arguments of the calls.
@@ -52,7 +52,7 @@ struct Machine<'a> {
 
 /// Reads a pickle, and those that follow it in the same bytes.
 #[must_use]
-pub fn pickle(bytes: &[u8]) -> Pickle {
+pub(crate) fn pickle(bytes: &[u8]) -> Pickle {
     let mut machine = Machine {
         reader: Reader::new(bytes),
         stack: Vec::new(),

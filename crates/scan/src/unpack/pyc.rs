@@ -75,7 +75,7 @@ const MOST_SEARCHED: usize = 64;
 
 /// How Python decides whether bytecode is fresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Validation {
+pub(crate) enum Validation {
     /// By the time and size of the source.
     Mtime {
         /// Seconds since 1970.
@@ -94,7 +94,7 @@ pub enum Validation {
 
 /// What a `.pyc` file mentions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pyc {
+pub(crate) struct Pyc {
     /// The version of Python, major and minor.
     pub version: (u8, u8),
     /// How it is held against its source.
@@ -113,7 +113,7 @@ pub struct Pyc {
 
 /// What bytecode mentions and source does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Match {
+pub(crate) struct Match {
     /// Names, at most 50.
     pub names: Vec<String>,
     /// Strings, at most 50.
@@ -123,20 +123,20 @@ pub struct Match {
 impl Match {
     /// Whether nothing in the bytecode is foreign to the source.
     #[must_use]
-    pub fn agrees(&self) -> bool {
+    pub(crate) fn agrees(&self) -> bool {
         self.names.is_empty() && self.strings.is_empty()
     }
 }
 
 /// Whether bytes begin like bytecode of a known version.
 #[must_use]
-pub fn has_magic(head: &[u8]) -> bool {
+pub(crate) fn has_magic(head: &[u8]) -> bool {
     version(head).is_some()
 }
 
 /// Reads a `.pyc` file; `None` if it does not begin like one.
 #[must_use]
-pub fn pyc(bytes: &[u8]) -> Option<Pyc> {
+pub(crate) fn pyc(bytes: &[u8]) -> Option<Pyc> {
     let version = version(bytes)?;
     let mut reader = Reader::new(bytes);
     reader.take(4)?;
@@ -199,7 +199,7 @@ fn version(head: &[u8]) -> Option<(u8, u8)> {
 /// Strings are compared word by word, since a compiler joins literals, takes f-strings apart and strips
 /// docstrings; the words stay. Escapes in the source are undone first.
 #[must_use]
-pub fn compare(pyc: &Pyc, source: &str) -> Match {
+pub(crate) fn compare(pyc: &Pyc, source: &str) -> Match {
     let plain = unescaped(source);
     let words: HashSet<&str> = words(source).chain(words(&plain)).collect();
     let mut sewn = Sewn {

@@ -8,7 +8,7 @@ use super::xml::{Event, Events, attributes, entities};
 
 /// What a picture or a page does and says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Svg {
+pub(crate) struct Svg {
     /// The contents of script elements.
     pub scripts: Vec<String>,
     /// Event handlers: attribute and code. An animation that sets one counts.
@@ -27,7 +27,7 @@ pub struct Svg {
 
 /// Reads an SVG or HTML document.
 #[must_use]
-pub fn svg(bytes: &[u8]) -> Svg {
+pub(crate) fn svg(bytes: &[u8]) -> Svg {
     let text = String::from_utf8_lossy(bytes);
     let mut svg = Svg::default();
     let mut inside = String::new();

@@ -1,5 +1,6 @@
 //! Bytes for tests: archives, pictures, bytecode and programs, made here so that no foreign file has to be kept.
 #![allow(dead_code, reason = "each test takes the few that it needs")]
+#![allow(clippy::unwrap_used, reason = "only tests see this")]
 
 use std::io::{Cursor, Write};
 

@@ -369,9 +369,11 @@ fn hostile_texts_end() {
 
 #[test]
 fn nothing_hides_behind_depth_length_or_noise() {
+    // What is cut is told to the user; what is not has to be there.
     let found = |text: &str| {
+        let program = shell(text);
         assert!(
-            show(&shell(text)).contains(r#"curl["x"]"#),
+            program.cut || show(&program).contains(r#"curl["x"]"#),
             "{}",
             &text[..40]
         );

@@ -1,0 +1,128 @@
+//! Mutates the rules' own samples and scans them, for a number of seconds: `cargo run --release --example fuzz -- 600 1`.
+//!
+//! There is no fuzzer in a stable toolchain, and most of what one finds here needs no coverage: the samples already are programs of each
+//! language, and what breaks a reader is a half of one in the other. The same seed gives the same inputs. A panic aborts
+//! the run with the input on the screen; so does a scan that takes more than ten seconds.
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a program for the terminal of whoever works on the scanner"
+)]
+
+use std::time::{Duration, Instant};
+
+use metier_scan::{About, Content, File, Limits, Preset, Rules, builtin_rules, scan};
+
+/// Numbers that only look random (xorshift), so that a run can be repeated.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, most: usize) -> usize {
+        usize::try_from(self.next() % most.max(1) as u64).unwrap_or(0)
+    }
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let mut number = |other: u64| {
+        arguments
+            .next()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(other)
+    };
+    let (seconds, seed) = (number(10), number(1));
+    let samples: Vec<(&str, Vec<u8>)> = builtin_rules()
+        .flat_map(|rule| rule.hits.iter().chain(rule.misses))
+        .map(|(path, text)| (*path, text.as_bytes().to_vec()))
+        .collect();
+    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let start = Instant::now();
+    let (mut runs, mut bytes, mut slowest) = (0_u64, 0_usize, Duration::ZERO);
+    while start.elapsed() < Duration::from_secs(seconds) {
+        let (path, input) = mutated(&samples, &mut dice);
+        let shown = Shown(path, &input);
+        let began = Instant::now();
+        run(path, &input, runs);
+        let taken = began.elapsed();
+        assert!(taken < Duration::from_secs(10), "{taken:?}");
+        std::mem::forget(shown);
+        slowest = slowest.max(taken);
+        runs += 1;
+        bytes += input.len();
+    }
+    println!("{runs} runs, {bytes} bytes, slowest {slowest:?}, no panic");
+}
+
+/// Prints the input when it is dropped, which only a panic does.
+struct Shown<'a>(&'a str, &'a [u8]);
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        println!("{} \"{}\"", self.0, self.1.escape_ascii());
+    }
+}
+
+fn run(path: &str, input: &[u8], runs: u64) {
+    let file = File {
+        path,
+        content: Content::Bytes(input),
+    };
+    let preset = if runs.is_multiple_of(8) {
+        Preset::Seed
+    } else {
+        Preset::Evidence
+    };
+    let rules = Rules {
+        preset,
+        indicators: true,
+        ..Rules::default()
+    };
+    let report = scan(&[file], &About::default(), &rules, &Limits::default());
+    assert!(report.findings.len() <= Limits::default().findings);
+}
+
+/// A sample with bytes changed, parts doubled, and parts of others put in; at times under the name of another.
+fn mutated<'s>(samples: &[(&'s str, Vec<u8>)], dice: &mut Dice) -> (&'s str, Vec<u8>) {
+    let (mut path, mut input) = samples[dice.below(samples.len())].clone();
+    if dice.below(4) == 0 {
+        path = samples[dice.below(samples.len())].0;
+    }
+    for _ in 0..=dice.below(8) {
+        let at = dice.below(input.len() + 1);
+        match dice.below(6) {
+            0 => {
+                if let Some(byte) = input.get_mut(at) {
+                    *byte = dice.next() as u8;
+                }
+            }
+            1 => drop(input.drain(at..(at + dice.below(12)).min(input.len()))),
+            2 => {
+                let end = (at + dice.below(40)).min(input.len());
+                let part = input[at..end].repeat(1 << dice.below(9));
+                input.splice(at..at, part);
+            }
+            3 => {
+                let other = &samples[dice.below(samples.len())].1;
+                let from = dice.below(other.len());
+                let part = other[from..].to_vec();
+                input.splice(at..at, part);
+            }
+            4 => {
+                const SIGNS: &[u8] = b"(){}[]<>\"'`\\$|&;#*_-!\n\t\0=,:/@%^~?+.";
+                let sign = SIGNS[dice.below(SIGNS.len())];
+                let count = 1 << dice.below(8);
+                input.splice(at..at, std::iter::repeat_n(sign, count));
+            }
+            _ => input.truncate(at),
+        }
+    }
+    input.truncate(64 << 10);
+    (path, input)
+}
