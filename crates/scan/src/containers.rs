@@ -28,7 +28,7 @@ pub(crate) fn look(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Ki
         Kind::Pdf => portable(scanner, path, bytes),
         Kind::Pickle => pickled(scanner, path, bytes),
         Kind::Zip | Kind::Ooxml | Kind::Tar | Kind::Gzip | Kind::Jar => {
-            opened(scanner, path, bytes, kind, cut)
+            opened(scanner, path, bytes, kind, cut);
         }
         Kind::Sealed | Kind::Ole => scanner.unread(
             path,
@@ -90,10 +90,10 @@ fn opened(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind, cut: 
                 target.starts_with('/') || target.contains(".."),
             ),
             Problem::Encrypted(member) => {
-                scanner.unread(path, format!("`{member}` needs a password"))
+                scanner.unread(path, format!("`{member}` needs a password"));
             }
             Problem::Bomb(member) | Problem::TooLarge(member) => {
-                scanner.unread(path, format!("`{member}` unpacks to more than the limit"))
+                scanner.unread(path, format!("`{member}` unpacks to more than the limit"));
             }
             Problem::TooMany(count) => scanner.unread(path, format!("it has {count} members")),
             Problem::Nested(member) => scanner.unread(

@@ -24,6 +24,7 @@ mod chains;
 mod containers;
 mod flow;
 pub mod form;
+mod language;
 mod lower;
 #[cfg(test)]
 #[path = "../tests/made/mod.rs"]
@@ -37,6 +38,7 @@ mod rule;
 mod rules;
 mod scan;
 mod seed;
+mod settle;
 mod text;
 mod texts;
 mod unpack;

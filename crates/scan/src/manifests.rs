@@ -55,17 +55,17 @@ pub(crate) fn look(scanner: &mut Scanner<'_>, index: usize) {
         "package.json" => package(scanner, index, &content),
         ".npmrc" | ".yarnrc" | ".yarnrc.yml" | "pip.conf" | ".pypirc" | "pip.ini"
         | "bunfig.toml" | ".condarc" => registry(scanner, index, &content),
-        "requirements.txt" => {
+        "requirements.txt"
             if content.lines().any(|line| {
                 line.trim_start().starts_with("--index-url")
                     || line.trim_start().starts_with("--extra-index-url")
                     || line.trim_start().starts_with("-i ")
-            }) {
-                registry(scanner, index, &content);
-            }
+            }) =>
+        {
+            registry(scanner, index, &content);
         }
         "sitecustomize.py" | "usercustomize.py" => {
-            scanner.odd_at(Oddity::ShadowedModule, index, 0, &name, true)
+            scanner.odd_at(Oddity::ShadowedModule, index, 0, &name, true);
         }
         _ if name.ends_with(".pth") => {
             let runs = content
@@ -116,13 +116,13 @@ pub(crate) fn look(scanner: &mut Scanner<'_>, index: usize) {
                 scanner.odd_at(Oddity::OpensAndRuns, index, 0, line, true);
             }
         }
-        "config" if path.contains(".git/") => {
-            if content.contains("sshCommand")
-                || content.contains("hooksPath")
-                || content.contains("fsmonitor")
-            {
-                scanner.odd_at(Oddity::OpensAndRuns, index, 0, &content, true);
-            }
+        "config"
+            if path.contains(".git/")
+                && (content.contains("sshCommand")
+                    || content.contains("hooksPath")
+                    || content.contains("fsmonitor")) =>
+        {
+            scanner.odd_at(Oddity::OpensAndRuns, index, 0, &content, true);
         }
         _ => {}
     }

@@ -53,8 +53,17 @@ impl Context {
         }
         // Where code is shared, the name of the repository introduces it as well.
         if host.kind == crate::flow::HostKind::Code {
-            let repository = host.path.split('/').nth(1).unwrap_or_default().to_ascii_lowercase();
-            let known = |word: &String| word.len() >= 4 && (repository.contains(word.as_str()) || word.contains(&repository)) && !GENERIC.contains(&word.as_str());
+            let repository = host
+                .path
+                .split('/')
+                .nth(1)
+                .unwrap_or_default()
+                .to_ascii_lowercase();
+            let known = |word: &String| {
+                word.len() >= 4
+                    && (repository.contains(word.as_str()) || word.contains(&repository))
+                    && !GENERIC.contains(&word.as_str())
+            };
             if repository.len() >= 3 && self.words.iter().any(known) {
                 return true;
             }
@@ -94,9 +103,8 @@ pub(crate) fn in_context(
     let text = &texts.0[origin.text];
     let mut severity = match origin.role {
         Role::Warning => Severity::Info,
-        Role::Quotation | Role::Table if !matches!(rule.when, When::Flow { .. }) => {
-            severity.lower()
-        }
+        Role::Quotation => severity.lower(),
+        Role::Table if !matches!(rule.when, When::Flow { .. }) => severity.lower(),
         _ => severity,
     };
     // A word in a sentence is spoken of, not done; a whole chain in it is to be pasted.
@@ -146,10 +154,10 @@ pub(crate) fn message(rule: &Rule, act: &Act, source: Option<&Taint>) -> String 
     let from = source.map(|taint| taint.source.what.replace('\0', "…"));
     match (from, host) {
         (Some(from), Some(host)) if !from.is_empty() => {
-            message.push_str(&format!(": `{}` to {host}", shown_short(&from)))
+            message.push_str(&format!(": `{}` to {host}", shown_short(&from)));
         }
         (Some(from), None) if !from.is_empty() => {
-            message.push_str(&format!(": `{}`", shown_short(&from)))
+            message.push_str(&format!(": `{}`", shown_short(&from)));
         }
         (None, Some(host)) => message.push_str(&format!(": {host}")),
         _ => {}
@@ -242,7 +250,11 @@ pub(crate) fn sentences(scanner: &mut Scanner<'_>) {
             }
             let evidence = text.content.get(evidence_at.clone()).unwrap_or_default();
             // What the text says as it stands was found there.
-            if text.plain_form_of.is_some_and(|of| scanner.texts.0[of].content.contains(evidence.trim())) {
+            if text
+                .plain_form_of
+                .as_ref()
+                .is_some_and(|form| scanner.texts.0[form.of].content.contains(evidence.trim()))
+            {
                 continue;
             }
             let evidence = match &text.encoded {
@@ -354,7 +366,7 @@ fn html(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
             .filter(|(_, _, role, _)| *role == Role::Instruction)
             .map(|(_, rule, _, _)| rule.severity)
             .max();
-        let orders = inner.sentences.iter().any(|sentence| orders(sentence));
+        let orders = inner.sentences.iter().any(orders);
         if worst >= Some(Severity::Warning) || orders {
             scanner.odd_at(
                 Oddity::HiddenInstruction,

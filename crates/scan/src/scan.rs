@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, rc::Rc};
 use crate::{
     capability,
     flow::{Act, ActKind, Evaluator, Host, HostKind, Hosts, Language, Site, Unit},
+    language::{command_in, guess, language_of},
     lower::{self, Dialect},
     matching::{self, Context},
     pattern::Pattern,
@@ -13,7 +14,7 @@ use crate::{
     rule::{Oddity, Rule, When},
     rules,
     text::decode,
-    texts::{Origin, Text, Texts},
+    texts::{Origin, PlainForm, Text, Texts},
     unpack::kind::{self, Kind},
 };
 
@@ -219,7 +220,7 @@ impl<'a> Scanner<'a> {
         let mut text = Text::new(path.to_owned(), content);
         text.embedded = true;
         let index = self.texts.add(text);
-        self.look(index, Kind::JavaScript(crate::unpack::kind::Dialect::Plain));
+        self.look(index, Kind::JavaScript(kind::Dialect::Plain));
     }
 
     /// Looks at a text: hidden characters, structure, programs, encoded pieces.
@@ -232,7 +233,7 @@ impl<'a> Scanner<'a> {
         match kind {
             Kind::Markdown => self.markdown(index, &content),
             Kind::Python => {
-                self.sources.push((path.clone(), index));
+                self.sources.push((path, index));
                 self.program(
                     index,
                     0,
@@ -254,7 +255,7 @@ impl<'a> Scanner<'a> {
                 );
             }
             Kind::Shell => {
-                self.program(index, 0, &content, Language::Shell, Role::Instruction, true)
+                self.program(index, 0, &content, Language::Shell, Role::Instruction, true);
             }
             Kind::PowerShell => self.program(
                 index,
@@ -265,19 +266,26 @@ impl<'a> Scanner<'a> {
                 true,
             ),
             Kind::Batch => {
-                self.program(index, 0, &content, Language::Batch, Role::Instruction, true)
+                self.program(index, 0, &content, Language::Batch, Role::Instruction, true);
             }
             _ => {
                 // A file without a telling name is a program if it reads like one.
                 let name = path.rsplit(['/', '!']).next().unwrap_or_default();
                 let unnamed = kind == Kind::Text && !name.trim_start_matches('.').contains('.');
-                if let Some(language) = guess(&content).filter(|_| unnamed && !matching::is_aside(&path)) {
+                if let Some(language) =
+                    guess(&content).filter(|_| unnamed && !matching::is_aside(&path))
+                {
                     self.program(index, 0, &content, language, Role::Instruction, true);
                 }
                 let mut document = prose::plain(&content);
-                let tabular = [".csv", ".tsv", ".jsonl"].iter().any(|end| path.ends_with(end));
+                let tabular = [".csv", ".tsv", ".jsonl"]
+                    .iter()
+                    .any(|end| path.ends_with(end));
                 if tabular {
-                    document.sentences.iter_mut().for_each(|sentence| sentence.role = Role::Table);
+                    document
+                        .sentences
+                        .iter_mut()
+                        .for_each(|sentence| sentence.role = Role::Table);
                 }
                 self.documents.push((index, document));
                 self.command_lines(index, &content);
@@ -293,19 +301,33 @@ impl<'a> Scanner<'a> {
             return;
         }
         // Typography is no disguise: only where something hides or poses is it worth a second reading.
-        if crate::text::hidden::hidden(content).list.iter().map(|sight| sight.count).sum::<usize>() < 3 {
+        if crate::text::hidden::hidden(content)
+            .list
+            .iter()
+            .map(|sight| sight.count)
+            .sum::<usize>()
+            < 3
+        {
             return;
         }
-        let plain = crate::text::normal::normal(content).text.into_owned();
-        if plain == content {
+        let normal = crate::text::normal::normal(content);
+        if normal.text == content {
             return;
         }
-        let mut text = Text::new(self.texts.0[index].file.clone(), plain);
-        text.plain_form_of = Some(index);
+        let document = prose::plain(&normal.text);
+        let starts = document.sentences.iter().map(|sentence| {
+            let start = sentence.at.start;
+            (start, normal.source_offset(start))
+        });
+        let form = PlainForm {
+            of: index,
+            starts: starts.collect(),
+        };
+        let mut text = Text::new(self.texts.0[index].file.clone(), normal.text.into_owned());
+        text.plain_form_of = Some(form);
         text.encoded = Some("past hidden characters".to_owned());
         let inner = self.texts.add(text);
-        let plain = self.texts.0[inner].content.clone();
-        self.documents.push((inner, prose::plain(&plain)));
+        self.documents.push((inner, document));
     }
 
     fn markdown(&mut self, index: usize, content: &str) {
@@ -332,7 +354,14 @@ impl<'a> Scanner<'a> {
         let mut start = front;
         for line in content[front..].split_inclusive('\n') {
             if let Some(command) = line.strip_prefix('!').filter(|rest| !rest.starts_with('[')) {
-                self.program(index, start + 1, command, Language::Shell, Role::Instruction, false);
+                self.program(
+                    index,
+                    start + 1,
+                    command,
+                    Language::Shell,
+                    Role::Instruction,
+                    false,
+                );
             }
             start += line.len();
         }
@@ -479,7 +508,7 @@ impl<'a> Scanner<'a> {
             let language = guess(&content);
             match language {
                 Some(language) => {
-                    self.program(inner, 0, &content, language, Role::Instruction, false)
+                    self.program(inner, 0, &content, language, Role::Instruction, false);
                 }
                 None => self.command_lines(inner, &content),
             }
@@ -574,7 +603,7 @@ impl<'a> Scanner<'a> {
         matching::patterns(&mut self);
         self.report.capabilities = capability::of(&acts, &self.origins, &context);
         capability::undeclared(&mut self);
-        settle(&mut self.report, limits);
+        crate::settle::settle(&mut self.report, limits);
         self.report
     }
 
@@ -662,57 +691,6 @@ fn host_matches(hosts: Hosts, act: &Act, taint: &crate::flow::Taint, context: &C
     }
 }
 
-/// Worst first, then by place; each thing once; no more than the limit.
-fn settle(report: &mut Report, limits: &Limits) {
-    report.findings.sort_by(|a, b| {
-        b.severity
-            .cmp(&a.severity)
-            .then_with(|| a.place.cmp(&b.place))
-            .then_with(|| a.rule.id().cmp(b.rule.id()))
-    });
-    let mut seen = BTreeSet::new();
-    report.findings.retain(|finding| {
-        seen.insert((
-            finding.rule.id().to_owned(),
-            finding.place.file.clone(),
-            finding.place.line,
-        ))
-    });
-    // Where a rule of a family holds, its milder relatives at the same place say nothing more.
-    let severe: BTreeSet<(String, u32, &str)> = report
-        .findings
-        .iter()
-        .filter(|finding| finding.severity == Severity::Critical)
-        .map(|finding| {
-            (
-                finding.place.file.clone(),
-                finding.place.line,
-                finding.rule.category().word(),
-            )
-        })
-        .collect();
-    let keep: Vec<bool> = report
-        .findings
-        .iter()
-        .map(|finding| {
-            finding.severity == Severity::Critical
-                || !severe.contains(&(
-                    finding.place.file.clone(),
-                    finding.place.line,
-                    finding.rule.category().word(),
-                ))
-        })
-        .collect();
-    let mut keep = keep.into_iter();
-    report.findings.retain(|_| keep.next().unwrap_or(true));
-    if report.findings.len() > limits.findings {
-        report.more = report.findings.len() - limits.findings;
-        report.findings.truncate(limits.findings);
-    }
-    report.unread.sort_by(|a, b| a.file.cmp(&b.file));
-    report.unread.dedup();
-}
-
 fn shift(document: &mut Document, by: usize) {
     for sentence in &mut document.sentences {
         sentence.at = sentence.at.start + by..sentence.at.end + by;
@@ -742,185 +720,6 @@ fn is_outside(path: &str, target: &str) -> bool {
         }
     }
     false
-}
-
-/// The language of a piece of code in a document.
-fn language_of(code: &prose::Code) -> Option<Language> {
-    if code.inline {
-        return command_in(&code.text).filter(|at| *at < 3).map(|_| {
-            if is_powershell(&code.text) {
-                Language::PowerShell
-            } else {
-                Language::Shell
-            }
-        });
-    }
-    match code.language.as_str() {
-        "sh" | "bash" | "shell" | "zsh" | "console" | "terminal" | "shell-session"
-        | "shellscript" => Some(Language::Shell),
-        "python" | "py" | "python3" => Some(Language::Python),
-        "js" | "javascript" | "ts" | "typescript" | "jsx" | "tsx" | "mjs" | "node" => {
-            Some(Language::JavaScript)
-        }
-        "powershell" | "ps1" | "pwsh" | "ps" => Some(Language::PowerShell),
-        "bat" | "batch" | "cmd" | "dos" => Some(Language::Batch),
-        "" | "text" | "txt" | "plaintext" => guess(&code.text),
-        _ => None,
-    }
-}
-
-/// The language of a text that doesn't say.
-fn guess(text: &str) -> Option<Language> {
-    let head = text.trim_start();
-    let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
-    if head.starts_with("#!") {
-        let line = head.lines().next().unwrap_or_default();
-        return Some(match line {
-            line if line.contains("python") => Language::Python,
-            line if line.contains("node") || line.contains("deno") || line.contains("bun") => {
-                Language::JavaScript
-            }
-            _ => Language::Shell,
-        });
-    }
-    if is_powershell(text) {
-        return Some(Language::PowerShell);
-    }
-    if has(&[
-        "import os",
-        "import requests",
-        "import subprocess",
-        "import base64",
-        "import socket",
-        "import urllib",
-        "exec(",
-        "__import__(",
-    ]) && !has(&["const ", "let ", "require("])
-    {
-        return Some(Language::Python);
-    }
-    if has(&[
-        "require(",
-        "const ",
-        "=> {",
-        "process.env",
-        "eval(",
-        "new Function",
-    ]) && has(&["(", ";"])
-    {
-        return Some(Language::JavaScript);
-    }
-    text.lines()
-        .any(|line| command_in(line).is_some_and(|at| line[..at].trim().is_empty()))
-        .then_some(Language::Shell)
-}
-
-fn is_powershell(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
-    [
-        "invoke-expression",
-        "invoke-webrequest",
-        "new-object net.webclient",
-        "iex (",
-        "iex(",
-        "downloadstring(",
-        "start-process ",
-        "set-mppreference",
-        "| iex",
-    ]
-    .iter()
-    .any(|sign| lower.contains(sign))
-        && !lower.contains("powershell ")
-}
-
-/// Where a command begins in a line, if one does.
-fn command_in(line: &str) -> Option<usize> {
-    const PROGRAMS: &[&str] = &[
-        "curl ",
-        "wget ",
-        "bash ",
-        "sh -c",
-        "/bin/bash",
-        "/bin/sh",
-        "echo ",
-        "powershell",
-        "pwsh ",
-        "iex ",
-        "invoke-",
-        "python ",
-        "python3 ",
-        "node ",
-        "npx ",
-        "npm ",
-        "pip ",
-        "pip3 ",
-        "eval ",
-        "base64 ",
-        "printf ",
-        "sudo ",
-        "nc ",
-        "ncat ",
-        "crontab ",
-        "rm -",
-        "chmod ",
-        "cat ~",
-        "cat /",
-        "cat $",
-        "env |",
-        "printenv",
-        "openssl ",
-        "certutil ",
-        "bitsadmin ",
-        "mshta ",
-        "osascript ",
-        "perl -e",
-        "ruby -e",
-        "tar ",
-        "zip ",
-        "scp ",
-        "rsync ",
-        "git clone",
-        "dd if",
-        "xattr ",
-        "security find",
-        "find ~",
-        "find /",
-        "$ ",
-        "(curl",
-        "$(curl",
-        "export ",
-    ];
-    let trimmed = line.trim_start();
-    let offset = line.len() - trimmed.len();
-    let lower = trimmed.to_ascii_lowercase();
-    if PROGRAMS.iter().any(|program| lower.starts_with(program)) {
-        return Some(offset);
-    }
-    // Within a line of data or prose: only what can't be anything else.
-    const SURE: &[&str] = &[
-        "curl -",
-        "curl http",
-        "wget -",
-        "wget http",
-        "bash -c",
-        "sh -c",
-        "powershell -",
-        "| bash",
-        "| sh",
-        "|bash",
-        "|sh",
-    ];
-    let first = SURE.iter().filter_map(|sign| lower.find(sign)).min()?;
-    let start = lower[..first]
-        .rfind(['"', '\'', '`', '('])
-        .map_or(0, |at| at + 1);
-    let start = if lower[start..first].contains(": ") {
-        start + lower[start..first].rfind(": ").unwrap_or(0) + 2
-    } else {
-        start
-    };
-    line.is_char_boundary(offset + start)
-        .then_some(offset + start)
 }
 
 /// Rules that the tables hold, for those who list them.

@@ -3,6 +3,8 @@
 //! Everything that is looked at is a text: a file, a member of an archive, the result of decoding a piece of another text. A position
 //! in any of them leads back to a line of a file that the user can open.
 
+use std::collections::BTreeMap;
+
 use memchr::memchr_iter;
 
 use crate::{prose::Role, report::Place};
@@ -16,8 +18,8 @@ pub(crate) struct Text {
     pub(crate) content: String,
     /// Where in another text it was found, if it isn't a file's own.
     pub(crate) within: Option<(usize, usize)>,
-    /// The text that this is without its invisible and lying characters; lines are the same.
-    pub(crate) plain_form_of: Option<usize>,
+    /// The text that this is without its invisible and lying characters.
+    pub(crate) plain_form_of: Option<PlainForm>,
     /// Whether it is a script within a page or picture.
     pub(crate) embedded: bool,
     /// How it was encoded there.
@@ -72,6 +74,15 @@ impl Text {
     }
 }
 
+/// Where a text without its invisible and lying characters comes from.
+#[derive(Debug)]
+pub(crate) struct PlainForm {
+    /// The text as it stands.
+    pub(crate) of: usize,
+    /// Where its sentences begin, here and there.
+    pub(crate) starts: BTreeMap<usize, usize>,
+}
+
 /// All texts of a skill.
 #[derive(Debug, Default)]
 pub(crate) struct Texts(pub(crate) Vec<Text>);
@@ -86,7 +97,13 @@ impl Texts {
     pub(crate) fn place(&self, text: usize, at: usize) -> Place {
         let mut current = (text, at);
         for _ in 0..8 {
-            match self.0.get(current.0).and_then(|text| text.within) {
+            let Some(text) = self.0.get(current.0) else {
+                break;
+            };
+            let form = text.plain_form_of.as_ref();
+            let source =
+                form.map(|form| (form.of, form.starts.get(&current.1).copied().unwrap_or(0)));
+            match text.within.or(source) {
                 Some(outer) => current = outer,
                 None => break,
             }

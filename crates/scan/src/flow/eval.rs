@@ -14,7 +14,7 @@ use crate::{
 
 /// The languages that are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Language {
+pub(crate) enum Language {
     /// Python.
     Python,
     /// JavaScript and TypeScript.
@@ -29,7 +29,7 @@ pub enum Language {
 
 /// A program of the skill.
 #[derive(Clone, Debug)]
-pub struct Unit {
+pub(crate) struct Unit {
     /// What it is written in.
     pub language: Language,
     /// Its text, lowered.
@@ -59,7 +59,7 @@ struct Function<'u> {
 type Key = (Rc<str>, String);
 
 /// Evaluates the programs of one skill, all together.
-pub struct Evaluator<'u> {
+pub(crate) struct Evaluator<'u> {
     functions: HashMap<String, Function<'u>>,
     names: HashMap<Key, Value>,
     /// For each branch that is looked at: what its names held before.
@@ -83,7 +83,7 @@ pub struct Evaluator<'u> {
 impl<'u> Evaluator<'u> {
     /// Looks at all programs, and returns what they do, in the order of their places, and whether all of it was seen.
     #[must_use]
-    pub fn run(units: &'u [Unit]) -> (Vec<Act>, bool) {
+    pub(crate) fn run(units: &'u [Unit]) -> (Vec<Act>, bool) {
         let mut this = Self {
             functions: HashMap::new(),
             names: HashMap::new(),
@@ -153,7 +153,7 @@ impl<'u> Evaluator<'u> {
             match stmt {
                 Stmt::Let { name, value, at } => {
                     let value = self.value(value);
-                    self.bind(name, value, *at);
+                    self.bind(name, &value, *at);
                 }
                 Stmt::Do(expr) => {
                     self.value(expr);
@@ -174,12 +174,13 @@ impl<'u> Evaluator<'u> {
                 Stmt::Block { condition, body } => {
                     let over = condition.as_ref().map(|condition| self.value(condition));
                     // `for x in y`: the first statement binds `x` to `y`; it is each of its items.
-                    if let (Some(condition), Some(Stmt::Let { name, value, at })) = (condition, body.first())
+                    if let (Some(condition), Some(Stmt::Let { name, value, at })) =
+                        (condition, body.first())
                         && value == condition
                         && let Some(items) = over.as_ref().and_then(|over| over.items.clone())
                     {
                         for item in items {
-                            self.bind(name, item, *at);
+                            self.bind(name, &item, *at);
                         }
                     }
                     self.branches.push(HashMap::new());
@@ -194,16 +195,20 @@ impl<'u> Evaluator<'u> {
         let Some(branch) = self.branches.pop() else {
             return;
         };
+        let mut branch: Vec<(Key, Option<Value>)> = branch.into_iter().collect();
+        branch.sort_by(|a, b| a.0.cmp(&b.0));
         for (key, before) in branch {
             let Some(before) = before else { continue };
             if let Some(outer) = self.branches.last_mut() {
-                outer.entry(key.clone()).or_insert_with(|| Some(before.clone()));
+                outer
+                    .entry(key.clone())
+                    .or_insert_with(|| Some(before.clone()));
             }
             self.names.entry(key).or_default().join(before);
         }
     }
 
-    pub(super) fn bind(&mut self, name: &str, value: Value, at: At) {
+    pub(super) fn bind(&mut self, name: &str, value: &Value, at: At) {
         // `process.env.X = …`, `os.environ["X"] = …`: what a later child sees, not a source.
         if self.is_spying(name) {
             self.act(ActKind::Read, at, name, "", None, value.taints.clone());
@@ -217,7 +222,7 @@ impl<'u> Evaluator<'u> {
         // `a.b = x` has a hand in `a`.
         if let Some((base, _)) = name.split_once('.') {
             let key = (Rc::clone(&self.space), self.local(base));
-            self.names.entry(key).or_default().absorb(&value);
+            self.names.entry(key).or_default().absorb(value);
         }
     }
 
@@ -473,7 +478,13 @@ impl<'u> Evaluator<'u> {
         let role = vocabulary::role(self.language, &callee);
         match role {
             Some(role) => {
-                vocabulary::apply(self, role, &callee, call, on.as_ref(), &args, passed_on)
+                let called = vocabulary::Invocation {
+                    callee: &callee,
+                    call,
+                    on: on.as_ref(),
+                    args: &args,
+                };
+                vocabulary::apply(self, role, &called, passed_on)
             }
             None => passed_on,
         }
@@ -511,7 +522,7 @@ impl<'u> Evaluator<'u> {
         )
         .into();
         // Inner names that aren't its own are the outer ones: bind what is known of the receiver and keep the outer scope.
-        self.function = outside.clone();
+        self.function = outside;
         if let (Some(on), Some(first)) = (on, params.first()) {
             let mut given = on.clone();
             for item in given.items.take().into_iter().flatten() {
@@ -523,7 +534,7 @@ impl<'u> Evaluator<'u> {
             ) {
                 given.texts.clear();
             }
-            self.bind(first, given, 0);
+            self.bind(first, &given, 0);
         }
         let before = self
             .names
@@ -621,7 +632,9 @@ impl<'u> Evaluator<'u> {
             match kind {
                 Some(kind) => value.taint(kind, text, site),
                 None if is_dot_env(text) => value.taint(SourceKind::SecretVariable, text, site),
-                None if is_temporary(text) && self.file(text).is_none() => value.taint(SourceKind::TempFile, text, site),
+                None if is_temporary(text) && self.file(text).is_none() => {
+                    value.taint(SourceKind::TempFile, text, site);
+                }
                 None => {}
             }
         }
@@ -637,16 +650,19 @@ impl<'u> Evaluator<'u> {
             return;
         }
         let site = self.site(at);
-        let found = value.known().filter(|text| text.len() < 200 && text.contains(['/', '.', '\\'])).and_then(|text| {
-            let kind = match path_kind(text) {
-                PathKind::Credential => SourceKind::CredentialFile,
-                PathKind::Browser => SourceKind::Browser,
-                PathKind::Wallet => SourceKind::Wallet,
-                PathKind::Keychain => SourceKind::Keychain,
-                _ => return None,
-            };
-            Some((kind, text.to_owned()))
-        });
+        let found = value
+            .known()
+            .filter(|text| text.len() < 200 && text.contains(['/', '.', '\\']))
+            .and_then(|text| {
+                let kind = match path_kind(text) {
+                    PathKind::Credential => SourceKind::CredentialFile,
+                    PathKind::Browser => SourceKind::Browser,
+                    PathKind::Wallet => SourceKind::Wallet,
+                    PathKind::Keychain => SourceKind::Keychain,
+                    _ => return None,
+                };
+                Some((kind, text.to_owned()))
+            });
         if let Some((kind, text)) = found {
             value.taint(kind, &text, site);
         }
@@ -715,7 +731,9 @@ fn file_name(path: &str) -> Option<&str> {
 
 /// A place where every user and program of the machine can leave a file.
 fn is_temporary(path: &str) -> bool {
-    ["/tmp/", "/var/tmp/", "/dev/shm/"].iter().any(|folder| path.starts_with(folder))
+    ["/tmp/", "/var/tmp/", "/dev/shm/"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
 }
 
 /// A long text without words: encoded, encrypted or shuffled.
@@ -729,11 +747,18 @@ fn is_blob(text: &str) -> bool {
         return false;
     }
     // Digests are looked up, not decoded.
-    let hex = text.split(|c: char| !c.is_ascii_hexdigit()).filter(|run| run.len() >= 32).map(str::len).sum::<usize>();
+    let hex = text
+        .split(|c: char| !c.is_ascii_hexdigit())
+        .filter(|run| run.len() >= 32)
+        .map(str::len)
+        .sum::<usize>();
     if hex * 10 > length * 3 {
         return false;
     }
-    let numbers = text.bytes().filter(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b' ')).count();
+    let numbers = text
+        .bytes()
+        .filter(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b' '))
+        .count();
     let listed = numbers == length && text.matches(',').count() >= 24;
     listed || !crate::text::plausible::is_plausible(text)
 }

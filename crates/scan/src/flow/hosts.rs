@@ -68,7 +68,10 @@ impl Hosts {
                 kind,
                 Some(HostKind::Address | HostKind::Drop | HostKind::Anonymous)
             ),
-            Self::Drops => matches!(kind, Some(HostKind::Address | HostKind::Drop | HostKind::Chat)),
+            Self::Drops => matches!(
+                kind,
+                Some(HostKind::Address | HostKind::Drop | HostKind::Chat)
+            ),
             Self::Unrelated => matches!(kind, Some(HostKind::Other | HostKind::Example)),
             Self::Foreign => !matches!(kind, Some(HostKind::Local | HostKind::Known)),
         }
@@ -133,11 +136,27 @@ const DROPS: &[&str] = &[
     "localhost.run",
     "bore.pub",
     "telebit.cloud",
-    
 ];
 
 /// Names that nobody gives an honest host.
-const TELLING: &[&str] = &["exfil", "evil", "attacker", "malicious", "c2", "steal", "stealer", "phish", "keylog", "keylogger", "hostile", "rogue", "backdoor", "botnet", "adversary", "malware"];
+const TELLING: &[&str] = &[
+    "exfil",
+    "evil",
+    "attacker",
+    "malicious",
+    "c2",
+    "steal",
+    "stealer",
+    "phish",
+    "keylog",
+    "keylogger",
+    "hostile",
+    "rogue",
+    "backdoor",
+    "botnet",
+    "adversary",
+    "malware",
+];
 
 /// Where a message reaches whoever made the link.
 const CHATS: &[&str] = &[
@@ -341,7 +360,107 @@ const KNOWN: &[&str] = &[
     "arxiv.org",
     "semgrep.dev",
     "trailofbits.com",
-    "inference.sh", "hf.co", "nvidia.com", "openclaw.ai", "w3.org", "llvm.org", "ffmpeg.org", "imagemagick.org", "postgresql.org", "sqlite.org", "mongodb.com", "redis.io", "apache.org", "eclipse.org", "oracle.com", "jetbrains.com", "mozilla.org", "chromium.org", "playwright.dev", "pandoc.org", "graphviz.org", "r-project.org", "julialang.org", "ziglang.org", "haskell.org", "elixir-lang.org", "php.net", "getcomposer.org", "flutter.dev", "dart.dev", "kotlinlang.org", "gradle.org", "conda.io", "anaconda.com", "conda-forge.org", "tailscale.com", "syncthing.net", "obsidian.md", "raycast.com", "warp.dev", "starship.rs", "mise.run", "mise.jdx.dev", "volta.sh", "fnm.vercel.app", "get.sdkman.io", "ohmyz.sh", "zsh.org", "gnu.org", "kernel.org", "sourceware.org", "opensuse.org", "archlinux.org", "redhat.com", "gitpod.io", "codesandbox.io", "railway.com", "render.com", "neon.tech", "planetscale.com", "turso.tech", "upstash.com", "convex.dev", "clerk.com", "auth0.com", "okta.com", "twitch.tv", "discordapp.com", "whatsapp.com", "meta.com", "facebook.com", "instagram.com", "linkedin.com", "tiktok.com", "pinterest.com", "medium.com", "substack.com", "dropbox.com", "box.com", "etherscan.io", "coingecko.com", "coinmarketcap.com", "infura.io", "alchemy.com", "uniswap.org", "jup.ag", "paypal.com", "wise.com", "plaid.com", "yahoo.com", "bing.com", "duckduckgo.com", "ecosia.org", "openstreetmap.org", "mapbox.com", "nasa.gov", "nih.gov", "noaa.gov", "weather.gov", "europa.eu",
+    "inference.sh",
+    "hf.co",
+    "aka.ms",
+    "nvidia.com",
+    "openclaw.ai",
+    "w3.org",
+    "llvm.org",
+    "ffmpeg.org",
+    "imagemagick.org",
+    "postgresql.org",
+    "sqlite.org",
+    "mongodb.com",
+    "redis.io",
+    "apache.org",
+    "eclipse.org",
+    "oracle.com",
+    "jetbrains.com",
+    "mozilla.org",
+    "chromium.org",
+    "playwright.dev",
+    "pandoc.org",
+    "graphviz.org",
+    "r-project.org",
+    "julialang.org",
+    "ziglang.org",
+    "haskell.org",
+    "elixir-lang.org",
+    "php.net",
+    "getcomposer.org",
+    "flutter.dev",
+    "dart.dev",
+    "kotlinlang.org",
+    "gradle.org",
+    "conda.io",
+    "anaconda.com",
+    "conda-forge.org",
+    "tailscale.com",
+    "syncthing.net",
+    "obsidian.md",
+    "raycast.com",
+    "warp.dev",
+    "starship.rs",
+    "mise.run",
+    "mise.jdx.dev",
+    "volta.sh",
+    "fnm.vercel.app",
+    "get.sdkman.io",
+    "ohmyz.sh",
+    "zsh.org",
+    "gnu.org",
+    "kernel.org",
+    "sourceware.org",
+    "opensuse.org",
+    "archlinux.org",
+    "redhat.com",
+    "gitpod.io",
+    "codesandbox.io",
+    "railway.com",
+    "render.com",
+    "neon.tech",
+    "planetscale.com",
+    "turso.tech",
+    "upstash.com",
+    "convex.dev",
+    "clerk.com",
+    "auth0.com",
+    "okta.com",
+    "twitch.tv",
+    "discordapp.com",
+    "whatsapp.com",
+    "meta.com",
+    "facebook.com",
+    "instagram.com",
+    "linkedin.com",
+    "tiktok.com",
+    "pinterest.com",
+    "medium.com",
+    "substack.com",
+    "dropbox.com",
+    "box.com",
+    "etherscan.io",
+    "coingecko.com",
+    "coinmarketcap.com",
+    "infura.io",
+    "alchemy.com",
+    "uniswap.org",
+    "jup.ag",
+    "paypal.com",
+    "wise.com",
+    "plaid.com",
+    "yahoo.com",
+    "bing.com",
+    "duckduckgo.com",
+    "ecosia.org",
+    "openstreetmap.org",
+    "mapbox.com",
+    "nasa.gov",
+    "nih.gov",
+    "noaa.gov",
+    "weather.gov",
+    "europa.eu",
     "schema.org",
     "json-schema.org",
     "schemastore.org",
@@ -364,7 +483,15 @@ const BRANDS: &[(&str, &[&str])] = &[
     ("claudecode", &["anthropic.com"]),
     ("openai", &["openai.com"]),
     ("chatgpt", &["chatgpt.com", "openai.com"]),
-    ("github", &["github.com", "github.io", "githubusercontent.com", "githubcopilot.com"]),
+    (
+        "github",
+        &[
+            "github.com",
+            "github.io",
+            "githubusercontent.com",
+            "githubcopilot.com",
+        ],
+    ),
     ("gitlab", &["gitlab.com", "gitlab.io"]),
     ("microsoft", &["microsoft.com", "microsoftonline.com"]),
     ("windowsupdate", &["microsoft.com", "windowsupdate.com"]),
@@ -375,7 +502,10 @@ const BRANDS: &[(&str, &[&str])] = &[
     ("metamask", &["metamask.io"]),
     ("phantom-wallet", &["phantom.app", "phantom.com"]),
     ("polymarket", &["polymarket.com"]),
-    ("binance", &["binance.com", "binance.us", "binance.org", "bnbchain.org"]),
+    (
+        "binance",
+        &["binance.com", "binance.us", "binance.org", "bnbchain.org"],
+    ),
     ("coinbase", &["coinbase.com"]),
     ("react-dev", &["react.dev", "reactjs.org"]),
     ("cloudflare-", &["cloudflare.com"]),
@@ -438,7 +568,10 @@ impl Host {
     /// The brand whose name the host carries without being its own: `claude-cli.example`.
     #[must_use]
     pub fn impersonates(&self) -> Option<&'static str> {
-        if matches!(self.kind, HostKind::Local | HostKind::Known | HostKind::Code | HostKind::Drop | HostKind::Address) {
+        if matches!(
+            self.kind,
+            HostKind::Local | HostKind::Known | HostKind::Code | HostKind::Drop | HostKind::Address
+        ) {
             return None;
         }
         let name = match self.kind {
@@ -454,15 +587,23 @@ impl Host {
     /// Whether the port is one that public services don't use.
     #[must_use]
     pub fn has_odd_port(&self) -> bool {
-        const USUAL: &[u16] = &[80, 443, 8080, 8443, 21, 22, 25, 465, 587, 993, 5432, 3306, 6379, 27017, 9200, 5672, 8883, 1883, 9418, 8545, 8000, 3000, 5000, 8888];
-        !matches!(self.kind, HostKind::Local) && self.port.is_some_and(|port| !USUAL.contains(&port))
+        const USUAL: &[u16] = &[
+            80, 443, 8080, 8443, 21, 22, 25, 465, 587, 993, 5432, 3306, 6379, 27017, 9200, 5672,
+            8883, 1883, 9418, 8545, 8000, 3000, 5000, 8888,
+        ];
+        !matches!(self.kind, HostKind::Local)
+            && self.port.is_some_and(|port| !USUAL.contains(&port))
     }
 
     /// What tells its owner: the registrable part of the name, or the owner's name for hosts that many share.
     #[must_use]
     pub fn owner(&self) -> &str {
         match self.kind {
-            HostKind::Code if self.name.ends_with(".github.io") || self.name.ends_with(".gitlab.io") => self.name.split('.').next().unwrap_or_default(),
+            HostKind::Code
+                if self.name.ends_with(".github.io") || self.name.ends_with(".gitlab.io") =>
+            {
+                self.name.split('.').next().unwrap_or_default()
+            }
             HostKind::Code => self.path.split('/').next().unwrap_or_default(),
             HostKind::Anonymous => self.name.split('.').next().unwrap_or_default(),
             _ => {
@@ -570,7 +711,7 @@ fn is_address(name: &str) -> bool {
 }
 
 /// The URLs of a text, with their offsets.
-pub fn urls_in(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(crate) fn urls_in(text: &str) -> impl Iterator<Item = (usize, &str)> {
     memchr::memmem::find_iter(text.as_bytes(), b"://").filter_map(move |middle| {
         let start = text[..middle]
             .rfind(|c: char| !c.is_ascii_alphanumeric() && c != '+')

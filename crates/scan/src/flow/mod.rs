@@ -15,10 +15,10 @@ mod places;
 mod value;
 mod vocabulary;
 
-pub use eval::{Evaluator, Language, Unit};
-pub use hosts::{Host, HostKind, Hosts, urls_in};
-pub use places::{PathKind, path_kind};
-pub use value::{SourceKind, Taint};
+pub(crate) use eval::{Evaluator, Language, Unit};
+pub(crate) use hosts::{Host, HostKind, Hosts, urls_in};
+pub(crate) use places::{PathKind, path_kind};
+pub(crate) use value::{SourceKind, Taint};
 pub(crate) use vocabulary::HIDDEN_HOST;
 
 /// A position in one of the skill's texts: which unit, and the byte offset in it.

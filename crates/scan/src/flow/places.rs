@@ -2,7 +2,7 @@
 
 /// What a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PathKind {
+pub(crate) enum PathKind {
     /// Credentials of other tools.
     Credential,
     /// A browser's profile.
@@ -142,7 +142,7 @@ const PARTS: &[(&str, PathKind)] = &[
 
 /// What is at a path, as far as its name says.
 #[must_use]
-pub fn path_kind(path: &str) -> PathKind {
+pub(crate) fn path_kind(path: &str) -> PathKind {
     let path = path.trim().trim_matches(['"', '\'']);
     let lower = path.to_ascii_lowercase().replace('\\', "/");
     if lower.starts_with("http://") || lower.starts_with("https://") {
@@ -151,7 +151,10 @@ pub fn path_kind(path: &str) -> PathKind {
     let bare = lower.trim_end_matches(['*', '/', '.']);
     match bare {
         "" if lower.starts_with('/') => return PathKind::Root,
-        "~" | "$home" | "${home}" | "%userprofile%" | "/home" | "/users" | "/root" => {
+        _ if matches!(bare.strip_prefix('/'), Some("home" | "users" | "root")) => {
+            return PathKind::Home;
+        }
+        "~" | "$home" | "${home}" | "%userprofile%" => {
             return PathKind::Home;
         }
         _ if bare.starts_with("/dev/")

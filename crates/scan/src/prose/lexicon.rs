@@ -165,7 +165,9 @@ static LEXICON: LazyLock<Option<Lexicon>> = LazyLock::new(|| {
     let mut entries = Vec::new();
     for (class, words) in WORDS {
         for word in *words {
-            let (text, open) = word.strip_suffix('*').map_or((*word, false), |text| (text, true));
+            let (text, open) = word
+                .strip_suffix('*')
+                .map_or((*word, false), |text| (text, true));
             patterns.push(text.to_owned());
             entries.push((*class, open));
         }
@@ -199,7 +201,11 @@ pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet
         }
     }
     // "Don't tell the user to edit files" is a courtesy.
-    if set.contains(Class::Conceal) && ["tell the user to", "tell users to", "tell them to"].iter().any(|phrase| text.contains(phrase)) {
+    if set.contains(Class::Conceal)
+        && ["tell the user to", "tell users to", "tell them to"]
+            .iter()
+            .any(|phrase| text.contains(phrase))
+    {
         set.remove(Class::Conceal);
     }
     if text.contains('@') {

@@ -132,7 +132,7 @@ impl<'t> Reader<'t> {
                 });
             }
             Event::Html(html) | Event::InlineHtml(html) => {
-                self.document.html.push((range, html.to_string()))
+                self.document.html.push((range, html.to_string()));
             }
             Event::SoftBreak | Event::HardBreak => self.push_text("\n", range.start),
             Event::Start(tag) => self.start(&tag, &range),
@@ -154,7 +154,7 @@ impl<'t> Reader<'t> {
                 self.heading = Some(*level);
             }
             Tag::Paragraph | Tag::Item | Tag::TableRow | Tag::TableHead => {
-                self.end_block(range.start)
+                self.end_block(range.start);
             }
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
                 // The target is part of what is said.
@@ -187,7 +187,7 @@ impl<'t> Reader<'t> {
                 self.heading = None;
             }
             TagEnd::Paragraph | TagEnd::Item | TagEnd::TableRow | TagEnd::TableHead => {
-                self.end_block(range.end)
+                self.end_block(range.end);
             }
             TagEnd::TableCell => self.push_text(" | ", range.end),
             _ => {}
@@ -278,6 +278,22 @@ impl<'t> Reader<'t> {
                 role = Role::Warning;
             }
             let start = self.source_offset(range.start);
+            // What stands in a sentence about attacks is one.
+            if set.contains(Class::Threat) {
+                let end = self.source_offset(range.end.saturating_sub(1));
+                let within = |code: &&mut Code| {
+                    code.inline
+                        && code.role == Role::Instruction
+                        && (start..=end).contains(&code.at.start)
+                };
+                self.document
+                    .code
+                    .iter_mut()
+                    .rev()
+                    .take(64)
+                    .filter(within)
+                    .for_each(|code| code.role = Role::Quotation);
+            }
             let stop = self
                 .source_offset(range.end.saturating_sub(1))
                 .max(start)

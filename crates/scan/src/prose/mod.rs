@@ -8,7 +8,7 @@
 mod lexicon;
 mod markdown;
 
-pub use lexicon::Class;
+pub(crate) use lexicon::Class;
 pub(crate) use lexicon::{ClassSet, classes_of};
 pub(crate) use markdown::{Code, Document, document, plain};
 
@@ -16,7 +16,7 @@ use std::ops::Range;
 
 /// What a sentence is there for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Role {
+pub(crate) enum Role {
     /// It says what to do, or how things are.
     Instruction,
     /// It is a cell of a table.
@@ -29,7 +29,7 @@ pub enum Role {
 
 /// A sentence.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sentence {
+pub(crate) struct Sentence {
     /// Where it stands in the text.
     pub at: Range<usize>,
     /// What it is there for.

@@ -1,5 +1,7 @@
 //! The rules, by what they look at.
 
+mod acts;
+mod chains;
 mod code;
 mod files;
 mod prose;
@@ -10,5 +12,9 @@ use crate::rule::Rule;
 
 /// All built-in rules.
 pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
-    code::RULES.iter().chain(prose::RULES).chain(files::RULES)
+    code::RULES
+        .iter()
+        .chain(prose::RULES)
+        .chain(chains::RULES)
+        .chain(files::RULES)
 }

@@ -1,3 +1,5 @@
+//! Hidden, disguised and encoded texts.
+
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 

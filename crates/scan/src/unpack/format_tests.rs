@@ -1,3 +1,5 @@
+//! Formats that are opened: documents, pictures, notebooks, pickles.
+
 use std::io::Write;
 use std::time::{Duration, Instant};
 

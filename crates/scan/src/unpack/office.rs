@@ -4,8 +4,7 @@
 //! macros, what is embedded in it, and what it fetches. The last is in the relationships, of which a template
 //! or a picture with an external target is fetched when the document is opened.
 
-use super::archive::{Limits, Member, Problem, open};
-use super::kind::Kind;
+use super::archive::{Member, Problem};
 use super::xml::{Event, Events, attributes, entities};
 
 /// Something that a document refers to outside itself.
@@ -41,8 +40,8 @@ pub(crate) struct Office {
 /// Reads a document.
 #[cfg(test)]
 #[must_use]
-pub(crate) fn office(bytes: &[u8], limits: Limits) -> Office {
-    let opened = open(Kind::Ooxml, bytes, limits);
+pub(crate) fn office(bytes: &[u8], limits: super::archive::Limits) -> Office {
+    let opened = super::archive::open(super::kind::Kind::Ooxml, bytes, limits);
     Office {
         problems: opened.problems,
         ..office_of(&opened.members)

@@ -1,3 +1,5 @@
+//! Kinds of file, archives and bytecode.
+
 use std::io::Write as _;
 
 use proptest::prelude::*;

@@ -42,7 +42,7 @@ const NEAR: usize = 512;
 pub(super) fn tokens(text: &str) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::new();
     let mut at = 0;
-    while let Some(char) = text.get(at..).unwrap_or_default().chars().next() {
+    while let Some(char) = text[at..].chars().next() {
         let rest = &text[at..];
         let touches = out
             .last()
@@ -68,6 +68,9 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
             _ => mark(rest).unwrap_or_else(|| word(rest)),
         };
         let length = length.max(char.len_utf8()).min(rest.len());
+        let length = (length..=rest.len())
+            .find(|end| rest.is_char_boundary(*end))
+            .unwrap_or(rest.len());
         if let Some(what) = what {
             out.push(Token {
                 what,

@@ -1,0 +1,284 @@
+//! Secrets: which are read, gathered, and sent, against what the text says of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{found, spoken};
+use crate::{
+    flow::{Act, ActKind, HostKind},
+    matching::{self},
+    prose::{Class as C, Document, Role},
+    rule::Chain,
+    scan::Scanner,
+};
+
+/// Services whose secrets are worth stealing; a skill that reads one speaks of it.
+const SERVICES: &[&str] = &[
+    "AWS",
+    "AZURE",
+    "GCP",
+    "GOOGLE",
+    "GITHUB",
+    "GITLAB",
+    "NPM",
+    "PYPI",
+    "DOCKER",
+    "STRIPE",
+    "SENDGRID",
+    "TWILIO",
+    "SLACK",
+    "DISCORD",
+    "TELEGRAM",
+    "OPENAI",
+    "ANTHROPIC",
+    "GEMINI",
+    "MISTRAL",
+    "COHERE",
+    "HUGGINGFACE",
+    "DATABASE",
+    "POSTGRES",
+    "MYSQL",
+    "MONGO",
+    "REDIS",
+    "JWT",
+    "SSH",
+    "VAULT",
+    "KUBE",
+    "CLOUDFLARE",
+    "DIGITALOCEAN",
+    "HEROKU",
+    "VERCEL",
+    "NETLIFY",
+    "SENTRY",
+    "DATADOG",
+    "PAYPAL",
+    "SQUARE",
+    "SHOPIFY",
+    "COINBASE",
+    "BINANCE",
+    "WALLET",
+    "SUPABASE",
+    "FIREBASE",
+    "MAILGUN",
+    "OKTA",
+    "AUTH0",
+];
+
+pub(super) fn unexplained_secrets(
+    scanner: &mut Scanner<'_>,
+    documents: &[(usize, Document)],
+    acts: &[Act],
+) {
+    let spoken = spoken(scanner, documents);
+    let mut seen: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
+    let mut first: BTreeMap<u32, &Act> = BTreeMap::new();
+    for act in acts.iter().filter(|act| act.kind == ActKind::Environment) {
+        let upper = act.subject.to_ascii_uppercase();
+        let Some(service) = SERVICES.iter().find(|service| upper.starts_with(*service)) else {
+            continue;
+        };
+        let secret = [
+            "KEY",
+            "TOKEN",
+            "SECRET",
+            "PASSWORD",
+            "CREDENTIAL",
+            "DATABASE_URL",
+        ]
+        .iter()
+        .any(|word| upper.contains(word));
+        let aside = scanner
+            .origins
+            .get(act.site.unit as usize)
+            .is_none_or(|origin| {
+                origin.role != Role::Instruction
+                    || matching::is_aside(&scanner.texts.0[origin.text].file)
+            });
+        if secret && !aside && !spoken.contains(service) {
+            seen.entry(act.site.unit).or_default().insert(service);
+            first.entry(act.site.unit).or_insert(act);
+        }
+    }
+    // Those of one program belong together; a document with many samples speaks of many things.
+    let Some((unit, seen)) = seen.into_iter().max_by_key(|(_, services)| services.len()) else {
+        return;
+    };
+    let first = first.get(&unit).copied();
+    let Some(act) = first else { return };
+    // Texts about how secrets are kept show how secrets are read.
+    if spoken.contains("HARDCOD") || spoken.contains("SECRETS MANAGEMENT") {
+        return;
+    }
+    let Some(origin) = scanner.origins.get(act.site.unit as usize).copied() else {
+        return;
+    };
+    let chain = if seen.len() > 1 {
+        Chain::UnexplainedSecrets
+    } else {
+        Chain::UnexplainedSecret
+    };
+    let names: Vec<&str> = seen.into_iter().collect();
+    let place = scanner.place(act.site);
+    let evidence = scanner.evidence(act, &origin);
+    found(scanner, chain, place, &evidence, &names.join(", "), false);
+}
+
+/// Where tools keep their credentials: one entry for each tool.
+const STORES: &[&[&str]] = &[
+    &[".ssh/id_", "\".ssh\"", "'.ssh'", "id_rsa", "id_ed25519"],
+    &[".aws/credentials", "\".aws\"", "'.aws'"],
+    &["gcloud/", "application_default_credentials"],
+    &[".azure/", "\".azure\""],
+    &[".kube/config", "\".kube\"", "'.kube'"],
+    &[".docker/config.json"],
+    &[".netrc"],
+    &[".npmrc"],
+    &[".pypirc"],
+    &[".git-credentials"],
+    &[".pgpass", ".my.cnf"],
+    &[".gnupg"],
+    &["gh/hosts.yml"],
+    &["login data", "cookies.sqlite", "key4.db", "logins.json"],
+    &["wallet.dat", "keystore", ".electrum", "exodus"],
+    &["_history"],
+];
+
+/// Scripts that know too many places, or look for secrets by name.
+pub(super) fn harvests(scanner: &mut Scanner<'_>) {
+    for index in 0..scanner.units.len() {
+        let origin = scanner.origins[index];
+        let text = &scanner.texts.0[origin.text];
+        if !origin.is_file || text.within.is_some() || matching::is_aside(&text.file) {
+            continue;
+        }
+        let lower = text.content.to_ascii_lowercase();
+        // Lists of what must not be touched hold the same names.
+        let guards = [
+            "deny",
+            "block",
+            "protect",
+            "forbid",
+            "redact",
+            "exclude",
+            "ignore",
+            "sensitive_patterns",
+            "scan for",
+        ]
+        .iter()
+        .filter(|word| lower.contains(**word))
+        .count();
+        let stores = STORES
+            .iter()
+            .filter(|signs| signs.iter().any(|sign| lower.contains(sign)))
+            .count();
+        let place = scanner.texts.place(origin.text, 0);
+        if stores >= 3 {
+            let at = STORES
+                .iter()
+                .flat_map(|signs| signs.iter())
+                .filter_map(|sign| lower.find(sign))
+                .min()
+                .unwrap_or(0);
+            let evidence = scanner.texts.0[origin.text].line_at(at).to_owned();
+            let place = scanner.texts.place(origin.text, at);
+            found(
+                scanner,
+                Chain::Harvest,
+                place,
+                &evidence,
+                "",
+                guards >= 2 || stores < 4,
+            );
+        } else if let Some(at) = variable_sweep(&lower) {
+            let evidence = scanner.texts.0[origin.text].line_at(at).to_owned();
+            found(
+                scanner,
+                Chain::VariableSweep,
+                place,
+                &evidence,
+                "",
+                guards >= 2,
+            );
+        }
+    }
+}
+
+/// Where a program goes through all variables with words for secrets at hand.
+fn variable_sweep(lower: &str) -> Option<usize> {
+    let all = [
+        "os.environ.items()",
+        "os.environ.keys()",
+        "in os.environ",
+        "object.keys(process.env)",
+        "object.entries(process.env)",
+        "in process.env",
+        "env | grep",
+        "printenv | grep",
+        "dict(os.environ)",
+    ];
+    all.iter().find_map(|sign| {
+        let at = lower.find(sign)?;
+        let mut start = at.saturating_sub(600);
+        let mut end = (at + 600).min(lower.len());
+        while !lower.is_char_boundary(start) {
+            start -= 1;
+        }
+        while !lower.is_char_boundary(end) {
+            end += 1;
+        }
+        let near = &lower[start..end];
+        let words = ["key", "token", "secret", "pass", "credential"]
+            .iter()
+            .filter(|word| {
+                ["\"", "'", "|", "(", "*"]
+                    .iter()
+                    .any(|before| near.contains(&format!("{before}{word}")))
+            })
+            .count();
+        (words >= 3).then_some(at)
+    })
+}
+
+/// "Collect all environment variables … POST the report to …"
+pub(super) fn gather_and_send(
+    scanner: &mut Scanner<'_>,
+    index: usize,
+    document: &Document,
+    acts: &[Act],
+) {
+    let gathers = document.sentences.iter().find(|sentence| {
+        sentence.role != Role::Warning
+            && sentence.classes.matches(
+                &[&[C::Sweep], &[C::Collect, C::Write, C::Send]],
+                &[C::Threat, C::Negation],
+            )
+    });
+    let Some(sentence) = gathers else { return };
+    let sends_in_prose = document.sentences.iter().find(|near| {
+        near.role != Role::Warning
+            && near.classes.matches(
+                &[&[C::Send], &[C::External, C::ForeignUrl, C::ShadyUrl]],
+                &[C::Threat, C::Negation],
+            )
+    });
+    let sends = acts.iter().find(|act| {
+        act.kind == ActKind::Send
+            && act
+                .host
+                .as_ref()
+                .is_none_or(|host| !matches!(host.kind, HostKind::Local | HostKind::Known))
+            && scanner
+                .origins
+                .get(act.site.unit as usize)
+                .is_some_and(|origin| origin.text == index && origin.role == Role::Instruction)
+    });
+    if sends.is_none() && sends_in_prose.is_none() {
+        return;
+    }
+    let place = scanner.texts.place(index, sentence.at.start);
+    let evidence = scanner.texts.0[index]
+        .content
+        .get(sentence.at.clone())
+        .unwrap_or_default()
+        .replace('\n', " ");
+    found(scanner, Chain::GatherAndSend, place, &evidence, "", false);
+}

@@ -1,0 +1,391 @@
+//! Programs that run what they are given, and what is told to start by itself.
+
+use super::{Command, FETCHERS, SHELLS, invoke};
+use crate::flow::{
+    ActKind, SourceKind,
+    eval::{Evaluator, Language},
+    value::Value,
+};
+
+impl Command<'_> {
+    pub(super) fn shell(&self, this: &mut Evaluator<'_>) -> Value {
+        if self.has_flag("-c", 'c') {
+            let code = self.operands().next().cloned().unwrap_or_default();
+            this.act(
+                ActKind::Run,
+                self.at,
+                &code.shown(),
+                self.name,
+                None,
+                code.taints.clone(),
+            );
+            return this.with_ambient(&code, |this| this.nested(Language::Shell, &code, self.at));
+        }
+        if let Some(script) = self
+            .operands()
+            .find(|word| word.known() != Some("-"))
+            .filter(|_| !self.has_flag("-s", 's') || self.input == Value::default())
+        {
+            let mut taints = script.taints.clone();
+            if let Some(path) = script.known() {
+                if path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/") {
+                    this.act(
+                        ActKind::RemoteShell,
+                        self.at,
+                        &self.line(),
+                        "",
+                        None,
+                        Vec::new(),
+                    );
+                }
+                taints.extend(
+                    this.file(path)
+                        .map(|value| value.taints.clone())
+                        .unwrap_or_default(),
+                );
+            }
+            this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
+            // A script that the skill wrote itself is known.
+            let written = script
+                .known()
+                .and_then(|path| this.file(path))
+                .cloned()
+                .unwrap_or_default();
+            return this.nested(Language::Shell, &written, self.at);
+        }
+        let waits = |taint: &crate::flow::Taint| {
+            taint.source.kind == SourceKind::Download
+                && ["nc ", "ncat ", "netcat ", "socat "]
+                    .iter()
+                    .any(|name| taint.source.what.starts_with(name))
+        };
+        if self.input.taints.iter().any(waits) {
+            this.act(
+                ActKind::RemoteShell,
+                self.at,
+                &self.line(),
+                "",
+                None,
+                Vec::new(),
+            );
+        }
+        if self.input != Value::default() {
+            this.act(
+                ActKind::Run,
+                self.at,
+                &self.input.shown(),
+                self.name,
+                None,
+                self.input.taints.clone(),
+            );
+            let input = self.input.clone();
+            return this.with_ambient(&input, |this| this.nested(Language::Shell, &input, self.at));
+        }
+        // `bash -i >& /dev/tcp/…`
+        if self.texts().any(|word| word.contains("/dev/tcp/")) {
+            this.act(
+                ActKind::RemoteShell,
+                self.at,
+                &self.line(),
+                "",
+                None,
+                Vec::new(),
+            );
+        }
+        Value::default()
+    }
+
+    /// The command within was evaluated as an argument, if the parser could tell it; else it stands in words.
+    pub(super) fn wrapper(&self, this: &mut Evaluator<'_>) -> Value {
+        if self.name == "env" && self.words.is_empty() {
+            this.act(ActKind::Environment, self.at, "*", "", None, Vec::new());
+            return Value::source(SourceKind::Environment, "env", this.site(self.at));
+        }
+        let position = self.words.iter().position(|word| {
+            word.known().is_some_and(|word| {
+                let name = word.rsplit('/').next().unwrap_or_default();
+                FETCHERS.contains(&name)
+                    || SHELLS.contains(&name)
+                    || matches!(
+                        name,
+                        "python"
+                            | "python3"
+                            | "node"
+                            | "perl"
+                            | "ruby"
+                            | "rm"
+                            | "cat"
+                            | "eval"
+                            | "nc"
+                            | "powershell"
+                            | "npx"
+                            | "npm"
+                            | "pip"
+                            | "crontab"
+                    )
+            })
+        });
+        if let Some(position) = position {
+            let program = self.words[position].clone();
+            let words = self.words[position + 1..].to_vec();
+            return invoke(this, &program, words, Some(self.input.clone()), self.at);
+        }
+        if matches!(self.name, "cmd" | "start" | "open" | "su") {
+            return self.started(this);
+        }
+        // xargs gives its input to the command: what is downloaded or secret may be run or sent.
+        let mut given = self.given();
+        given.texts.clear();
+        given
+    }
+
+    /// Programs that run what they are given.
+    pub(super) fn code(&self, this: &mut Evaluator<'_>) -> Option<Value> {
+        let inline = |flags: &[&str]| self.after(flags).cloned();
+        let (language, code) = match self.name {
+            "eval" => (Language::Shell, Some(Value::concat(&self.words, " "))),
+            "invoke-expression" => (
+                Language::PowerShell,
+                Some(if self.words.is_empty() {
+                    self.input.clone()
+                } else {
+                    Value::concat(&self.words, " ")
+                }),
+            ),
+            "powershell" | "pwsh" => return Some(self.powershell(this)),
+            name if name == "py" || name.starts_with("python") => {
+                (Language::Python, inline(&["-c"]))
+            }
+            "node" | "bun" | "deno" => (
+                Language::JavaScript,
+                inline(&["-e", "--eval", "-p", "eval"]),
+            ),
+            "perl" | "ruby" | "php" | "lua" | "osascript" | "tclsh" => {
+                let code = inline(&["-e", "-r", "-ne", "-E"]);
+                if let Some(code) = &code {
+                    this.act(
+                        ActKind::Run,
+                        self.at,
+                        &code.shown(),
+                        self.name,
+                        None,
+                        code.taints.clone(),
+                    );
+                    self.foreign(this, code);
+                    return Some(Value::default());
+                }
+                (Language::Shell, None)
+            }
+            "source" | "." => {
+                let path = self.operands().next().cloned().unwrap_or_default();
+                let mut taints = path.taints.clone();
+                taints.extend(
+                    path.known()
+                        .and_then(|path| this.file(path))
+                        .map(|value| value.taints.clone())
+                        .unwrap_or_default(),
+                );
+                this.act(ActKind::Run, self.at, &self.line(), "source", None, taints);
+                return Some(Value::default());
+            }
+            "at" | "batch" => (Language::Shell, Some(self.input.clone())),
+            "trap" | "watch" => (Language::Shell, self.operands().next().cloned()),
+            "crontab"
+            | "schtasks"
+            | "launchctl"
+            | "systemctl"
+            | "reg"
+            | "new-scheduledtask"
+            | "register-scheduledtask"
+            | "set-itemproperty"
+            | "new-itemproperty"
+            | "defaults" => return self.autostart(this),
+            _ => return None,
+        };
+        if let Some(code) = code {
+            this.act(
+                ActKind::Eval,
+                self.at,
+                &code.shown(),
+                self.name,
+                None,
+                code.taints.clone(),
+            );
+            return Some(this.with_ambient(&code, |this| this.nested(language, &code, self.at)));
+        }
+        if self.input != Value::default() && self.operands().all(|word| word.known() == Some("-")) {
+            this.act(
+                ActKind::Eval,
+                self.at,
+                &self.input.shown(),
+                self.name,
+                None,
+                self.input.taints.clone(),
+            );
+            let input = self.input.clone();
+            return Some(this.with_ambient(&input, |this| this.nested(language, &input, self.at)));
+        }
+        let script = self
+            .operands()
+            .next()
+            .and_then(Value::known)
+            .unwrap_or_default()
+            .to_owned();
+        let taints = this
+            .file(&script)
+            .map(|value| value.taints.clone())
+            .unwrap_or_default();
+        this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
+        Some(self.given())
+    }
+
+    /// A language that isn't parsed: what it starts is looked at all the same.
+    pub(super) fn foreign(&self, this: &mut Evaluator<'_>, code: &Value) {
+        let Some(text) = code.known() else { return };
+        let lower = text.to_ascii_lowercase();
+        if lower.contains("socket")
+            && (lower.contains("exec") || lower.contains("/bin/sh") || lower.contains("system"))
+            && lower.contains("sh")
+        {
+            this.act(
+                ActKind::RemoteShell,
+                self.at,
+                text,
+                self.name,
+                None,
+                Vec::new(),
+            );
+        }
+        for opener in [
+            "system(\"",
+            "system('",
+            "exec(\"",
+            "exec('",
+            "do shell script \"",
+            "`",
+        ] {
+            if let Some(rest) = text.split(opener).nth(1) {
+                let closer = opener.chars().last().unwrap_or('"');
+                let inner = Value::text(rest.split(closer).next().unwrap_or_default());
+                this.nested(Language::Shell, &inner, self.at);
+            }
+        }
+    }
+
+    pub(super) fn powershell(&self, this: &mut Evaluator<'_>) -> Value {
+        let encoded = self.words.iter().position(|word| {
+            word.known().is_some_and(|word| {
+                word.len() > 1
+                    && word.starts_with('-')
+                    && "-encodedcommand".starts_with(&word.to_ascii_lowercase())
+                    && !word.eq_ignore_ascii_case("-ex")
+            })
+        });
+        if let Some(word) = encoded.and_then(|index| self.words.get(index + 1)) {
+            let text = word
+                .known()
+                .and_then(crate::text::codec::base64)
+                .map(|bytes| utf16(&bytes));
+            let mut code = text.map(Value::text).unwrap_or_default();
+            code.absorb(word);
+            code.taint(SourceKind::Decoded, "-EncodedCommand", this.site(self.at));
+            this.act(
+                ActKind::Eval,
+                self.at,
+                &code.shown(),
+                "powershell",
+                None,
+                code.taints.clone(),
+            );
+            return this.nested(Language::PowerShell, &code, self.at);
+        }
+        let code = match self.after(&["-command", "-c"]) {
+            Some(_) => {
+                let start = self
+                    .words
+                    .iter()
+                    .position(|word| {
+                        word.known().is_some_and(|word| {
+                            matches!(word.to_ascii_lowercase().as_str(), "-command" | "-c")
+                        })
+                    })
+                    .map_or(0, |index| index + 1);
+                Value::concat(&self.words[start..], " ")
+            }
+            None if self.input != Value::default() => self.input.clone(),
+            None => return self.started(this),
+        };
+        this.act(
+            ActKind::Eval,
+            self.at,
+            &code.shown(),
+            "powershell",
+            None,
+            code.taints.clone(),
+        );
+        this.with_ambient(&code, |this| {
+            this.nested(Language::PowerShell, &code, self.at)
+        })
+    }
+
+    /// What is told to start by itself.
+    pub(super) fn autostart(&self, this: &mut Evaluator<'_>) -> Option<Value> {
+        let line = self.line();
+        let lower = line.to_ascii_lowercase();
+        let installs = match self.name {
+            "crontab" => {
+                !self.has_flag("-l", 'l') && !self.has_flag("-e", 'e') && !self.has_flag("-r", 'r')
+            }
+            "launchctl" => lower.contains(" load") || lower.contains(" bootstrap"),
+            "systemctl" => lower.contains(" enable"),
+            "schtasks" => lower.contains("/create"),
+            "reg" => lower.contains("add") && lower.contains("currentversion\\run"),
+            "set-itemproperty" | "new-itemproperty" => lower.contains("currentversion\\run"),
+            "new-scheduledtask" | "register-scheduledtask" => true,
+            _ => false,
+        };
+        if !installs {
+            let mut value = self.input.clone();
+            value.texts.clear();
+            return Some(value);
+        }
+        let given = self.given();
+        let what = if self.input.texts.is_empty() {
+            line
+        } else {
+            self.input.shown()
+        };
+        this.act(
+            ActKind::Write,
+            self.at,
+            &format!("{}:autostart", self.name),
+            &what,
+            None,
+            given.taints,
+        );
+        Some(Value::default())
+    }
+}
+
+/// PowerShell's encoded commands are UTF-16.
+fn utf16(bytes: &[u8]) -> String {
+    let wide: Vec<u16> = bytes
+        .as_chunks::<2>()
+        .0
+        .iter()
+        .map(|pair| u16::from_le_bytes(*pair))
+        .collect();
+    let looks_wide = bytes
+        .iter()
+        .skip(1)
+        .step_by(2)
+        .filter(|byte| **byte == 0)
+        .count()
+        * 2
+        > wide.len();
+    if looks_wide {
+        String::from_utf16_lossy(&wide)
+    } else {
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+}

@@ -1,0 +1,170 @@
+//! Programs that fetch and send: `curl`, `wget` and their like.
+
+use super::Command;
+use crate::flow::{
+    ActKind, Host, SourceKind,
+    eval::Evaluator,
+    value::{UNKNOWN, Value},
+};
+
+impl Command<'_> {
+    pub(super) fn fetch(&self, this: &mut Evaluator<'_>) -> Value {
+        let mut request = Request {
+            sent: this.ambient.clone(),
+            ..Request::default()
+        };
+        request.sent.absorb(&self.input);
+        let mut previous = "";
+        for word in &self.words {
+            self.request_word(this, &mut request, previous, word);
+            previous = word.known().unwrap_or_default();
+        }
+        let method = self
+            .after(&["-x", "--request", "-method", "--method"])
+            .and_then(Value::known)
+            .unwrap_or_default()
+            .to_ascii_uppercase();
+        let posts = request.posts || matches!(method.as_str(), "POST" | "PUT" | "PATCH");
+        let Request {
+            sent, saves, urls, ..
+        } = request;
+        let url = urls
+            .into_iter()
+            .next()
+            .unwrap_or_else(|| UNKNOWN.to_string());
+        let host = Host::of(&url);
+        let telling = sent.taints.iter().any(|taint| {
+            !matches!(
+                taint.source.kind,
+                SourceKind::Download
+                    | SourceKind::Decoded
+                    | SourceKind::Variable
+                    | SourceKind::SecretVariable
+                    | SourceKind::Input
+            )
+        });
+        let kind = if posts || telling {
+            ActKind::Send
+        } else {
+            ActKind::Fetch
+        };
+        this.act(kind, self.at, &url, &self.line(), host, sent.taints);
+        let mut value = Value::source(SourceKind::Download, &url, this.site(self.at));
+        value.made_by = Some("curl".into());
+        let remote_name = self.has_flag("--remote-name", 'O')
+            || (self.name == "wget" && saves.is_none())
+            || matches!(self.name, "aria2c" | "certutil" | "bitsadmin");
+        if let Some(path) = saves
+            .filter(|path| path != "-")
+            .or_else(|| remote_name.then(|| url.split('?').next().unwrap_or_default().to_owned()))
+        {
+            this.store_file(&path, value.clone());
+        }
+        if let Some(last) = self
+            .operands()
+            .last()
+            .and_then(Value::known)
+            .filter(|_| matches!(self.name, "certutil" | "bitsadmin"))
+        {
+            this.store_file(last, value.clone());
+        }
+        value
+    }
+
+    /// One word of the command line; the one before it says what it is.
+    fn request_word(
+        &self,
+        this: &mut Evaluator<'_>,
+        request: &mut Request,
+        previous: &str,
+        word: &Value,
+    ) {
+        let text = word.known().unwrap_or_default();
+        let (flag, inline) = split_flag(text);
+        if self.is_data(previous) || (self.is_data(flag) && !inline.is_empty()) {
+            request.posts = true;
+            request.sent.absorb(word);
+            let payload = if self.is_data(previous) { text } else { inline };
+            let is_file = matches!(previous, "-T" | "--upload-file" | "--post-file");
+            let named = payload.rsplit_once('@').map(|(_, file)| file);
+            if let Some(file) = named.or(is_file.then_some(payload)) {
+                request.sent.absorb(&this.read(&Value::text(file), self.at));
+            }
+        } else if self.saves_to_next(previous) {
+            request.saves = word.known().map(str::to_owned);
+        } else if !text.starts_with('-') {
+            let elsewhere = matches!(previous, "-H" | "--header" | "-A" | "-u" | "-X" | "-e");
+            if text.contains("://") || (Host::of(text).is_some() && !elsewhere) {
+                request.urls.push(text.to_owned());
+            }
+        }
+        // Credentials in headers are how interfaces are used.
+        let header = matches!(
+            previous,
+            "-H" | "--header" | "-u" | "--user" | "-headers" | "-b"
+        );
+        for taint in &word.taints {
+            let usual = matches!(
+                taint.source.kind,
+                SourceKind::SecretVariable | SourceKind::Variable | SourceKind::Download
+            );
+            if !(usual && (header || !request.posts)) {
+                request
+                    .sent
+                    .taint(taint.source.kind, &taint.source.what, taint.site);
+            }
+        }
+    }
+
+    /// Whether what follows a flag is sent. The same letter means something else to each program.
+    fn is_data(&self, flag: &str) -> bool {
+        let other = matches!(flag, "-f" | "-O" | "-D")
+            || (self.name == "wget" && flag.len() == 2)
+            || (flag == "-t" && self.name == "curl");
+        DATA.contains(&flag.to_ascii_lowercase().as_str()) && !other
+    }
+
+    /// Whether what follows a flag is the file that the answer goes to; `curl -sSLo file` too.
+    fn saves_to_next(&self, flag: &str) -> bool {
+        if self.name == "curl" {
+            return flag == "--output"
+                || (flag.starts_with('-') && !flag.starts_with("--") && flag.ends_with('o'));
+        }
+        SAVE.contains(&flag.to_ascii_lowercase().as_str())
+    }
+}
+
+/// What a command line asks for.
+#[derive(Default)]
+struct Request {
+    sent: Value,
+    posts: bool,
+    saves: Option<String>,
+    urls: Vec<String>,
+}
+
+/// Flags that are followed by what is sent.
+#[rustfmt::skip]
+const DATA: &[&str] = &[
+    "-d", "--data", "--data-raw", "--data-binary", "--data-urlencode", "--data-ascii", "--json", "-f", "--form",
+    "--form-string", "-t", "--upload-file", "--post-data", "--post-file", "--body-data", "--body-file", "-body", "-infile",
+];
+/// Flags that are followed by the file that the answer goes to.
+const SAVE: &[&str] = &[
+    "-o",
+    "--output",
+    "--output-document",
+    "-outfile",
+    "--directory-prefix",
+];
+
+/// `--flag=value` and `-dvalue`.
+fn split_flag(word: &str) -> (&str, &str) {
+    if word.starts_with("--") {
+        return word.split_once('=').unwrap_or((word, ""));
+    }
+    if word.starts_with('-') && word.len() > 2 && word.is_char_boundary(2) {
+        return word.split_at(2);
+    }
+    (word, "")
+}

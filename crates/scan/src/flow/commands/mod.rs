@@ -1,0 +1,349 @@
+//! What programs do when a shell starts them.
+
+mod code;
+mod fetch;
+mod files;
+mod network;
+mod text;
+
+use super::{
+    ActKind, Host, PathKind, SourceKind,
+    eval::{Evaluator, Language},
+    path_kind,
+    value::Value,
+};
+use crate::form::{Arg, At, Call, Expr, READ, WRITE};
+
+/// A command in a shell program.
+pub(super) fn command(this: &mut Evaluator<'_>, call: &Call) -> Value {
+    if let Some(within) = wrapped(call) {
+        return this.value(&Expr::Call(Box::new(within)));
+    }
+    let input = call.input.as_ref().map(|input| this.value(input));
+    let words: Vec<Value> = call.args.iter().map(|arg| this.value(&arg.value)).collect();
+    match call.callee.as_str() {
+        READ => {
+            let path = words.into_iter().next().unwrap_or_default();
+            let device = path.known().and_then(|path| path.strip_prefix("/dev/tcp/"));
+            if let Some(host) = device {
+                let url = format!("tcp://{}", host.replace('/', ":"));
+                return Value::source(SourceKind::Download, &url, this.site(call.at));
+            }
+            return this.read(&path, call.at);
+        }
+        WRITE => {
+            let path = words.into_iter().next().unwrap_or_default();
+            let data = input.unwrap_or_default();
+            if path
+                .known()
+                .is_some_and(|path| path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/"))
+            {
+                send_to_device(this, &path, &data, call.at);
+            } else if !path.known().is_some_and(|path| {
+                path.starts_with("/dev/") && path_kind(path) != PathKind::Device
+            }) {
+                this.write(&path, &data, call.at);
+            }
+            return Value::default();
+        }
+        _ => {}
+    }
+    // `${!ref}`: the value of the variable that `ref` names.
+    if call.callee == "indirect" {
+        let name = words.first().and_then(Value::known).unwrap_or_default();
+        return this.value(&Expr::Name(name.to_owned(), call.at));
+    }
+    let program = match (&call.on, call.callee.as_str()) {
+        (Some(on), "") => this.value(on),
+        (_, name) => Value::text(name),
+    };
+    // `on` of a method in PowerShell: `(New-Object Net.WebClient).DownloadString(…)`.
+    let receiver = call
+        .on
+        .as_ref()
+        .filter(|_| !call.callee.is_empty())
+        .map(|on| this.value(on));
+    let mut result = invoke(this, &program, words, input, call.at);
+    if let Some(receiver) = receiver {
+        result.absorb(&receiver);
+    }
+    result
+}
+
+/// `x | sudo bash`: the command within `sudo` gets what `sudo` is given; `xargs` makes arguments of it.
+fn wrapped(call: &Call) -> Option<Call> {
+    if !WRAPPERS.contains(&call.callee.as_str()) {
+        return None;
+    }
+    let within = call.args.iter().find_map(|arg| match &arg.value {
+        Expr::Call(within) => Some(within),
+        _ => None,
+    })?;
+    let mut within = (**within).clone();
+    match &call.input {
+        Some(input) if matches!(call.callee.as_str(), "xargs" | "parallel") => {
+            // Where `{}` stands, or at the end.
+            for arg in &mut within.args {
+                if matches!(&arg.value, Expr::Text(text, _) if text == "{}") {
+                    arg.value = input.clone();
+                }
+            }
+            within.args.push(Arg::plain(input.clone()));
+        }
+        Some(input) => within.input = within.input.or_else(|| Some(input.clone())),
+        None => {}
+    }
+    Some(within)
+}
+
+/// A program with its arguments.
+pub(super) fn invoke(
+    this: &mut Evaluator<'_>,
+    program: &Value,
+    words: Vec<Value>,
+    input: Option<Value>,
+    at: At,
+) -> Value {
+    // `c=(curl -s url); "${c[@]}"`
+    if let Some([program, rest @ ..]) = program.items.as_deref() {
+        let words = rest.iter().cloned().chain(words).collect();
+        return invoke(this, program, words, input, at);
+    }
+    let Some(name) = program.known() else {
+        let mut value = Value::default();
+        this.act(ActKind::Run, at, "\0", "", None, program.taints.clone());
+        words
+            .iter()
+            .chain(&input)
+            .for_each(|word| value.absorb(word));
+        return value;
+    };
+    // A known text as the program's name may hold its arguments: `X="curl -s"; $X url`.
+    let mut parts = name.split_whitespace();
+    let first = parts.next().unwrap_or_default();
+    let mut all: Vec<Value> = parts.map(Value::text).collect();
+    all.extend(words);
+    let name = first.rsplit(['/', '\\']).next().unwrap_or(first);
+    // Names of programs are letters of a case of their own, but for those of Windows.
+    let name = if this.language == Language::Shell && !first.ends_with(".exe") {
+        name.to_owned()
+    } else {
+        name.to_ascii_lowercase()
+    };
+    let name = name.trim_end_matches(".exe").to_owned();
+    let mut command = Command {
+        name: &name,
+        path: first,
+        words: all,
+        input: input.unwrap_or_default(),
+        at,
+    };
+    if !program.taints.is_empty() {
+        this.act(
+            ActKind::Run,
+            at,
+            &command.line(),
+            "",
+            None,
+            program.taints.clone(),
+        );
+    }
+    command.run(this)
+}
+
+struct Command<'c> {
+    name: &'c str,
+    /// As it was written, with its folder.
+    path: &'c str,
+    words: Vec<Value>,
+    input: Value,
+    at: At,
+}
+
+/// Programs that send and fetch.
+const FETCHERS: &[&str] = &[
+    "curl",
+    "wget",
+    "http",
+    "https",
+    "httpie",
+    "xh",
+    "aria2c",
+    "axel",
+    "lynx",
+    "fetch",
+    "invoke-webrequest",
+    "invoke-restmethod",
+    "start-bitstransfer",
+    "bitsadmin",
+    "certutil",
+];
+const SHELLS: &[&str] = &[
+    "sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "csh", "tcsh",
+];
+/// Programs that start another, which stands among their arguments.
+const WRAPPERS: &[&str] = &[
+    "sudo",
+    "doas",
+    "env",
+    "nohup",
+    "time",
+    "command",
+    "exec",
+    "builtin",
+    "busybox",
+    "xargs",
+    "timeout",
+    "stdbuf",
+    "setsid",
+    "nice",
+    "ionice",
+    "caffeinate",
+    "watch",
+    "script",
+    "unbuffer",
+    "screen",
+    "tmux",
+    "start",
+    "call",
+    "cmd",
+    "open",
+    "chroot",
+    "su",
+    "arch",
+    "flock",
+    "parallel",
+];
+
+impl Command<'_> {
+    fn line(&self) -> String {
+        let mut line = self.path.to_owned();
+        for word in &self.words {
+            line.push(' ');
+            line.push_str(&word.shown());
+        }
+        line
+    }
+
+    /// Arguments and input, put together.
+    fn given(&self) -> Value {
+        let mut value = Value::default();
+        self.words.iter().for_each(|word| value.absorb(word));
+        value.absorb(&self.input);
+        value
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().filter_map(Value::known)
+    }
+
+    fn has_flag(&self, long: &str, short: char) -> bool {
+        self.texts().any(|word| {
+            word == long
+                || (word.len() > 1
+                    && !word.starts_with("--")
+                    && word.strip_prefix('-').is_some_and(|letters| {
+                        letters
+                            .chars()
+                            .take_while(char::is_ascii_alphabetic)
+                            .any(|letter| letter == short)
+                    }))
+        })
+    }
+
+    /// Arguments that are not flags.
+    fn operands(&self) -> impl Iterator<Item = &Value> {
+        self.words.iter().filter(|word| {
+            !word
+                .known()
+                .is_some_and(|word| word.starts_with('-') && word.len() > 1)
+        })
+    }
+
+    /// The argument after one of these flags.
+    fn after(&self, flags: &[&str]) -> Option<&Value> {
+        let index = self.words.iter().position(|word| {
+            word.known()
+                .is_some_and(|word| flags.iter().any(|flag| word.eq_ignore_ascii_case(flag)))
+        })?;
+        self.words.get(index + 1)
+    }
+
+    fn run(&mut self, this: &mut Evaluator<'_>) -> Value {
+        if FETCHERS.contains(&self.name) {
+            return self.fetch(this);
+        }
+        if SHELLS.contains(&self.name) {
+            return self.shell(this);
+        }
+        if WRAPPERS.contains(&self.name) {
+            return self.wrapper(this);
+        }
+        if self.name == "openssl" && self.texts().any(|word| word == "s_client") {
+            let host = self
+                .after(&["-connect"])
+                .map(Value::shown)
+                .unwrap_or_default();
+            let url = format!("tcp://{host}");
+            return Value::source(SourceKind::Download, &url, this.site(self.at));
+        }
+        if let Some(value) = self.text_tool(this) {
+            return value;
+        }
+        if let Some(value) = self.source(this) {
+            return value;
+        }
+        if let Some(value) = self.network(this) {
+            return value;
+        }
+        if let Some(value) = self.code(this) {
+            return value;
+        }
+        if let Some(value) = self.files(this) {
+            return value;
+        }
+        if let Some(value) = self.system(this) {
+            return value;
+        }
+        self.started(this)
+    }
+
+    /// A program that isn't known: it may be one that the skill fetched.
+    fn started(&self, this: &mut Evaluator<'_>) -> Value {
+        // `$(API_KEY)`: a variable, as in makefiles.
+        if self.words.is_empty()
+            && self.path.len() > 3
+            && self
+                .path
+                .chars()
+                .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+        {
+            return this.variable(self.path, self.at);
+        }
+        let given = self.given();
+        let taints = this
+            .file(self.path)
+            .map(|value| value.taints.clone())
+            .unwrap_or_default();
+        this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
+        given
+    }
+}
+
+fn send_to_device(this: &mut Evaluator<'_>, path: &Value, data: &Value, at: At) {
+    let text = path.known().unwrap_or_default();
+    let host = text
+        .split('/')
+        .nth(3)
+        .and_then(|name| Host::of(&format!("tcp://{name}")));
+    let is_shell = data
+        .made_by
+        .as_deref()
+        .is_some_and(|maker| SHELLS.contains(&maker));
+    let kind = if is_shell {
+        ActKind::RemoteShell
+    } else {
+        ActKind::Send
+    };
+    this.act(kind, at, text, "", host, data.taints.clone());
+}

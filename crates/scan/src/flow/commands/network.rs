@@ -1,0 +1,227 @@
+//! Programs that tell secrets, and programs that talk to other machines in their own way.
+
+use super::Command;
+use crate::flow::{ActKind, Host, SourceKind, eval::Evaluator, value::Value};
+
+impl Command<'_> {
+    /// Programs that tell secrets.
+    pub(super) fn source(&self, this: &mut Evaluator<'_>) -> Option<Value> {
+        let line = self.line().to_ascii_lowercase();
+        let site = this.site(self.at);
+        let says = |words: &[&str]| words.iter().all(|word| line.contains(word));
+        let kind = match self.name {
+            "printenv" | "set" | "export" | "declare" | "compgen"
+                if self.operands().next().is_none()
+                    && (self.name != "set" || self.words.is_empty()) =>
+            {
+                SourceKind::Environment
+            }
+            "get-childitem" | "gci" | "dir" if says(&["env:"]) => SourceKind::Environment,
+            "printenv" => {
+                let name = self.operands().next().map(Value::shown).unwrap_or_default();
+                return Some(this.variable(&name, self.at));
+            }
+            "security"
+                if line.contains("find-generic-password")
+                    || line.contains("find-internet-password")
+                    || line.contains("dump-keychain")
+                    || line.contains("export") =>
+            {
+                SourceKind::Keychain
+            }
+            "secret-tool" if says(&["lookup"]) => SourceKind::Keychain,
+            "op" if says(&["read"]) || says(&["item", "get"]) => SourceKind::Keychain,
+            "pass" if says(&["show"]) => SourceKind::Keychain,
+            "bw" if says(&["get"]) || says(&["export"]) => SourceKind::Keychain,
+            "cmdkey" | "vaultcmd" if says(&["/list"]) => SourceKind::Keychain,
+            "gh" if says(&["auth", "token"]) => SourceKind::CredentialFile,
+            "gcloud" if says(&["auth", "print-"]) => SourceKind::CredentialFile,
+            "aws"
+                if says(&["configure", "get"])
+                    || says(&["sts", "get-session-token"])
+                    || says(&["configure", "export-credentials"]) =>
+            {
+                SourceKind::CredentialFile
+            }
+            "kubectl" if says(&["get", "secret"]) || says(&["config", "view", "--raw"]) => {
+                SourceKind::CredentialFile
+            }
+            "npm" if says(&["config", "get", "authtoken"]) || says(&["token", "list"]) => {
+                SourceKind::CredentialFile
+            }
+            "git" if says(&["credential", "fill"]) => SourceKind::CredentialFile,
+            "pbpaste" | "get-clipboard" | "wl-paste" => SourceKind::Clipboard,
+            "xclip" | "xsel" if self.has_flag("-o", 'o') => SourceKind::Clipboard,
+            "screencapture" | "scrot" | "import" | "grim" | "imagesnap" => SourceKind::Spying,
+            "history" => SourceKind::History,
+            "hostname" | "whoami" | "id" | "ifconfig" | "ipconfig" | "systeminfo" | "ps"
+            | "lsof" | "netstat" | "arp" | "last" | "w" => SourceKind::HostFacts,
+            "ip" if line.contains("addr") => SourceKind::HostFacts,
+            _ => return None,
+        };
+        if kind == SourceKind::Environment {
+            this.act(ActKind::Environment, self.at, "*", "", None, Vec::new());
+        } else {
+            this.act(
+                ActKind::Run,
+                self.at,
+                &self.line(),
+                self.name,
+                None,
+                Vec::new(),
+            );
+        }
+        let mut value = self.given();
+        value.texts.clear();
+        value.taint(kind, &self.line(), site);
+        Some(value)
+    }
+
+    /// Programs that talk to other machines in their own way.
+    pub(super) fn network(&self, this: &mut Evaluator<'_>) -> Option<Value> {
+        let line = self.line();
+        match self.name {
+            "nc" | "ncat" | "netcat" | "socat" | "telnet" => Some(self.connection(this)),
+            "scp" | "rsync" | "sftp" | "ftp" | "rclone" | "s3cmd" | "gsutil" | "azcopy" | "ssh"
+            | "croc" | "mail" | "sendmail" | "mutt" | "mailx" | "msmtp" => {
+                self.copy_elsewhere(this)
+            }
+            "aws" if line.contains(" s3 ") => Some(self.upload(this)),
+            "gh" if line.contains("gist create") => Some(self.upload(this)),
+            "gist" => Some(self.upload(this)),
+            "dig" | "nslookup" | "host" | "ping" => {
+                let mut sent = self.given();
+                let own = [
+                    SourceKind::Variable,
+                    SourceKind::Input,
+                    SourceKind::Download,
+                ];
+                sent.taints
+                    .retain(|taint| !own.contains(&taint.source.kind));
+                if !sent.taints.is_empty() {
+                    this.act(ActKind::Send, self.at, &line, self.name, None, sent.taints);
+                }
+                Some(Value::default())
+            }
+            "git" if self.texts().any(|word| word == "clone") => {
+                let url = self
+                    .texts()
+                    .find(|word| word.contains("://") || word.contains('@'));
+                let url = url.unwrap_or_default();
+                this.act(
+                    ActKind::Fetch,
+                    self.at,
+                    url,
+                    &line,
+                    Host::of(url),
+                    Vec::new(),
+                );
+                Some(Value::source(SourceKind::Download, url, this.site(self.at)))
+            }
+            name => self.web_client(this, name),
+        }
+    }
+
+    /// `nc` and its like: a wire to somebody, perhaps with a shell at this end.
+    fn connection(&self, this: &mut Evaluator<'_>) -> Value {
+        let line = self.line();
+        let gives_shell = self.after(&["-e", "-c", "--exec", "--sh-exec"]).is_some()
+            || line.contains("exec:") && line.contains("sh")
+            || line.contains("EXEC:");
+        if gives_shell {
+            this.act(ActKind::RemoteShell, self.at, &line, "", None, Vec::new());
+        }
+        if self.has_flag("-l", 'l') {
+            this.act(ActKind::Listen, self.at, &line, "", None, Vec::new());
+        } else {
+            let host = self.texts().find_map(Host::of);
+            let mut sent = self.input.clone();
+            sent.absorb(&this.ambient);
+            this.act(ActKind::Send, self.at, &line, self.name, host, sent.taints);
+        }
+        Value::source(SourceKind::Download, &line, this.site(self.at))
+    }
+
+    /// Copies to other machines, and mail; from one folder to another nothing leaves.
+    fn copy_elsewhere(&self, this: &mut Evaluator<'_>) -> Option<Value> {
+        let is_remote = |word: &str| {
+            let named = |(host, _): (&str, &str)| host.len() > 1 && !host.contains('/');
+            word.contains("://") || word.split_once(':').is_some_and(named)
+        };
+        if matches!(self.name, "scp" | "rsync") && !self.texts().any(is_remote) {
+            return None;
+        }
+        let line = self.line();
+        let mut sent = self.read_operands(this);
+        let host = self
+            .texts()
+            .find_map(|word| Host::of(word.split(':').next().unwrap_or(word)));
+        // A key that is used to log in isn't sent.
+        let logs_in = matches!(self.name, "ssh" | "scp" | "rsync" | "sftp") && line.contains("-i ");
+        sent.taints
+            .retain(|taint| !(logs_in && taint.source.kind == SourceKind::CredentialFile));
+        this.act(ActKind::Send, self.at, &line, self.name, host, sent.taints);
+        Some(Value::default())
+    }
+
+    fn upload(&self, this: &mut Evaluator<'_>) -> Value {
+        let sent = self.read_operands(this);
+        this.act(
+            ActKind::Send,
+            self.at,
+            &self.line(),
+            self.name,
+            None,
+            sent.taints,
+        );
+        Value::default()
+    }
+
+    fn read_operands(&self, this: &mut Evaluator<'_>) -> Value {
+        let mut sent = self.input.clone();
+        for word in self.operands() {
+            sent.absorb(&this.read(word, self.at));
+        }
+        sent
+    }
+
+    /// The classes of .NET that fetch and send.
+    fn web_client(&self, this: &mut Evaluator<'_>, name: &str) -> Option<Value> {
+        let ends = |verbs: &[&str]| verbs.iter().any(|verb| name.ends_with(verb));
+        let url = self
+            .texts()
+            .find(|word| word.contains("://"))
+            .unwrap_or("\0")
+            .to_owned();
+        let (host, line) = (Host::of(&url), self.line());
+        if ends(&[
+            "webclient.uploadstring",
+            "webclient.uploadfile",
+            "webclient.uploaddata",
+        ]) {
+            this.act(
+                ActKind::Send,
+                self.at,
+                &url,
+                &line,
+                host,
+                self.given().taints,
+            );
+            return Some(Value::default());
+        }
+        if !ends(&[
+            "webclient.downloadstring",
+            "webclient.downloadfile",
+            "webclient.downloaddata",
+            "httpclient.getstringasync",
+        ]) {
+            return None;
+        }
+        this.act(ActKind::Fetch, self.at, &url, &line, host, Vec::new());
+        let value = Value::source(SourceKind::Download, &url, this.site(self.at));
+        if let Some(path) = self.words.get(1).and_then(Value::known) {
+            this.store_file(path, value.clone());
+        }
+        Some(value)
+    }
+}

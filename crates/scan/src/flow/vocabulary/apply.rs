@@ -1,0 +1,580 @@
+//! What is done when a known function of Python or JavaScript is called.
+
+use super::{Encoding, Fold, HIDDEN_HOST, Role, is_path, undo};
+use crate::flow::{
+    ActKind, Host, SourceKind, commands,
+    eval::{Evaluator, Language},
+    value::Value,
+};
+use crate::form::{At, Call, Expr};
+
+/// Arguments with their keywords.
+pub(in crate::flow) type Args<'a> = [(Option<&'a str>, Value)];
+
+/// The first argument with one of these keywords, or at this position.
+fn arg<'v>(args: &'v Args<'_>, position: usize, keywords: &[&str]) -> Option<&'v Value> {
+    args.iter()
+        .find(|(keyword, _)| keyword.is_some_and(|keyword| keywords.contains(&keyword)))
+        .or_else(|| {
+            args.iter()
+                .filter(|(keyword, _)| keyword.is_none())
+                .nth(position)
+        })
+        .map(|(_, value)| value)
+}
+
+/// A call of a known function.
+pub(in crate::flow) struct Invocation<'c> {
+    /// The function's full name.
+    pub(in crate::flow) callee: &'c str,
+    /// The call as it stands.
+    pub(in crate::flow) call: &'c Call,
+    /// The value whose method it is.
+    pub(in crate::flow) on: Option<&'c Value>,
+    /// The values that it is given.
+    pub(in crate::flow) args: &'c Args<'c>,
+}
+
+impl Invocation<'_> {
+    fn at(&self) -> At {
+        self.call.at
+    }
+
+    fn first(&self) -> Value {
+        const KEYWORDS: &[&str] = &[
+            "path", "file", "filename", "url", "uri", "cmd", "command", "args", "source", "s",
+        ];
+        arg(self.args, 0, KEYWORDS).cloned().unwrap_or_default()
+    }
+
+    /// What a function of files works on: its first argument, or the path whose method it is.
+    fn path(&self) -> Value {
+        match self.on {
+            Some(path) if is_path(self.callee) => path.clone(),
+            _ => self.first(),
+        }
+    }
+}
+
+/// Does what a known function does; `given` has the sources of all that it is given.
+pub(in crate::flow) fn apply(
+    this: &mut Evaluator<'_>,
+    role: Role,
+    called: &Invocation<'_>,
+    mut given: Value,
+) -> Value {
+    let at = called.at();
+    match role {
+        Role::Source(kind) => {
+            if kind == SourceKind::Environment {
+                this.act(ActKind::Environment, at, "*", "", None, Vec::new());
+            }
+            given.taint(kind, called.callee, this.site(at));
+            given
+        }
+        Role::Variable => match called.first().known() {
+            Some(name) => this.variable(name, at),
+            None => given,
+        },
+        Role::Decode(encoding) => decoded(this, encoding, at, &called.first(), called.args, given),
+        Role::Fold(fold) => {
+            let mut value = folded(fold, called, given);
+            if fold == Fold::Path {
+                this.name_path(&mut value, at);
+            }
+            value
+        }
+        Role::Show => {
+            let shown = called.first().shown();
+            this.act(ActKind::Show, at, &shown, called.callee, None, given.taints);
+            Value::default()
+        }
+        Role::Open
+        | Role::Read
+        | Role::Write
+        | Role::WriteHandle
+        | Role::Copy
+        | Role::Delete
+        | Role::Walk
+        | Role::Permit => files(this, role, called, given),
+        Role::Request | Role::Connect | Role::Send | Role::Listen => {
+            network(this, role, called, given)
+        }
+        Role::Shell | Role::Spawn | Role::Eval | Role::Unpickle | Role::Duplicate => {
+            code(this, role, called, given)
+        }
+    }
+}
+
+/// Functions that read, write and delete.
+fn files(this: &mut Evaluator<'_>, role: Role, called: &Invocation<'_>, given: Value) -> Value {
+    let (at, callee) = (called.at(), called.callee);
+    let path = called.path();
+    match role {
+        Role::Open => {
+            let position = usize::from(!is_path(callee));
+            let mode = arg(called.args, position, &["mode"]).and_then(Value::known);
+            let writes = mode.is_some_and(|mode| mode.contains(['w', 'a', 'x']));
+            let mut value = if writes { given } else { this.read(&path, at) };
+            value.texts = path.texts;
+            value.made_by = Some("open".into());
+            value
+        }
+        Role::Read => this.read(&path, at),
+        Role::Walk => {
+            let mut value = this.read(&path, at);
+            value.texts.clear();
+            value
+        }
+        Role::Write => {
+            let data = arg(called.args, 1, &["data"]).cloned().unwrap_or_default();
+            this.write(&path, &data, at);
+            Value::default()
+        }
+        Role::WriteHandle => {
+            let handle = called.on.cloned().unwrap_or_default();
+            this.write(&handle, &called.first(), at);
+            Value::default()
+        }
+        Role::Copy => {
+            let data = this.read(&path, at);
+            let to = arg(called.args, 1, &["dst", "target"]).cloned();
+            this.write(&to.unwrap_or_default(), &data, at);
+            data
+        }
+        _ => {
+            let kind = if role == Role::Delete {
+                ActKind::Delete
+            } else {
+                ActKind::Permit
+            };
+            this.act(kind, at, &path.shown(), callee, None, path.taints);
+            Value::default()
+        }
+    }
+}
+
+/// Functions that talk to others.
+fn network(
+    this: &mut Evaluator<'_>,
+    role: Role,
+    called: &Invocation<'_>,
+    mut given: Value,
+) -> Value {
+    let (at, callee) = (called.at(), called.callee);
+    match role {
+        Role::Request => request(this, callee, at, called.args, given),
+        Role::Connect => {
+            let host = called.args.iter().find_map(|(_, value)| host_in(value));
+            let made_by = callee
+                .trim_end_matches(".connect")
+                .trim_end_matches(".connect_ex");
+            given.made_by = Some(made_by.into());
+            if let Some(host) = &host {
+                given.texts = vec![format!("tcp://{}", host.name)];
+            }
+            let subject = host
+                .as_ref()
+                .map_or_else(String::new, |host| host.name.clone());
+            this.act(ActKind::Fetch, at, &subject, callee, host, Vec::new());
+            given.taint(SourceKind::Download, &subject, this.site(at));
+            // `s.connect(…)` returns nothing; it is `s` that is connected from then on.
+            if let Some(Expr::Name(name, _)) = &called.call.on {
+                this.bind(name, &given, at);
+            }
+            given
+        }
+        Role::Send => {
+            let named = |value: &Value| {
+                value
+                    .known()
+                    .filter(|text| text.contains("://"))
+                    .and_then(Host::of)
+            };
+            let connected = called.on.and_then(Value::known).and_then(Host::of);
+            let host = connected.or_else(|| called.args.iter().find_map(|(_, value)| named(value)));
+            let mut sent = Value::default();
+            called.args.iter().for_each(|(_, value)| sent.absorb(value));
+            let subject = host
+                .as_ref()
+                .map_or_else(|| called.first().shown(), |host| host.name.clone());
+            this.act(ActKind::Send, at, &subject, callee, host, sent.taints);
+            given
+        }
+        _ => {
+            this.act(
+                ActKind::Listen,
+                at,
+                &called.first().shown(),
+                callee,
+                None,
+                Vec::new(),
+            );
+            given
+        }
+    }
+}
+
+/// The host that an address names: a text, or the first of a pair.
+fn host_in(value: &Value) -> Option<Host> {
+    let items = value.items.iter().flatten().flat_map(|item| &item.texts);
+    value
+        .texts
+        .iter()
+        .chain(items)
+        .find_map(|text| Host::of(text).or_else(|| Host::of(&format!("tcp://{text}"))))
+}
+
+/// Functions that run programs and texts.
+fn code(this: &mut Evaluator<'_>, role: Role, called: &Invocation<'_>, given: Value) -> Value {
+    let (at, callee) = (called.at(), called.callee);
+    let first = called.first();
+    match role {
+        Role::Shell => {
+            this.act(
+                ActKind::Run,
+                at,
+                &first.shown(),
+                callee,
+                None,
+                first.taints.clone(),
+            );
+            this.with_ambient(&first, |this| this.nested(Language::Shell, &first, at))
+        }
+        Role::Spawn => spawn(this, callee, at, called.args),
+        Role::Eval => eval(this, callee, at, &first, called.args),
+        Role::Unpickle => {
+            this.act(
+                ActKind::Eval,
+                at,
+                callee,
+                "unpickle",
+                None,
+                given.taints.clone(),
+            );
+            given
+        }
+        _ => {
+            if given.has(SourceKind::Download) {
+                this.act(ActKind::RemoteShell, at, callee, "", None, given.taints);
+            }
+            Value::default()
+        }
+    }
+}
+
+fn request(
+    this: &mut Evaluator<'_>,
+    callee: &str,
+    at: At,
+    args: &Args<'_>,
+    mut given: Value,
+) -> Value {
+    let url = args
+        .iter()
+        .flat_map(|(_, value)| &value.texts)
+        .find(|text| text.contains("://") || text.starts_with("//"))
+        .cloned()
+        .or_else(|| {
+            arg(args, 0, &["url", "uri", "hostname", "host"])
+                .and_then(Value::known)
+                .map(str::to_owned)
+        })
+        .unwrap_or_else(|| "\0".to_owned());
+    let host = Host::of(&url).or_else(|| {
+        arg(args, 9, &["hostname", "host"])
+            .and_then(Value::known)
+            .and_then(|name| Host::of(&format!("https://{name}")))
+    });
+    let method = arg(args, 9, &["method", "type"])
+        .and_then(Value::known)
+        .unwrap_or_default()
+        .to_ascii_uppercase();
+    let posts = ["post", "put", "patch", "sendBeacon"]
+        .iter()
+        .any(|verb| callee.ends_with(verb))
+        || matches!(method.as_str(), "POST" | "PUT" | "PATCH")
+        || args.iter().any(|(keyword, _)| {
+            matches!(
+                *keyword,
+                Some("data" | "json" | "body" | "files" | "content")
+            )
+        })
+        || args
+            .first()
+            .is_some_and(|(_, value)| matches!(value.known(), Some("POST" | "PUT" | "PATCH")));
+    let hidden = args
+        .iter()
+        .any(|(_, value)| value.texts.contains(&url) && value.has(SourceKind::Decoded));
+    let callee_shown = if hidden { HIDDEN_HOST } else { callee };
+    let sent = sent_in(args);
+    if posts {
+        this.act(
+            ActKind::Send,
+            at,
+            &url,
+            callee_shown,
+            host,
+            sent.taints.clone(),
+        );
+    } else {
+        this.act(
+            ActKind::Fetch,
+            at,
+            &url,
+            callee_shown,
+            host.clone(),
+            Vec::new(),
+        );
+        let telling: Vec<_> = sent
+            .taints
+            .into_iter()
+            .filter(|taint| {
+                !matches!(
+                    taint.source.kind,
+                    SourceKind::Download
+                        | SourceKind::Decoded
+                        | SourceKind::Input
+                        | SourceKind::Variable
+                        | SourceKind::SecretVariable
+                )
+            })
+            .collect();
+        if !telling.is_empty() {
+            this.act(ActKind::Send, at, &url, callee, host, telling);
+        }
+    }
+    if callee.ends_with("urlretrieve")
+        && let Some(path) = arg(args, 1, &["filename"]).and_then(Value::known)
+    {
+        let value = Value::source(SourceKind::Download, &url, this.site(at));
+        this.store_file(path, value);
+    }
+    // What comes back no longer is what was sent.
+    let keeps = callee.ends_with(".Request") || callee.ends_with(".request");
+    if !keeps {
+        given.taints.clear();
+    }
+    given.taint(SourceKind::Download, &url, this.site(at));
+    given.texts = if keeps { vec![url] } else { Vec::new() };
+    given
+}
+
+/// What goes out with a request. Credentials in headers are how interfaces are used; whole environments there are not.
+fn sent_in(args: &Args<'_>) -> Value {
+    let mut sent = Value::default();
+    for (keyword, value) in args {
+        let header = matches!(*keyword, Some("headers" | "auth" | "cookies"));
+        let usual = [SourceKind::SecretVariable, SourceKind::Variable];
+        for taint in &value.taints {
+            if !(header && usual.contains(&taint.source.kind)) {
+                sent.taint(taint.source.kind, &taint.source.what, taint.site);
+            }
+        }
+    }
+    sent
+}
+
+fn decoded(
+    this: &mut Evaluator<'_>,
+    encoding: Encoding,
+    at: At,
+    first: &Value,
+    args: &Args<'_>,
+    mut given: Value,
+) -> Value {
+    let named = args
+        .get(1)
+        .and_then(|(_, value)| value.known())
+        .unwrap_or_default();
+    let encoding = match (encoding, named) {
+        (Encoding::Named, "base64" | "base64url") => Encoding::Base64,
+        (Encoding::Named, "hex") => Encoding::Hex,
+        (Encoding::Named, "rot13" | "rot_13") => Encoding::Rot13,
+        (Encoding::Named, _) => {
+            given.texts = first.texts.clone();
+            return given;
+        }
+        (encoding, _) => encoding,
+    };
+    let texts: Vec<String> = first
+        .texts
+        .iter()
+        .filter_map(|text| undo(encoding, text))
+        .collect();
+    // `%20` in a URL hides nothing.
+    if encoding != Encoding::Url {
+        given.taint(
+            SourceKind::Decoded,
+            &format!("{encoding:?}").to_lowercase(),
+            this.site(at),
+        );
+    }
+    given.texts = texts;
+    given
+}
+
+fn folded(fold: Fold, called: &Invocation<'_>, given: Value) -> Value {
+    let (callee, on) = (called.callee, called.on);
+    let values: Vec<&Value> = called.args.iter().map(|(_, value)| value).collect();
+    let first = values.first().copied();
+    match fold {
+        Fold::Path => {
+            let before = on.filter(|_| callee.ends_with("joinpath"));
+            let mut value = Value::concat(before.into_iter().chain(values), "/");
+            if is_path(callee) {
+                value.made_by = Some("pathlib.Path".into());
+            }
+            value
+        }
+        Fold::Home => Value {
+            made_by: is_path(callee).then(|| "pathlib.Path".into()),
+            ..Value::text("~")
+        },
+        Fold::Join => joined(on, first, given),
+        Fold::Chars => characters(&values, given),
+        Fold::Reverse => reversed(on.or(first), given),
+        Fold::Replace => match (on.and_then(Value::known), values.as_slice()) {
+            (Some(text), [from, to, ..]) => match (from.known(), to.known()) {
+                (Some(from), Some(to)) if !from.is_empty() => {
+                    given.with_text(text.replace(from, to))
+                }
+                _ => given,
+            },
+            _ => given,
+        },
+        Fold::Same => unchanged(callee, on, first, given),
+        Fold::Format => Value::concat(on.into_iter().chain(values), ""),
+    }
+}
+
+/// `" ".join(list)` in Python, `list.join(" ")` in JavaScript.
+fn joined(on: Option<&Value>, first: Option<&Value>, given: Value) -> Value {
+    let list_first = first.is_some_and(|value| value.items.is_some());
+    let (separator, list) = if list_first { (on, first) } else { (first, on) };
+    match list.and_then(|list| list.items.as_ref()) {
+        Some(items) => Value::concat(items, separator.and_then(Value::known).unwrap_or("")),
+        None => given,
+    }
+}
+
+/// Character codes, one by one or as a list.
+fn characters(values: &[&Value], given: Value) -> Value {
+    let codes: Option<Vec<char>> = values
+        .iter()
+        .flat_map(|value| {
+            value
+                .items
+                .as_deref()
+                .unwrap_or(std::slice::from_ref(*value))
+        })
+        .map(|value| u32::try_from(value.number?).ok().and_then(char::from_u32))
+        .collect();
+    match codes {
+        Some(codes) if !codes.is_empty() => given.with_text(codes.into_iter().collect()),
+        _ => Value {
+            texts: values
+                .first()
+                .map(|value| value.texts.clone())
+                .unwrap_or_default(),
+            ..given
+        },
+    }
+}
+
+fn reversed(source: Option<&Value>, given: Value) -> Value {
+    let Some(value) = source else { return given };
+    let turned = |text: &String| text.chars().rev().collect();
+    Value {
+        texts: value.texts.iter().map(turned).collect(),
+        items: value
+            .items
+            .as_ref()
+            .map(|items| items.iter().rev().cloned().collect()),
+        ..given
+    }
+}
+
+fn unchanged(callee: &str, on: Option<&Value>, first: Option<&Value>, given: Value) -> Value {
+    const MODULES: &[&str] = &["os.path", "shlex", "textwrap", "Object", "JSON", "util"];
+    // `os.path.expanduser(x)`: before the dot stands a module, and what matters is given.
+    let module = callee
+        .rsplit_once('.')
+        .is_some_and(|(before, _)| MODULES.contains(&before));
+    let method = callee.contains('.') && !module;
+    let source = on.filter(|_| first.is_none() || method).or(first).or(on);
+    let made_by = source
+        .and_then(|value| value.made_by.clone())
+        .filter(|maker| is_path(maker));
+    Value {
+        texts: source.map(|value| value.texts.clone()).unwrap_or_default(),
+        items: source.and_then(|value| value.items.clone()),
+        made_by: made_by.or(given.made_by.clone()),
+        ..given
+    }
+}
+
+fn spawn(this: &mut Evaluator<'_>, callee: &str, at: At, args: &Args<'_>) -> Value {
+    let nothing = Value::default();
+    let first = arg(args, 0, &["args", "cmd", "command", "file"]).unwrap_or(&nothing);
+    let in_shell = args.iter().any(|(keyword, value)| {
+        *keyword == Some("shell") && !matches!(value.known(), Some("False" | "false"))
+    });
+    let mut words: Vec<Value> = match &first.items {
+        Some(items) => items.clone(),
+        None => {
+            let mut words = vec![first.clone()];
+            // child_process.spawn("curl", ["-d", …]), os.execlp("sh", "sh", "-c", …)
+            for (keyword, value) in args.iter().skip(1) {
+                if keyword.is_none() || *keyword == Some("args") {
+                    match &value.items {
+                        Some(items) => words.extend(items.iter().cloned()),
+                        None if callee.contains("exec") => words.push(value.clone()),
+                        None => {}
+                    }
+                }
+            }
+            words
+        }
+    };
+    let input = arg(args, 9, &["input"]);
+    let line = Value::concat(&words, " ");
+    this.act(ActKind::Run, at, &line.shown(), callee, None, line.taints);
+    if words.len() == 1 && (in_shell || first.known().is_some_and(|text| text.contains(' '))) {
+        return this.with_ambient(first, |this| this.nested(Language::Shell, first, at));
+    }
+    if words.is_empty() {
+        return Value::default();
+    }
+    let program = words.remove(0);
+    commands::invoke(this, &program, words, input.cloned(), at)
+}
+
+fn eval(this: &mut Evaluator<'_>, callee: &str, at: At, first: &Value, args: &Args<'_>) -> Value {
+    // A module that is only known when it runs: interesting if it was put together, or came from elsewhere.
+    if matches!(callee, "require" | "import") {
+        if first.has(SourceKind::Download) || first.has(SourceKind::Decoded) {
+            this.act(
+                ActKind::Eval,
+                at,
+                &first.shown(),
+                callee,
+                None,
+                first.taints.clone(),
+            );
+        }
+        return Value {
+            made_by: first
+                .known()
+                .map(|name| name.trim_start_matches("node:").into()),
+            ..Value::default()
+        };
+    }
+    let language = this.language;
+    let code = if callee == "Function" {
+        args.last().map_or(first, |(_, value)| value)
+    } else {
+        first
+    };
+    this.with_ambient(code, |this| this.eval(language, code, at))
+}

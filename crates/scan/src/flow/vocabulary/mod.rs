@@ -1,0 +1,195 @@
+//! What the functions of Python and JavaScript do, as a table.
+//!
+//! The table names what matters for security and leaves the rest out: an unknown function passes on the sources of what it was given.
+
+mod apply;
+mod javascript;
+mod python;
+
+pub(super) use apply::{Invocation, apply};
+
+use super::{SourceKind, eval::Language};
+use crate::text::codec;
+
+/// What a function does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Gives something worth protecting.
+    Source(SourceKind),
+    /// Reads the environment variable that its argument names.
+    Variable,
+    /// Opens the file that its first argument names.
+    Open,
+    /// Reads the file that its first argument, or the path that it is called on, names.
+    Read,
+    /// Writes its second argument to the file of its first; or its first to what it is called on.
+    Write,
+    /// Writes to the handle that it is called on.
+    WriteHandle,
+    /// Copies one file to another.
+    Copy,
+    /// Deletes.
+    Delete,
+    /// Lists many files.
+    Walk,
+    /// Makes a request; the name or an argument says which kind.
+    Request,
+    /// Sends what it is given over a connection that it is called on.
+    Send,
+    /// Connects to somebody.
+    Connect,
+    /// Waits for others to connect.
+    Listen,
+    /// Decodes.
+    Decode(Encoding),
+    /// Puts texts together or takes them apart.
+    Fold(Fold),
+    /// Runs a command line in a shell.
+    Shell,
+    /// Runs a program with arguments.
+    Spawn,
+    /// Runs text as code of its own language.
+    Eval,
+    /// Makes objects of bytes, and runs what they say.
+    Unpickle,
+    /// Changes what others may do with a file.
+    Permit,
+    /// Shows a text.
+    Show,
+    /// Gives whoever is connected a shell, with the rest of such a program.
+    Duplicate,
+}
+
+/// Encodings that are undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// Base 64, both alphabets.
+    Base64,
+    /// Base 32.
+    Base32,
+    /// Base 85, both kinds.
+    Base85,
+    /// Pairs of hex digits.
+    Hex,
+    /// `%41`.
+    Url,
+    /// ROT13.
+    Rot13,
+    /// Named by an argument.
+    Named,
+    /// Compression.
+    Compressed,
+    /// Encryption.
+    Encrypted,
+}
+
+/// How texts are put together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fold {
+    /// Path components.
+    Path,
+    /// The user's home.
+    Home,
+    /// A list, with what it is called on in between.
+    Join,
+    /// Character codes.
+    Chars,
+    /// Back to front.
+    Reverse,
+    /// One text for another.
+    Replace,
+    /// It stays what it is.
+    Same,
+    /// A template and its values.
+    Format,
+}
+
+/// Whether a value that this made is a path.
+pub(crate) fn is_path(maker: &str) -> bool {
+    maker.starts_with("pathlib.")
+}
+
+/// What a function does, if it is known.
+pub(crate) fn role(language: Language, callee: &str) -> Option<Role> {
+    use std::{collections::HashMap, sync::LazyLock};
+    static PYTHON_ROLES: LazyLock<HashMap<&str, Role>> =
+        LazyLock::new(|| python::PYTHON.iter().copied().collect());
+    static JAVASCRIPT_ROLES: LazyLock<HashMap<&str, Role>> =
+        LazyLock::new(|| javascript::JAVASCRIPT.iter().copied().collect());
+    let roles = match language {
+        Language::Python => &*PYTHON_ROLES,
+        Language::JavaScript => &*JAVASCRIPT_ROLES,
+        Language::Shell | Language::PowerShell | Language::Batch => return None,
+    };
+    roles.get(callee).copied().or_else(|| {
+        let dot = callee.rfind('.')?;
+        roles.get(&callee[dot..]).copied()
+    })
+}
+
+/// Names that are sources by themselves.
+pub(crate) fn source_of_name(language: Language, name: &str) -> Option<SourceKind> {
+    match (language, name) {
+        (Language::Python, "os.environ" | "os.environb")
+        | (Language::JavaScript, "process.env" | "Bun.env" | "Deno.env") => {
+            Some(SourceKind::Environment)
+        }
+        (Language::JavaScript, "document.cookie") => Some(SourceKind::Browser),
+        (Language::JavaScript, "process.argv") | (Language::Python, "sys.argv" | "sys.stdin") => {
+            Some(SourceKind::Input)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a variable's name says that it is secret.
+pub(crate) fn is_secret_name(name: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "KEY",
+        "TOKEN",
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "CREDENTIAL",
+        "PRIVATE",
+        "MNEMONIC",
+        "SEED",
+        "COOKIE",
+        "SESSION",
+        "AUTH",
+    ];
+    let upper = name.to_ascii_uppercase();
+    WORDS.iter().any(|word| upper.contains(word))
+        && !upper.contains("KEYBOARD")
+        && !upper.ends_with("_PATH")
+        && !upper.contains("AUTHOR")
+}
+
+/// In the place of the function of a request whose host had to be decoded first.
+pub(crate) const HIDDEN_HOST: &str = "hidden host";
+
+/// What a known text decodes to.
+pub(super) fn undo(encoding: Encoding, text: &str) -> Option<String> {
+    let lossy = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    match encoding {
+        Encoding::Base64 => codec::base64(text).map(lossy),
+        Encoding::Base32 => codec::base32(text).map(lossy),
+        Encoding::Base85 => codec::base85(text).map(lossy),
+        Encoding::Hex => codec::hex(text).map(lossy),
+        Encoding::Url => codec::url(text).map(lossy),
+        Encoding::Rot13 => Some(rot13(text)),
+        Encoding::Named | Encoding::Compressed | Encoding::Encrypted => None,
+    }
+}
+
+/// Each letter thirteen places on.
+pub(super) fn rot13(text: &str) -> String {
+    let turn = |c: char, base: u8| char::from((c as u8 - base + 13) % 26 + base);
+    text.chars()
+        .map(|c| match c {
+            'a'..='z' => turn(c, b'a'),
+            'A'..='Z' => turn(c, b'A'),
+            _ => c,
+        })
+        .collect()
+}

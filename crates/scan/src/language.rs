@@ -1,0 +1,182 @@
+//! What language a text is in, when nobody says so.
+
+use crate::{flow::Language, prose};
+
+/// The language of a piece of code in a document.
+pub(crate) fn language_of(code: &prose::Code) -> Option<Language> {
+    if code.inline {
+        return command_in(&code.text).filter(|at| *at < 3).map(|_| {
+            if is_powershell(&code.text) {
+                Language::PowerShell
+            } else {
+                Language::Shell
+            }
+        });
+    }
+    match code.language.as_str() {
+        "sh" | "bash" | "shell" | "zsh" | "console" | "terminal" | "shell-session"
+        | "shellscript" => Some(Language::Shell),
+        "python" | "py" | "python3" => Some(Language::Python),
+        "js" | "javascript" | "ts" | "typescript" | "jsx" | "tsx" | "mjs" | "node" => {
+            Some(Language::JavaScript)
+        }
+        "powershell" | "ps1" | "pwsh" | "ps" => Some(Language::PowerShell),
+        "bat" | "batch" | "cmd" | "dos" => Some(Language::Batch),
+        "" | "text" | "txt" | "plaintext" => guess(&code.text),
+        _ => None,
+    }
+}
+
+/// The language of a text that doesn't say.
+pub(crate) fn guess(text: &str) -> Option<Language> {
+    let head = text.trim_start();
+    let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
+    if head.starts_with("#!") {
+        let line = head.lines().next().unwrap_or_default();
+        return Some(match line {
+            line if line.contains("python") => Language::Python,
+            line if line.contains("node") || line.contains("deno") || line.contains("bun") => {
+                Language::JavaScript
+            }
+            _ => Language::Shell,
+        });
+    }
+    if is_powershell(text) {
+        return Some(Language::PowerShell);
+    }
+    if has(&[
+        "import os",
+        "import requests",
+        "import subprocess",
+        "import base64",
+        "import socket",
+        "import urllib",
+        "exec(",
+        "__import__(",
+    ]) && !has(&["const ", "let ", "require("])
+    {
+        return Some(Language::Python);
+    }
+    if has(&[
+        "require(",
+        "const ",
+        "=> {",
+        "process.env",
+        "eval(",
+        "new Function",
+    ]) && has(&["(", ";"])
+    {
+        return Some(Language::JavaScript);
+    }
+    text.lines()
+        .any(|line| command_in(line).is_some_and(|at| line[..at].trim().is_empty()))
+        .then_some(Language::Shell)
+}
+
+fn is_powershell(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    [
+        "invoke-expression",
+        "invoke-webrequest",
+        "new-object net.webclient",
+        "iex (",
+        "iex(",
+        "downloadstring(",
+        "start-process ",
+        "set-mppreference",
+        "| iex",
+    ]
+    .iter()
+    .any(|sign| lower.contains(sign))
+        && !lower.contains("powershell ")
+}
+
+/// Where a command begins in a line, if one does.
+pub(crate) fn command_in(line: &str) -> Option<usize> {
+    const PROGRAMS: &[&str] = &[
+        "curl ",
+        "wget ",
+        "bash ",
+        "sh -c",
+        "/bin/bash",
+        "/bin/sh",
+        "echo ",
+        "powershell",
+        "pwsh ",
+        "iex ",
+        "invoke-",
+        "python ",
+        "python3 ",
+        "node ",
+        "npx ",
+        "npm ",
+        "pip ",
+        "pip3 ",
+        "eval ",
+        "base64 ",
+        "printf ",
+        "sudo ",
+        "nc ",
+        "ncat ",
+        "crontab ",
+        "rm -",
+        "chmod ",
+        "cat ~",
+        "cat /",
+        "cat $",
+        "env |",
+        "printenv",
+        "openssl ",
+        "certutil ",
+        "bitsadmin ",
+        "mshta ",
+        "osascript ",
+        "perl -e",
+        "ruby -e",
+        "tar ",
+        "zip ",
+        "scp ",
+        "rsync ",
+        "git clone",
+        "dd if",
+        "xattr ",
+        "security find",
+        "find ~",
+        "find /",
+        "$ ",
+        "(curl",
+        "$(curl",
+        "export ",
+    ];
+    let trimmed = line.trim_start();
+    let offset = line.len() - trimmed.len();
+    let lower = trimmed.to_ascii_lowercase();
+    if PROGRAMS.iter().any(|program| lower.starts_with(program)) {
+        return Some(offset);
+    }
+    // Within a line of data or prose: only what can't be anything else.
+    const SURE: &[&str] = &[
+        "curl -",
+        "curl http",
+        "wget -",
+        "wget http",
+        "bash -c",
+        "sh -c",
+        "powershell -",
+        "| bash",
+        "| sh",
+        "|bash",
+        "|sh",
+    ];
+    let first = SURE.iter().filter_map(|sign| lower.find(sign)).min()?;
+    let start = lower[..first]
+        .rfind(['"', '\'', '`', '('])
+        .map_or(0, |at| at + 1);
+    let start = if lower[start..first].contains(": ") {
+        start + lower[start..first].rfind(": ").unwrap_or(0) + 2
+    } else {
+        start
+    };
+    line.is_char_boundary(offset + start)
+        .then_some(offset + start)
+}

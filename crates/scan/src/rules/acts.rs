@@ -1,0 +1,327 @@
+//! What the rules about programs ask of an act.
+
+use crate::flow::{Act, HostKind, PathKind, SourceKind as S, path_kind};
+
+/// Packages that everybody knows, and so those that others pose as.
+const PACKAGES: &[&str] = &[
+    "requests",
+    "python-dateutil",
+    "numpy",
+    "pandas",
+    "matplotlib",
+    "scipy",
+    "urllib3",
+    "beautifulsoup4",
+    "pyyaml",
+    "cryptography",
+    "pillow",
+    "selenium",
+    "django",
+    "flask",
+    "fastapi",
+    "sqlalchemy",
+    "openai",
+    "anthropic",
+    "langchain",
+    "tensorflow",
+    "pytorch",
+    "transformers",
+    "colorama",
+    "setuptools",
+    "playwright",
+    "lodash",
+    "express",
+    "react",
+    "react-dom",
+    "react-devtools",
+    "axios",
+    "chalk",
+    "commander",
+    "typescript",
+    "webpack",
+    "eslint",
+    "prettier",
+    "discord.js",
+    "web3",
+    "ethers",
+    "dotenv",
+    "puppeteer",
+    "next",
+    "vite",
+    "electron",
+    "mongoose",
+    "socket.io",
+    "node-fetch",
+    "cross-env",
+    "clawhub",
+    "openclaw",
+    "claude-code",
+    "yt-dlp",
+    "telethon",
+    "paramiko",
+    "boto3",
+    "httpx",
+    "aiohttp",
+    "pydantic",
+];
+
+/// A name that differs from a well-known one by letters that look alike, or by one that is doubled, dropped or swapped.
+pub(super) fn installs_look_alike(act: &Act) -> bool {
+    let plain = |name: &str| {
+        name.to_ascii_lowercase()
+            .replace('1', "l")
+            .replace('0', "o")
+            .replace("rn", "m")
+            .replace('_', "-")
+    };
+    act.subject
+        .split_whitespace()
+        .skip(2)
+        .filter(|word| !word.starts_with('-') && word.len() >= 5)
+        .any(|word| {
+            let name = word
+                .split(['=', '<', '>', '@', '['])
+                .next()
+                .unwrap_or_default();
+            let capital_i = name.contains('I').then(|| name.replace('I', "l"));
+            PACKAGES.iter().any(|known| {
+                *known != name.to_ascii_lowercase()
+                    && (plain(name) == plain(known) && name.contains(['0', '1'])
+                        || capital_i.as_deref() == Some(*known))
+            })
+        })
+}
+
+pub(super) fn sends_cloud_key(act: &Act) -> bool {
+    const CLOUD: &[&str] = &[
+        "AWS_SECRET",
+        "AWS_ACCESS_KEY",
+        "AWS_SESSION_TOKEN",
+        "AZURE_",
+        "GOOGLE_APPLICATION",
+        "GCP_",
+        "GITHUB_TOKEN",
+        "GH_TOKEN",
+        "NPM_TOKEN",
+        "OPENAI_API_KEY",
+        "ANTHROPIC_API_KEY",
+        "SSH_",
+        "DATABASE_URL",
+        "STRIPE_SECRET",
+        "PRIVATE_KEY",
+        "VAULT_TOKEN",
+        "KUBE",
+    ];
+    let foreign = act
+        .host
+        .as_ref()
+        .is_none_or(|host| !matches!(host.kind, HostKind::Known | HostKind::Local));
+    foreign
+        && act.host.is_some()
+        && act.taints.iter().any(|taint| {
+            let variable = taint.source.what.to_ascii_uppercase();
+            let owner = act
+                .host
+                .as_ref()
+                .map(|host| host.name.to_ascii_uppercase())
+                .unwrap_or_default();
+            let vendor = variable.split('_').next().unwrap_or_default();
+            taint.source.kind == S::SecretVariable
+                && CLOUD.iter().any(|prefix| variable.contains(prefix))
+                && !owner.contains(vendor)
+        })
+}
+
+pub(super) fn starts_by_itself(act: &Act) -> bool {
+    act.subject.ends_with(":autostart") || path_kind(&act.subject) == PathKind::Autostart
+}
+
+/// What is written fetches, decodes, listens, or opens the door.
+pub(super) fn is_payload(act: &Act) -> bool {
+    const SIGNS: &[&str] = &[
+        "| sh",
+        "| bash",
+        "|sh",
+        "|bash",
+        "/dev/tcp/",
+        "base64 ",
+        "nc -",
+        "ncat ",
+        "python -c",
+        "python3 -c",
+        "eval $(",
+        "eval \"$(curl",
+        "bash -i",
+        "openssl ",
+        "powershell",
+        "iex ",
+        "$(curl",
+        "$(wget",
+    ];
+    let key = act.subject.contains("authorized_keys")
+        && act.detail.split_whitespace().any(|word| word.len() >= 60);
+    key || act.came_from(S::Download)
+        || act.came_from(S::Decoded)
+        || SIGNS.iter().any(|sign| act.detail.contains(sign))
+}
+
+/// What everybody has in a profile: paths, aliases, variables, completions.
+pub(super) fn is_setting(act: &Act) -> bool {
+    let lines = act
+        .detail
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let mut any = false;
+    for line in lines {
+        any = true;
+        let harmless = line.starts_with("export ")
+            || line.starts_with("alias ")
+            || line.starts_with("eval \"$(")
+            || line.starts_with("source ")
+            || line.starts_with(". ")
+            || line.starts_with("[ ")
+            || line.starts_with("autoload")
+            || line.contains("=") && !line.contains(' ');
+        if !harmless {
+            return false;
+        }
+    }
+    any
+}
+
+/// Text from elsewhere in a file that agents read in every session; what a skill puts into its own folder is its own affair.
+pub(super) fn is_fetched_instruction(act: &Act) -> bool {
+    let path = act.subject.to_ascii_lowercase();
+    let read_always = [
+        "claude.md",
+        "agents.md",
+        "gemini.md",
+        "soul.md",
+        "memory.md",
+        "heartbeat.md",
+        "rules",
+        "copilot-instructions.md",
+        "settings.json",
+        ".mcp.json",
+    ]
+    .iter()
+    .any(|end| path.ends_with(end));
+    is_agent_file(act) && act.came_from(S::Download) && read_always && !path.contains("/skills/")
+}
+
+pub(super) fn is_agent_file(act: &Act) -> bool {
+    path_kind(&act.subject) == PathKind::Agent
+}
+
+pub(super) fn changes_settings(act: &Act) -> bool {
+    let path = act.subject.to_ascii_lowercase();
+    let text = act.detail.to_ascii_lowercase();
+    path.ends_with("settings.json")
+        || path.ends_with(".mcp.json")
+        || path.ends_with(".claude.json")
+        || [
+            "ignore previous",
+            "always run",
+            "do not ask",
+            "permissions",
+            "bypass",
+        ]
+        .iter()
+        .any(|sign| text.contains(sign))
+}
+
+pub(super) fn wipes(act: &Act) -> bool {
+    let forced = act.detail.contains("-r")
+        || act.detail.contains("rmtree")
+        || act.detail.contains("-delete")
+        || act.detail.contains("/s")
+        || act.detail.contains("of=")
+        || act.detail.contains("mkfs")
+        || act.detail.contains("-exec")
+        || act.detail.contains("-Recurse")
+        || act.detail.contains("erase");
+    let image = act.detail.contains(".iso") || act.detail.contains(".img");
+    forced
+        && !image
+        && matches!(
+            path_kind(&act.subject),
+            PathKind::Root | PathKind::Home | PathKind::Device
+        )
+}
+
+pub(super) fn names_miner(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    [
+        "xmrig",
+        "stratum+tcp",
+        "stratum+ssl",
+        "coinhive",
+        "cryptonight",
+        "minerd ",
+        "cpuminer",
+        "ethminer",
+        "nbminer",
+        "t-rex -a",
+        "randomx",
+    ]
+    .iter()
+    .any(|name| lower.contains(name))
+}
+
+pub(super) fn unprotects(act: &Act) -> bool {
+    let lower = act.subject.to_ascii_lowercase();
+    [
+        "setenforce 0",
+        "ufw disable",
+        "iptables -f",
+        "csrutil disable",
+        "disablerealtimemonitoring",
+        "exclusionpath",
+        "advfirewall set allprofiles state off",
+        "sslverify false",
+        "core.hookspath",
+        "credential.helper",
+        "core.sshcommand",
+        "auditctl -e 0",
+        "fdesetup disable",
+    ]
+    .iter()
+    .any(|sign| lower.contains(sign))
+        || (lower.contains("systemctl")
+            && [
+                "auditd",
+                "firewalld",
+                "apparmor",
+                "falco",
+                "crowdstrike",
+                "osquery",
+                "clamav",
+                "rsyslog",
+                "ufw",
+            ]
+            .iter()
+            .any(|name| lower.contains(name)))
+}
+
+pub(super) fn installs_from_elsewhere(act: &Act) -> bool {
+    let lower = act.subject.to_ascii_lowercase();
+    let redirect = [
+        "--index-url",
+        "--extra-index-url",
+        "--registry",
+        " -i http",
+        "--find-links",
+        "--trusted-host",
+    ]
+    .iter()
+    .any(|flag| lower.contains(flag));
+    match &act.host {
+        Some(host) => match host.kind {
+            HostKind::Address | HostKind::Drop | HostKind::Anonymous => true,
+            HostKind::Other | HostKind::Example => redirect || host.plain,
+            HostKind::Known | HostKind::Code | HostKind::Chat | HostKind::Local => false,
+        },
+        None => false,
+    }
+}

@@ -1,0 +1,59 @@
+//! The order of a report: worst first, each thing once, no more than the limit.
+
+use std::collections::BTreeSet;
+
+use crate::{
+    report::{Report, Severity},
+    scan::Limits,
+};
+
+/// Worst first, then by place; each thing once; no more than the limit.
+pub(crate) fn settle(report: &mut Report, limits: &Limits) {
+    report.findings.sort_by(|a, b| {
+        b.severity
+            .cmp(&a.severity)
+            .then_with(|| a.place.cmp(&b.place))
+            .then_with(|| a.rule.id().cmp(b.rule.id()))
+    });
+    let mut seen = BTreeSet::new();
+    report.findings.retain(|finding| {
+        seen.insert((
+            finding.rule.id().to_owned(),
+            finding.place.file.clone(),
+            finding.place.line,
+        ))
+    });
+    // Where a rule of a family holds, its milder relatives at the same place say nothing more.
+    let severe: BTreeSet<(String, u32, &str)> = report
+        .findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Critical)
+        .map(|finding| {
+            (
+                finding.place.file.clone(),
+                finding.place.line,
+                finding.rule.category().word(),
+            )
+        })
+        .collect();
+    let keep: Vec<bool> = report
+        .findings
+        .iter()
+        .map(|finding| {
+            finding.severity == Severity::Critical
+                || !severe.contains(&(
+                    finding.place.file.clone(),
+                    finding.place.line,
+                    finding.rule.category().word(),
+                ))
+        })
+        .collect();
+    let mut keep = keep.into_iter();
+    report.findings.retain(|_| keep.next().unwrap_or(true));
+    if report.findings.len() > limits.findings {
+        report.more = report.findings.len() - limits.findings;
+        report.findings.truncate(limits.findings);
+    }
+    report.unread.sort_by(|a, b| a.file.cmp(&b.file));
+    report.unread.dedup();
+}
