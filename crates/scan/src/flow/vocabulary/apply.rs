@@ -315,7 +315,7 @@ fn request(
             &url,
             callee_shown,
             host,
-            sent.taints.clone(),
+            sent.taints,
         );
     } else {
         this.act(
