@@ -88,8 +88,6 @@ pub struct Security {
 pub struct Scan {
     /// Which built-in rules.
     pub rules: ScanRules,
-    /// Known campaigns are looked for.
-    pub indicators: bool,
     /// The folder of the user's own rules, as written.
     pub rules_dir: Option<PathBuf>,
     /// Files of a skill.
@@ -451,7 +449,6 @@ impl View<'_> {
                 Some("seed") => ScanRules::Seed,
                 _ => ScanRules::Evidence,
             },
-            indicators: self.bool("skills.scan.indicators"),
             rules_dir: self.text("skills.scan.rules_dir").map(PathBuf::from),
             max_files: self.int("skills.scan.max_files").unwrap_or(1),
             max_file_bytes: self.int("skills.scan.max_file_bytes").unwrap_or(1),

@@ -195,7 +195,6 @@ fn is_no_looser(before: &Config, after: &Config) -> bool {
             config.validation == crate::Validation::Strict,
             security.scan_on_load,
             security.block_critical,
-            config.scan.indicators,
         ]
     };
     let numbers = |config: &Config| {

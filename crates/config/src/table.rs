@@ -194,15 +194,6 @@ pub static KEYS: &[Key] = &[
         doc: "Which rules the scanner uses: chains of evidence, or the single patterns of the founding design.",
     },
     Key {
-        path: "skills.scan.indicators",
-        kind: Kind::Bool,
-        default: Fallback::Bool(false),
-        env: Some("METIER_SKILLS_SCAN_INDICATORS"),
-        alias: None,
-        project: Project::Tighten(Rule::Only("true")),
-        doc: "Whether the scanner also looks for hosts, files and wallets of known campaigns.",
-    },
-    Key {
         path: "skills.scan.rules_dir",
         kind: Kind::Text,
         default: Fallback::Absent,

@@ -62,7 +62,6 @@ impl Scanner {
                 ScanRules::Evidence => Preset::Evidence,
                 ScanRules::Seed => Preset::Seed,
             },
-            indicators: scan.indicators,
             patterns,
         };
         let limits = Limits {
@@ -72,7 +71,7 @@ impl Scanner {
         };
         let mut hash = DefaultHasher::new();
         stamp.hash(&mut hash);
-        (scan.rules == ScanRules::Seed, scan.indicators).hash(&mut hash);
+        (scan.rules == ScanRules::Seed).hash(&mut hash);
         (limits.files, limits.file_bytes, limits.findings).hash(&mut hash);
         for pattern in &rules.patterns {
             pattern.identity().hash(&mut hash);
@@ -168,7 +167,6 @@ impl Scanner {
     fn add_patterns(&self, files: &[File<'_>], about: &About<'_>, report: &mut Report) {
         let rules = Rules {
             preset: Preset::Evidence,
-            indicators: false,
             patterns: self.rules.patterns.clone(),
         };
         let found = metier_scan::scan(files, about, &rules, &self.limits).findings;

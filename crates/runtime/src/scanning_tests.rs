@@ -88,7 +88,6 @@ fn a_verdict_belongs_to_its_rules() {
     assert_ne!(plain, identity("", 2), "another program");
     for text in [
         "skills.scan.rules = \"seed\"",
-        "skills.scan.indicators = true",
         "skills.scan.max_files = 3",
         "skills.scan.max_file_bytes = 3",
     ] {

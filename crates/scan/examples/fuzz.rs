@@ -81,7 +81,6 @@ fn run(path: &str, input: &[u8], runs: u64) {
     };
     let rules = Rules {
         preset,
-        indicators: true,
         ..Rules::default()
     };
     let report = scan(&[file], &About::default(), &rules, &Limits::default());

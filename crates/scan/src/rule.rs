@@ -233,12 +233,8 @@ pub enum Oddity {
     OpensAndRuns,
     /// Settings of an agent that switch its questions off or add servers and hooks.
     AgentSettings,
-    /// A name of a well-known campaign's host, file or wallet; the list can be switched off.
-    Indicator,
     /// A text decodes to a program or an instruction.
     EncodedText,
     /// A secret stands in the file.
     LiteralSecret,
-    /// Pieces that are put together make a program.
-    SplitCode,
 }

@@ -77,8 +77,6 @@ impl Default for Limits {
 pub struct Rules {
     /// Which set of built-in rules.
     pub preset: Preset,
-    /// Whether the list of known campaigns is used.
-    pub indicators: bool,
     /// Patterns of the user, and of skills of type `security-rule`.
     pub patterns: Vec<Pattern>,
 }
@@ -567,9 +565,6 @@ impl<'a> Scanner<'a> {
         else {
             return;
         };
-        if oddity == Oddity::Indicator && !self.rules.indicators {
-            return;
-        }
         self.push(Finding {
             severity: if serious {
                 rule.severity

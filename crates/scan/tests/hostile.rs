@@ -68,7 +68,6 @@ fn survives(bytes: &[u8]) {
     for preset in [Preset::Evidence, Preset::Seed] {
         let rules = Rules {
             preset,
-            indicators: true,
             ..Rules::default()
         };
         let report = scan(&files, &About::default(), &rules, &Limits::default());

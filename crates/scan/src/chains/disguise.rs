@@ -157,6 +157,9 @@ pub(super) fn hidden_programs(scanner: &mut Scanner<'_>, acts: &[Act]) {
 
 /// A blob, and sentences near it that say how to read it and what to do with the result.
 pub(super) fn decode_by_hand(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
+    if !ClassSet::of(&document.sentences).contains(C::Decode) {
+        return;
+    }
     let content = scanner.texts.0[index].content.clone();
     let mut start = 0;
     for line in content.split_inclusive('\n') {

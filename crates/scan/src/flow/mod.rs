@@ -17,7 +17,7 @@ mod vocabulary;
 
 pub(crate) use eval::{Evaluator, Language, Unit};
 pub(crate) use hosts::{Host, HostKind, Hosts, urls_in};
-pub(crate) use places::{PathKind, path_kind};
+pub(crate) use places::{PathKind, may_name_path, path_kind};
 pub(crate) use value::{SourceKind, Taint};
 pub(crate) use vocabulary::HIDDEN_HOST;
 

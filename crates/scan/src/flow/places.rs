@@ -1,5 +1,9 @@
 //! Paths: what is kept where.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 /// What a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum PathKind {
@@ -140,6 +144,17 @@ const PARTS: &[(&str, PathKind)] = &[
     ("/etc/passwd", PathKind::System),
 ];
 
+/// All parts at once: a text has many words, and each would be searched for each part.
+static FINDER: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::new(PARTS.iter().map(|(part, _)| part)).ok());
+
+/// Whether a text, in lower case, can name a path that means something.
+pub(crate) fn may_name_path(text: &str) -> bool {
+    // A part may begin with the slash that stands before a bare name.
+    let bare = |part: &str| text.contains(part.trim_start_matches('/'));
+    FINDER.as_ref().is_none_or(|finder| finder.is_match(text)) || bare("/.ssh") || bare("/.aws")
+}
+
 /// What is at a path, as far as its name says.
 #[must_use]
 pub(crate) fn path_kind(path: &str) -> PathKind {
@@ -177,8 +192,10 @@ pub(crate) fn path_kind(path: &str) -> PathKind {
         _ => {}
     }
     let slashed = format!("/{lower}");
-    PARTS
-        .iter()
-        .find(|(part, _)| slashed.contains(part))
-        .map_or(PathKind::Other, |(_, kind)| *kind)
+    let Some(finder) = &*FINDER else {
+        return PathKind::Other;
+    };
+    let found = finder.find_overlapping_iter(&slashed);
+    let first = found.map(|found| found.pattern().as_usize()).min();
+    first.map_or(PathKind::Other, |index| PARTS[index].1)
 }

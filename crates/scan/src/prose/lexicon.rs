@@ -218,7 +218,7 @@ pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet
             set.insert(Class::EmailAddress);
         }
     }
-    if text.contains(['/', '~', '\\', '.']) {
+    if crate::flow::may_name_path(text) {
         use crate::flow::{PathKind, path_kind};
         let secret = text
             .split(|c: char| {

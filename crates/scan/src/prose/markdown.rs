@@ -1,7 +1,8 @@
 //! Markdown, taken apart: sentences with their roles, and code with its language.
 
-use std::ops::Range;
+use std::{ops::Range, sync::LazyLock};
 
+use aho_corasick::AhoCorasick;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::{ClassSet, Role, Sentence, classes_of, lexicon::Class};
@@ -259,7 +260,11 @@ impl<'t> Reader<'t> {
                     .iter()
                     .any(|quote| quote.contains(&(range.start + at)))
             });
-            let in_quotes = classes_of(text, |_| true);
+            let in_quotes = if quoted.is_empty() {
+                classes
+            } else {
+                classes_of(text, |_| true)
+            };
             let mut role = if classes.contains(Class::Negation) && !is_negation_harmless(text) {
                 self.role(&[Class::Negation])
             } else {
@@ -376,7 +381,10 @@ fn is_warning_heading(heading: &str) -> bool {
         "rationalizations",
         "out of scope",
     ];
-    SIGNS.iter().any(|sign| heading.contains(sign))
+    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(SIGNS).ok());
+    FINDER
+        .as_ref()
+        .is_some_and(|finder| finder.is_match(heading))
 }
 
 /// Sentences that introduce or are an example of what is wrong.
@@ -417,7 +425,8 @@ fn is_bad_example(text: &str) -> bool {
         "reject",
         "refuse",
     ];
-    SIGNS.iter().any(|sign| text.contains(sign))
+    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(SIGNS).ok());
+    FINDER.as_ref().is_some_and(|finder| finder.is_match(text))
 }
 
 /// "Don't worry", "do not forget to", "cannot be used without": a negation that takes nothing back.
@@ -465,7 +474,9 @@ fn is_negation_harmless(text: &str) -> bool {
         "do not explain",
         "do not stop",
     ];
-    HARMLESS.iter().any(|phrase| text.contains(phrase))
+    static FINDER: LazyLock<Option<AhoCorasick>> =
+        LazyLock::new(|| AhoCorasick::new(HARMLESS).ok());
+    FINDER.as_ref().is_some_and(|finder| finder.is_match(text))
 }
 
 /// Stretches within quotation marks that hold at least three words.

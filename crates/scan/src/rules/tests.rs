@@ -102,10 +102,7 @@ fn report(sample: Sample) -> Report {
         declared: skill.declared,
         ..About::default()
     };
-    let rules = Rules {
-        indicators: true,
-        ..Rules::default()
-    };
+    let rules = Rules { ..Rules::default() };
     scan(&files, &about, &rules, &Limits::default())
 }
 

@@ -309,14 +309,7 @@ fn request(
     let callee_shown = if hidden { HIDDEN_HOST } else { callee };
     let sent = sent_in(args);
     if posts {
-        this.act(
-            ActKind::Send,
-            at,
-            &url,
-            callee_shown,
-            host,
-            sent.taints,
-        );
+        this.act(ActKind::Send, at, &url, callee_shown, host, sent.taints);
     } else {
         this.act(
             ActKind::Fetch,
