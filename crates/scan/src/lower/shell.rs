@@ -220,20 +220,18 @@ fn parse(text: &str, wary: bool, left: &Patience) -> Option<Tree> {
     if steps == 0 || left.mistakes.get() == 0 {
         return None;
     }
-    let (mut read, mut taken) = (0, 0);
+    let read = Cell::new(0_usize);
+    let mut taken = 0;
+    // It must get what it asks for: a chunk that ends within a character and has nothing after it makes it read from nowhere.
     let mut give = |offset: usize, _| {
-        read += 1;
-        if read > chunks {
-            &[][..]
-        } else {
-            bytes
-                .get(offset..(offset + CHUNK).min(bytes.len()))
-                .unwrap_or_default()
-        }
+        read.set(read.get() + 1);
+        bytes
+            .get(offset..(offset + CHUNK).min(bytes.len()))
+            .unwrap_or_default()
     };
     let mut watch = |state: &ParseState| {
         taken += 1;
-        if taken > steps || (wary && state.has_error()) {
+        if taken > steps || read.get() > chunks || (wary && state.has_error()) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -255,7 +253,7 @@ fn parse(text: &str, wary: bool, left: &Patience) -> Option<Tree> {
         let spent = MISTAKE + length * length;
         left.mistakes.set(left.mistakes.get().saturating_sub(spent));
     }
-    tree.filter(|_| read <= chunks)
+    tree.filter(|_| read.get() <= chunks)
 }
 
 fn position(byte: usize) -> At {

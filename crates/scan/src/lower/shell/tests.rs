@@ -416,3 +416,13 @@ proptest! {
         proptest::prop_assert!(program.broken.is_none_or(|at| at as usize <= text.len()));
     }
 }
+
+/// The parser's lexer decodes a character again when its chunk ended within it; there has to be a rest.
+#[test]
+fn characters_across_chunks_are_read_however_often() {
+    for unit in ["e(x): r\u{fffd}turn", "`\u{fffd}$(", "é\"", "<<\u{fffd}\n"] {
+        for count in [100, 200, 400] {
+            drop(shell(&unit.repeat(count)));
+        }
+    }
+}
