@@ -368,7 +368,7 @@ impl<'u> Evaluator<'u> {
                 let items: Vec<Value> = items.iter().map(|item| self.value(item)).collect();
                 let mut whole = Value::default();
                 items.iter().for_each(|item| whole.absorb(item));
-                whole.items = Some(items);
+                whole.set_items(items);
                 whole
             }
             Expr::Lambda { body, .. } => {
