@@ -393,6 +393,30 @@ fn a_flood_of_findings_is_cut_and_counted() {
     assert!(report.more > 0);
 }
 
+/// Values that are made of themselves: twice as large with each line.
+#[test]
+fn values_that_double_stay_small() {
+    for (path, line) in [
+        ("run.py", "s = [s, s]\n"),
+        ("run.py", "s = s + s + 'a'\n"),
+        ("run.py", "s = f'{s}{s}'\n"),
+        ("run.py", "s = (s, [s], {'a': s})\n"),
+        ("run.js", "s = [s, s];\n"),
+        ("run.js", "s = `${s}${s}a`;\n"),
+        ("run.js", "s = {a: s, b: [s]};\n"),
+        ("run.sh", "s=($s $s)\n"),
+        ("run.sh", "s=\"$s$s\"\n"),
+        ("run.ps1", "$s = @($s, $s)\n"),
+    ] {
+        let start = Instant::now();
+        drop(scanned(
+            path,
+            format!("s = 'a'\n{}", line.repeat(60)).as_bytes(),
+        ));
+        assert!(start.elapsed() < Duration::from_secs(20), "{line}");
+    }
+}
+
 /// Patterns that take a backtracking engine for ever.
 #[test]
 fn a_pattern_can_not_be_made_slow() {

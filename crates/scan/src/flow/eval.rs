@@ -47,6 +47,8 @@ const DEEPEST: u32 = 12;
 /// How many expressions are looked at in all, per skill: a bound for hostile programs, not for real ones.
 const MOST_STEPS: u32 = 2_000_000;
 const MOST_ACTS: usize = 20_000;
+/// How many members of a name are taken off in search of one that is known.
+const MOST_MEMBERS: usize = 16;
 /// Longer literals are data that nobody reads.
 const LARGEST_BLOB: usize = 64 * 1024;
 
@@ -366,7 +368,7 @@ impl<'u> Evaluator<'u> {
                 let items: Vec<Value> = items.iter().map(|item| self.value(item)).collect();
                 let mut whole = Value::default();
                 items.iter().for_each(|item| whole.absorb(item));
-                whole.items = Some(items);
+                whole.set_items(items);
                 whole
             }
             Expr::Lambda { body, .. } => {
@@ -386,7 +388,11 @@ impl<'u> Evaluator<'u> {
         }
         // `response.text` where `response` is known.
         let mut base = name;
-        while let Some((shorter, _)) = base.rsplit_once('.') {
+        // A chain of a million members has a million beginnings; nobody writes more than a few.
+        for _ in 0..MOST_MEMBERS {
+            let Some((shorter, _)) = base.rsplit_once('.') else {
+                break;
+            };
             base = shorter;
             if let Some(known) = self
                 .lookup(base)

@@ -67,6 +67,7 @@ pub struct Taint {
 const MOST_TAINTS: usize = 12;
 const MOST_TEXTS: usize = 4;
 const LONGEST_TEXT: usize = 64 * 1024;
+const MOST_WITHIN: usize = 64;
 
 /// The sign for a piece of text that isn't known.
 pub(crate) const UNKNOWN: char = '\0';
@@ -183,6 +184,22 @@ impl Value {
         }
         result.texts = Self::text(text).texts;
         result
+    }
+
+    /// Its items. Lists within lists are kept only while they are small: `s = [s, s]` forty times would be a tree
+    /// that fits no machine.
+    pub(crate) fn set_items(&mut self, mut items: Vec<Self>) {
+        for item in &mut items {
+            if item.weight() > MOST_WITHIN {
+                item.items = None;
+            }
+        }
+        self.items = Some(items);
+    }
+
+    /// How many values it is made of.
+    fn weight(&self) -> usize {
+        1 + self.items.iter().flatten().map(Self::weight).sum::<usize>()
     }
 
     /// The same sources, another text.

@@ -10,6 +10,13 @@ use crate::form::{Arg, At, Call, Expr, Stmt};
 
 /// How deep the form may be. Measured: about 6 KiB of stack a level when lowering without optimisation.
 pub(super) const MAX_DEPTH: u32 = 160;
+/// Names above this many bytes get no more members: nobody knows them, and to write them out takes the square of their length.
+const LONGEST_PATH: usize = 1000;
+
+/// Whether a name is too long for another member.
+pub(super) fn is_long(value: &Expr) -> bool {
+    matches!(value, Expr::Name(path, _) if path.len() > LONGEST_PATH)
+}
 /// How often a chain of operators may change between joining and the rest before all of it is `Parts`.
 const MOST_SWITCHES: u32 = 4;
 /// Longer lists are data, not tables of words.

@@ -19,7 +19,7 @@ use tokens::{Token, What, tokens};
 use crate::form::{Arg, At, Call, Expr, Program, Stmt, WRITE};
 
 /// Texts above this many bytes are not read, nor are batch files.
-pub(super) const LIMIT: usize = 512 << 10;
+pub(super) const LIMIT: usize = 128 << 10;
 /// How deep parentheses and blocks may nest.
 const DEPTH: usize = 60;
 /// How many operators or members may follow each other before they are just parts.

@@ -214,26 +214,24 @@ fn walk(
 /// in chunks read and in the parser's own steps, so that the answer is the same everywhere.
 /// Scripts need up to 3 reads a chunk.
 fn parse(text: &str, wary: bool, left: &Patience) -> Option<Tree> {
-    let bytes = text.as_bytes();
+    let bytes = plain(text);
     let chunks = 500 + bytes.len() / CHUNK * 16;
     let steps = (500 + bytes.len() / (2 * BYTES_A_STEP)).min(left.steps.get());
     if steps == 0 || left.mistakes.get() == 0 {
         return None;
     }
-    let (mut read, mut taken) = (0, 0);
+    let read = Cell::new(0_usize);
+    let mut taken = 0;
+    // It must get what it asks for: told that the text ends within a character, it would read from address 0.
     let mut give = |offset: usize, _| {
-        read += 1;
-        if read > chunks {
-            &[][..]
-        } else {
-            bytes
-                .get(offset..(offset + CHUNK).min(bytes.len()))
-                .unwrap_or_default()
-        }
+        read.set(read.get() + 1);
+        bytes
+            .get(offset..(offset + CHUNK).min(bytes.len()))
+            .unwrap_or_default()
     };
     let mut watch = |state: &ParseState| {
         taken += 1;
-        if taken > steps || (wary && state.has_error()) {
+        if taken > steps || read.get() > chunks || (wary && state.has_error()) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -255,7 +253,21 @@ fn parse(text: &str, wary: bool, left: &Patience) -> Option<Tree> {
         let spent = MISTAKE + length * length;
         left.mistakes.set(left.mistakes.get().saturating_sub(spent));
     }
-    tree.filter(|_| read <= chunks)
+    tree.filter(|_| read.get() <= chunks)
+}
+
+/// The text as the parser gets it. The grammar's scanner looks characters up in tables of the C library that end at 255, and reads
+/// beyond them; so other characters are spelt as a dot and letters, which are parts of words as well. What stands there is
+/// taken from the text.
+fn plain(text: &str) -> Vec<u8> {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.";
+    text.bytes()
+        .map(|byte| match byte {
+            0..=0x7f => byte,
+            0x80..=0xbf => LETTERS[usize::from(byte & 63)],
+            0xc0.. => b'.',
+        })
+        .collect()
 }
 
 fn position(byte: usize) -> At {

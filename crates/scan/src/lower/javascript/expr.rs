@@ -10,7 +10,7 @@ use oxc_span::GetSpan;
 use super::JavaScript;
 use super::module::module_name;
 use crate::form::{Arg, Expr, Stmt};
-use crate::lower::frame::{Chain, call, is_simple};
+use crate::lower::frame::{Chain, call, is_long, is_simple};
 
 impl JavaScript {
     /// Lowers an expression; what must happen before it is put into the body.
@@ -222,6 +222,7 @@ impl JavaScript {
     pub(super) fn access(&self, object: &Expression<'_>, base: Expr, name: &str) -> Expr {
         let at = object.span().start;
         match base {
+            long @ Expr::Name(..) if is_long(&long) => long,
             Expr::Name(path, at) => Expr::Name(self.member(&path, name), at),
             base if name == "constructor" && makes_function(object, &base) => {
                 Expr::Name("Function".to_owned(), at)

@@ -97,3 +97,10 @@ proptest::proptest! {
         drop(powershell(&text));
     }
 }
+
+#[test]
+fn a_here_string_may_end_within_its_first_line() {
+    for text in ["@'é", "@\"é", "@'", "@\"\n", "$@'日本"] {
+        drop(powershell(text));
+    }
+}

@@ -175,10 +175,11 @@ fn here(rest: &str, at: usize) -> Read {
     } else {
         "\n\"@"
     };
-    let start = rest.find('\n').map_or(rest.len(), |line| line + 1);
-    let end = rest[start.saturating_sub(1)..]
+    let line = rest.find('\n').unwrap_or(rest.len());
+    let start = (line + 1).min(rest.len());
+    let end = rest[line..]
         .find(close)
-        .map_or(rest.len(), |found| start - 1 + found);
+        .map_or(rest.len(), |found| line + found);
     let length = (end + 3).min(rest.len());
     let body = rest.get(start..end).unwrap_or_default();
     if close == "\n'@" {

@@ -8,7 +8,7 @@ use ruff_python_ast::{
 
 use super::Python;
 use crate::form::{At, Expr, Stmt};
-use crate::lower::frame::{Chain, method};
+use crate::lower::frame::{Chain, is_long, method};
 
 impl Python {
     /// Lowers an expression; what must happen before it (loops of comprehensions, `:=`) is put into the body.
@@ -159,6 +159,7 @@ impl Python {
     /// A member of a value.
     pub(super) fn of(&self, base: Expr, name: &str) -> Expr {
         match base {
+            long @ Expr::Name(..) if is_long(&long) => long,
             Expr::Name(path, at) => Expr::Name(self.member(&path, name), at),
             Expr::Call(call)
                 if matches!(call.callee.as_str(), "globals" | "locals" | "vars")

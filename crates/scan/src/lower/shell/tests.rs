@@ -416,3 +416,21 @@ proptest! {
         proptest::prop_assert!(program.broken.is_none_or(|at| at as usize <= text.len()));
     }
 }
+
+/// The parser is written in C, and two kinds of character made it read where there is nothing.
+#[test]
+fn characters_beyond_ascii_are_safe_and_kept() {
+    for unit in [
+        "e(x): r\u{fffd}turn",
+        "`\u{fffd}$(",
+        "é\"",
+        "<<\u{fffd}\n",
+        "{\u{10ffff}",
+    ] {
+        for count in [1, 100, 200, 400] {
+            drop(shell(&unit.repeat(count)));
+        }
+    }
+    check("écho \"日本$x\" 'ü'", r#"écho[join("日本", $x), "ü"]"#);
+    check("cat <<É\nå $x\nÉ\n", "cat[] <- join(\"å \", $x, \"\\n\")");
+}
