@@ -1,5 +1,9 @@
 //! What language a text is in, when nobody says so.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 use crate::{flow::Language, prose};
 
 /// The language of a piece of code in a document.
@@ -168,7 +172,8 @@ pub(crate) fn command_in(line: &str) -> Option<usize> {
         "|bash",
         "|sh",
     ];
-    let first = SURE.iter().filter_map(|sign| lower.find(sign)).min()?;
+    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(SURE).ok());
+    let first = FINDER.as_ref()?.find(&lower)?.start();
     let start = lower[..first]
         .rfind(['"', '\'', '`', '('])
         .map_or(0, |at| at + 1);
