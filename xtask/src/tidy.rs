@@ -30,16 +30,7 @@ const MACHINE: &[&str] = &[
 const MACHINE_ALLOWED: &[(&str, &str, &str)] = &[];
 
 /// (file or `file::function`, reason): tables may be tall.
-const TALL_ALLOWED: &[(&str, &str)] = &[
-    (
-        "crates/catalog/tests/all/discovery.rs",
-        "a flat list of small tests, one for each thing a folder can do to us",
-    ),
-    (
-        "crates/model/tests/hostile.rs",
-        "a flat list of small tests, one for each thing a frontmatter can do to us",
-    ),
-];
+const TALL_ALLOWED: &[(&str, &str)] = &[];
 
 const MAX_FUNCTION: usize = 100;
 const MAX_FILE: usize = 800;

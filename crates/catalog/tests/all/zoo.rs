@@ -9,7 +9,7 @@ use std::{
 use metier_catalog::Entry;
 use metier_model::{Mode, Severity};
 
-use crate::{LIMITS, discovery::loads_as_listed, look, options};
+use crate::{LIMITS, discovery::roots::loads_as_listed, look, options};
 
 fn fixtures(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
