@@ -6,7 +6,6 @@ use metier_sdk::Permission;
 
 use crate::{
     flow::{Act, ActKind, HostKind, PathKind, path_kind},
-    matching::Context,
     prose::Role,
     report::{Capabilities, Finding, FoundBy, Place, Severity},
     rule::When,
@@ -16,7 +15,7 @@ use crate::{
 };
 
 /// Gathers capabilities from acts; what stands in warnings and tables isn't done.
-pub(crate) fn of(acts: &[Act], origins: &[Origin], _context: &Context) -> Capabilities {
+pub(crate) fn of(acts: &[Act], origins: &[Origin]) -> Capabilities {
     let mut found = Capabilities::default();
     for act in acts {
         let Some(origin) = origins.get(act.site.unit as usize) else {

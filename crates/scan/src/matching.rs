@@ -25,7 +25,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn new(about: &About<'_>, _texts: &Texts) -> Self {
+    pub(crate) fn new(about: &About<'_>) -> Self {
         let all = format!("{} {}", about.name, about.description).to_lowercase();
         let words = all
             .split(|c: char| !c.is_alphanumeric())

@@ -589,14 +589,14 @@ impl<'a> Scanner<'a> {
         if !complete {
             self.unread("", "its programs are too large to be followed".to_owned());
         }
-        let context = Context::new(self.about, &self.texts);
+        let context = Context::new(self.about);
         for act in &acts {
             self.act(act, &context);
         }
         crate::chains::look(&mut self, &acts, &context);
         matching::sentences(&mut self);
         matching::patterns(&mut self);
-        self.report.capabilities = capability::of(&acts, &self.origins, &context);
+        self.report.capabilities = capability::of(&acts, &self.origins);
         capability::undeclared(&mut self);
         crate::settle::settle(&mut self.report, limits);
         self.report

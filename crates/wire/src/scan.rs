@@ -224,7 +224,7 @@ pub fn sarif(document: &ScanDocument, version: &str) -> Value {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
         "runs": [{
-            "tool": { "driver": { "name": "metier", "version": version, "informationUri": "https://github.com/metier-dev/metier", "rules": rules } },
+            "tool": { "driver": { "name": "metier", "version": version, "rules": rules } },
             "results": results,
             "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": notifications }],
             "columnKind": "unicodeCodePoints",

@@ -12,6 +12,12 @@ use crate::{
 /// How far around a command its sentences are looked for, in bytes.
 const AROUND: usize = 700;
 
+/// What the first sentences of a passage are about, leaving out those that warn.
+fn told_in(passage: &[Sentence], sentences: usize) -> ClassSet {
+    let told = passage.iter().take(sentences);
+    ClassSet::of(told.filter(|sentence| sentence.role != Role::Warning))
+}
+
 /// "X must be installed first. Download it from …"
 pub(super) fn lures(
     scanner: &mut Scanner<'_>,
@@ -21,12 +27,7 @@ pub(super) fn lures(
 ) {
     for position in 0..document.sentences.len() {
         let passage = matching::passage(&document.sentences, position);
-        let told = ClassSet::of(
-            passage
-                .iter()
-                .take(4)
-                .filter(|sentence| sentence.role != Role::Warning),
-        );
+        let told = told_in(passage, 4);
         let lure = told.matches(
             &[
                 &[C::Required],
@@ -117,12 +118,7 @@ pub(super) fn stranger_programs(
 ) {
     for position in 0..document.sentences.len() {
         let passage = matching::passage(&document.sentences, position);
-        let told = ClassSet::of(
-            passage
-                .iter()
-                .take(3)
-                .filter(|sentence| sentence.role != Role::Warning),
-        );
+        let told = told_in(passage, 3);
         if !told.matches(
             &[&[C::Download], &[C::Run, C::Install], &[C::ForeignUrl]],
             &[C::Threat],

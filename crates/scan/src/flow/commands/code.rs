@@ -29,14 +29,7 @@ impl Command<'_> {
             let mut taints = script.taints.clone();
             if let Some(path) = script.known() {
                 if path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/") {
-                    this.act(
-                        ActKind::RemoteShell,
-                        self.at,
-                        &self.line(),
-                        "",
-                        None,
-                        Vec::new(),
-                    );
+                    self.does(this, ActKind::RemoteShell);
                 }
                 taints.extend(
                     this.file(path)
@@ -60,37 +53,14 @@ impl Command<'_> {
                     .any(|name| taint.source.what.starts_with(name))
         };
         if self.input.taints.iter().any(waits) {
-            this.act(
-                ActKind::RemoteShell,
-                self.at,
-                &self.line(),
-                "",
-                None,
-                Vec::new(),
-            );
+            self.does(this, ActKind::RemoteShell);
         }
         if self.input != Value::default() {
-            this.act(
-                ActKind::Run,
-                self.at,
-                &self.input.shown(),
-                self.name,
-                None,
-                self.input.taints.clone(),
-            );
-            let input = self.input.clone();
-            return this.with_ambient(&input, |this| this.nested(Language::Shell, &input, self.at));
+            return self.runs_input(this, ActKind::Run, Language::Shell);
         }
         // `bash -i >& /dev/tcp/…`
         if self.texts().any(|word| word.contains("/dev/tcp/")) {
-            this.act(
-                ActKind::RemoteShell,
-                self.at,
-                &self.line(),
-                "",
-                None,
-                Vec::new(),
-            );
+            self.does(this, ActKind::RemoteShell);
         }
         Value::default()
     }
@@ -214,16 +184,7 @@ impl Command<'_> {
             return Some(this.with_ambient(&code, |this| this.nested(language, &code, self.at)));
         }
         if self.input != Value::default() && self.operands().all(|word| word.known() == Some("-")) {
-            this.act(
-                ActKind::Eval,
-                self.at,
-                &self.input.shown(),
-                self.name,
-                None,
-                self.input.taints.clone(),
-            );
-            let input = self.input.clone();
-            return Some(this.with_ambient(&input, |this| this.nested(language, &input, self.at)));
+            return Some(self.runs_input(this, ActKind::Eval, language));
         }
         let script = self
             .operands()

@@ -82,7 +82,7 @@ impl Command<'_> {
                 Some(Value::default())
             }
             "chmod" | "chown" | "setcap" | "icacls" | "xattr" | "spctl" | "attrib" => {
-                this.act(ActKind::Permit, self.at, &line, self.name, None, Vec::new());
+                self.does(this, ActKind::Permit);
                 Some(Value::default())
             }
             _ => None,
@@ -132,25 +132,11 @@ impl Command<'_> {
             | "fdesetup"
             | "nvram"
             | "set-executionpolicy" => {
-                this.act(
-                    ActKind::Unprotect,
-                    self.at,
-                    &line,
-                    self.name,
-                    None,
-                    Vec::new(),
-                );
+                self.does(this, ActKind::Unprotect);
                 Some(Value::default())
             }
             "systemctl" if lower.contains("stop") || lower.contains("disable") => {
-                this.act(
-                    ActKind::Unprotect,
-                    self.at,
-                    &line,
-                    self.name,
-                    None,
-                    Vec::new(),
-                );
+                self.does(this, ActKind::Unprotect);
                 Some(Value::default())
             }
             "git"
@@ -162,14 +148,7 @@ impl Command<'_> {
                         || lower.contains("http.proxy")
                         || lower.contains("sslverify false")) =>
             {
-                this.act(
-                    ActKind::Unprotect,
-                    self.at,
-                    &line,
-                    self.name,
-                    None,
-                    Vec::new(),
-                );
+                self.does(this, ActKind::Unprotect);
                 Some(Value::default())
             }
             _ => None,

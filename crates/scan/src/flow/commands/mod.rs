@@ -225,6 +225,25 @@ impl Command<'_> {
         line
     }
 
+    /// The command line is an act of this kind, whatever it is given.
+    fn does(&self, this: &mut Evaluator<'_>, kind: ActKind) {
+        this.act(kind, self.at, &self.line(), self.name, None, Vec::new());
+    }
+
+    /// What is piped into it is run, as a program of this language.
+    fn runs_input(&self, this: &mut Evaluator<'_>, kind: ActKind, language: Language) -> Value {
+        let input = &self.input;
+        this.act(
+            kind,
+            self.at,
+            &input.shown(),
+            self.name,
+            None,
+            input.taints.clone(),
+        );
+        this.with_ambient(input, |this| this.nested(language, input, self.at))
+    }
+
     /// Arguments and input, put together.
     fn given(&self) -> Value {
         let mut value = Value::default();

@@ -62,14 +62,7 @@ impl Command<'_> {
         if kind == SourceKind::Environment {
             this.act(ActKind::Environment, self.at, "*", "", None, Vec::new());
         } else {
-            this.act(
-                ActKind::Run,
-                self.at,
-                &self.line(),
-                self.name,
-                None,
-                Vec::new(),
-            );
+            self.does(this, ActKind::Run);
         }
         let mut value = self.given();
         value.texts.clear();
@@ -129,10 +122,10 @@ impl Command<'_> {
             || line.contains("exec:") && line.contains("sh")
             || line.contains("EXEC:");
         if gives_shell {
-            this.act(ActKind::RemoteShell, self.at, &line, "", None, Vec::new());
+            self.does(this, ActKind::RemoteShell);
         }
         if self.has_flag("-l", 'l') {
-            this.act(ActKind::Listen, self.at, &line, "", None, Vec::new());
+            self.does(this, ActKind::Listen);
         } else {
             let host = self.texts().find_map(Host::of);
             let mut sent = self.input.clone();
