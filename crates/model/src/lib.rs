@@ -27,6 +27,7 @@ mod permission;
 mod read;
 mod report;
 mod rules;
+pub mod scope;
 pub mod template;
 pub mod text;
 mod words;
@@ -44,6 +45,7 @@ pub use name::SkillName;
 pub use permission::{Want, WantError};
 pub use read::{FileText, Files, Parsed, STANDARD_FIELDS, parse, parse_card, parse_thoroughly};
 pub use rules::{PatternRule, RuleMistake, rules_in_file, rules_in_manifest};
+pub use scope::Scope;
 pub use words::{Backend, Digest, NotADigest, Os, SkillType, Source, Types, UnknownWord, Version};
 
 /// The body of a SKILL.md: what stands behind its frontmatter, or everything if it has none.

@@ -4,13 +4,23 @@ use std::{fmt, str::FromStr};
 
 use metier_sdk::Permission;
 
+use crate::scope::{NotAScope, Scope};
+
 /// A permission that a skill asks for, with the scope it asks for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Want {
     /// Which of the ten.
     pub permission: Permission,
-    /// `git *` in `shell:exec(git *)`; `None` asks for all of it.
-    pub scope: Option<Box<str>>,
+    /// How far it reaches: `git *` in `shell:exec(git *)`.
+    pub scope: Scope,
+}
+
+impl Want {
+    /// Whether everything that `other` asks for is in this one.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        self.permission == other.permission && self.scope.covers(&other.scope)
+    }
 }
 
 /// Why a text is not a permission.
@@ -18,15 +28,20 @@ pub struct Want {
 pub enum WantError {
     /// Not one of the ten.
     Unknown(String),
-    /// The brackets are not closed, empty, or something follows them.
-    Scope,
+    /// The brackets are not closed, or something follows them.
+    Brackets,
+    /// What stands in the brackets is not in the grammar of that permission.
+    Scope(Permission, NotAScope),
 }
 
 impl fmt::Display for WantError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unknown(word) => write!(f, "`{}` is not a permission", word.escape_debug()),
-            Self::Scope => f.write_str("a scope is written in brackets, as in `shell:exec(git *)`"),
+            Self::Brackets => {
+                f.write_str("a scope is written in brackets, as in `shell:exec(git *)`")
+            }
+            Self::Scope(permission, problem) => write!(f, "`{permission}`: {problem}"),
         }
     }
 }
@@ -39,20 +54,19 @@ impl FromStr for Want {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (word, scope) = match text.split_once('(') {
             None => (text, None),
-            Some((word, rest)) => {
-                let scope = rest
-                    .strip_suffix(')')
-                    .filter(|scope| !scope.trim().is_empty())
-                    .ok_or(WantError::Scope)?;
-                if scope.chars().any(char::is_control) {
-                    return Err(WantError::Scope);
-                }
-                (word, Some(scope.into()))
-            }
+            Some((word, rest)) => (word, Some(rest)),
         };
         let permission = word
             .parse()
             .map_err(|_| WantError::Unknown(word.to_owned()))?;
+        let scope = match scope {
+            None => Scope::All,
+            Some(rest) => {
+                let inner = rest.strip_suffix(')').ok_or(WantError::Brackets)?;
+                Scope::parse(permission, inner)
+                    .map_err(|problem| WantError::Scope(permission, problem))?
+            }
+        };
         Ok(Self { permission, scope })
     }
 }
@@ -60,8 +74,8 @@ impl FromStr for Want {
 impl fmt::Display for Want {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.scope {
-            None => write!(f, "{}", self.permission),
-            Some(scope) => write!(f, "{}({scope})", self.permission),
+            Scope::All => write!(f, "{}", self.permission),
+            scope => write!(f, "{}({scope})", self.permission),
         }
     }
 }

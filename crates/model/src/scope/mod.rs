@@ -1,0 +1,151 @@
+//! Scopes: what stands in the brackets of `shell:exec(git *)`.
+//!
+//! A scope can only narrow. The grammar is closed and differs by permission, so that whatever is not understood is a
+//! mistake that somebody hears of, and never "all".
+//!
+//! ```text
+//! file:read(./src/**)   file:write(~/notes/*.md)   git:read(.)      paths: project, home or absolute; `*`, `?`, `**`
+//! shell:exec(git log *) shell:exec(scripts/*.sh)                    words: a last `*` is any further words
+//! shell:exec(git log | head)                                        anything with shell signs: exactly this line
+//! net:fetch(api.github.com) net:fetch(*.a.io:8443) net:fetch([::1])  hosts and addresses, not URLs
+//! env:read(GITHUB_TOKEN)                                            one variable, no pattern
+//! llm:call(anthropic/*) skill:invoke(review-*)                      names
+//! ```
+
+mod command;
+mod glob;
+mod host;
+mod path;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use metier_sdk::Permission;
+
+pub use command::CommandPattern;
+pub use host::HostPattern;
+pub use path::{Anchor, PathPattern, Reach};
+
+/// How far a permission reaches.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Scope {
+    /// No brackets: as far as it ever reaches.
+    All,
+    /// Files and repositories.
+    Paths(PathPattern),
+    /// Commands.
+    Command(CommandPattern),
+    /// A host on the network.
+    Host(HostPattern),
+    /// An environment variable.
+    Variable(Box<str>),
+    /// A model or a skill; `*` stands for any letters.
+    Name(Box<str>),
+}
+
+/// Why a text is not a scope of its permission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotAScope(pub &'static str);
+
+impl fmt::Display for NotAScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for NotAScope {}
+
+/// Longer than any real one; a dialog must be able to show it.
+const MAX_LENGTH: usize = 4096;
+
+impl Scope {
+    /// Reads what stands in the brackets.
+    ///
+    /// # Errors
+    /// When the text is not in the grammar of that permission.
+    pub fn parse(permission: Permission, text: &str) -> Result<Self, NotAScope> {
+        if text.len() > MAX_LENGTH {
+            return Err(NotAScope("a scope is at most 4096 bytes long"));
+        }
+        if text.trim() != text || text.is_empty() {
+            return Err(NotAScope(
+                "a scope has no blanks at its ends and is not empty",
+            ));
+        }
+        if text.chars().any(char::is_control) {
+            return Err(NotAScope("a scope has no control characters"));
+        }
+        match permission {
+            Permission::FileRead
+            | Permission::FileWrite
+            | Permission::GitRead
+            | Permission::GitWrite => PathPattern::parse(text).map(Self::Paths),
+            Permission::ShellExec => CommandPattern::parse(text).map(Self::Command),
+            Permission::NetFetch => HostPattern::parse(text).map(Self::Host),
+            Permission::EnvRead | Permission::EnvWrite => variable(text).map(Self::Variable),
+            Permission::LlmCall | Permission::SkillInvoke => name(text).map(Self::Name),
+        }
+    }
+
+    /// Whether everything in `other` is in this one. Says no where it is not sure.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::All, _) => true,
+            (Self::Paths(this), Self::Paths(other)) => this.covers(other),
+            (Self::Command(this), Self::Command(other)) => this.covers(other),
+            (Self::Host(this), Self::Host(other)) => this.covers(other),
+            (Self::Variable(this), Self::Variable(other)) => this == other,
+            (Self::Name(this), Self::Name(other)) => this == other || glob::matches(this, other),
+            _ => false,
+        }
+    }
+
+    /// Whether a name is in a scope of names.
+    #[must_use]
+    pub fn names(&self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Name(pattern) => glob::matches(pattern, name),
+            Self::Variable(variable) => **variable == *name,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => Ok(()),
+            Self::Paths(pattern) => write!(f, "{pattern}"),
+            Self::Command(pattern) => write!(f, "{pattern}"),
+            Self::Host(pattern) => write!(f, "{pattern}"),
+            Self::Variable(text) | Self::Name(text) => f.write_str(text),
+        }
+    }
+}
+
+fn variable(text: &str) -> Result<Box<str>, NotAScope> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if text.starts_with(|c: char| c.is_ascii_digit()) || !text.chars().all(fits) {
+        return Err(NotAScope(
+            "name one variable, as in `env:read(GITHUB_TOKEN)`; there is no pattern for several",
+        ));
+    }
+    Ok(text.into())
+}
+
+fn name(text: &str) -> Result<Box<str>, NotAScope> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_./:*".contains(c);
+    if !text.chars().all(fits) {
+        return Err(NotAScope(
+            "a name has letters, digits and `-_./:`, and `*` for any of them",
+        ));
+    }
+    if text.chars().all(|c| c == '*') {
+        return Err(NotAScope("leave the brackets out to ask for all of them"));
+    }
+    Ok(text.into())
+}

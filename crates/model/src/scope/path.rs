@@ -1,0 +1,183 @@
+//! Paths with patterns: `./src/**`, `~/notes/*.md`, `/var/log/app.log`.
+
+use std::fmt;
+
+use super::{NotAScope, glob};
+
+/// Where a path starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Anchor {
+    /// `./x` and `x`: the project's folder.
+    Project,
+    /// `~/x`: the user's home.
+    Home,
+    /// `/x`: the whole machine.
+    Root,
+}
+
+/// A path in which `*` and `?` stand for letters of one name, and a name `**` for any names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PathPattern {
+    anchor: Anchor,
+    segments: Vec<Segment>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Segment {
+    /// `**`
+    Deep,
+    /// A name, perhaps with `*` and `?`.
+    Name(Box<str>),
+}
+
+impl Segment {
+    fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Deep, _) => true,
+            (Self::Name(_), Self::Deep) => false,
+            (Self::Name(this), Self::Name(other)) => {
+                this == other
+                    || &**this == "*"
+                    || (!glob::is_pattern(other) && glob::matches(this, other))
+            }
+        }
+    }
+}
+
+impl PathPattern {
+    pub(super) fn parse(text: &str) -> Result<Self, NotAScope> {
+        if text.contains(['\\', '$', '{', '}', '[', ']', '\u{0}']) {
+            return Err(NotAScope(
+                "a path has no backslash, variable, braces or brackets: write it out",
+            ));
+        }
+        let (anchor, rest) = match text {
+            "." | "./" => (Anchor::Project, ""),
+            "~" | "~/" => (Anchor::Home, ""),
+            _ => match (text.strip_prefix("~/"), text.strip_prefix('/')) {
+                (Some(rest), _) => (Anchor::Home, rest),
+                (_, Some(rest)) => (Anchor::Root, rest),
+                _ => (Anchor::Project, text.strip_prefix("./").unwrap_or(text)),
+            },
+        };
+        let rest = rest.strip_suffix('/').unwrap_or(rest);
+        let names = rest.split('/').filter(|_| !rest.is_empty());
+        let segments = names.map(segment).collect::<Result<_, _>>()?;
+        Ok(Self { anchor, segments })
+    }
+
+    /// Where it starts.
+    #[must_use]
+    pub fn anchor(&self) -> Anchor {
+        self.anchor
+    }
+
+    /// The names up to the first pattern, and what follows them.
+    #[must_use]
+    pub fn fixed(&self) -> (Vec<&str>, Reach) {
+        let literal = self.segments.iter().map_while(|segment| match segment {
+            Segment::Name(name) if !glob::is_pattern(name) => Some(&**name),
+            _ => None,
+        });
+        let fixed: Vec<&str> = literal.collect();
+        let reach = match &self.segments[fixed.len()..] {
+            [] => Reach::Exactly,
+            [Segment::Deep] => Reach::Everything,
+            _ => Reach::Some,
+        };
+        (fixed, reach)
+    }
+
+    /// Whether the names of a path, counted from the anchor, are in it.
+    #[must_use]
+    pub fn matches(&self, names: &[&str]) -> bool {
+        // Which segments could be next, one name after the other: linear in both.
+        let mut open = vec![false; self.segments.len() + 1];
+        open[0] = true;
+        self.skip_deep(&mut open);
+        for name in names {
+            let mut next = vec![false; open.len()];
+            for (at, segment) in self.segments.iter().enumerate().filter(|(at, _)| open[*at]) {
+                match segment {
+                    Segment::Deep => next[at] = true,
+                    Segment::Name(pattern) => next[at + 1] |= glob::matches(pattern, name),
+                }
+            }
+            self.skip_deep(&mut next);
+            open = next;
+        }
+        open.last().copied().unwrap_or(false)
+    }
+
+    /// `**` may stand for no name at all.
+    fn skip_deep(&self, open: &mut [bool]) {
+        for at in 0..self.segments.len() {
+            if open[at] && self.segments[at] == Segment::Deep {
+                open[at + 1] = true;
+            }
+        }
+    }
+
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        if self.anchor != other.anchor {
+            return false;
+        }
+        if self.segments.last() == Some(&Segment::Deep) {
+            let fixed = &self.segments[..self.segments.len() - 1];
+            return other.segments.len() >= fixed.len()
+                && fixed.iter().zip(&other.segments).all(|(this, other)| {
+                    *this != Segment::Deep && *other != Segment::Deep && this.covers(other)
+                });
+        }
+        self.segments.len() == other.segments.len()
+            && self
+                .segments
+                .iter()
+                .zip(&other.segments)
+                .all(|(this, other)| {
+                    this == other || (*this != Segment::Deep && this.covers(other))
+                })
+    }
+}
+
+/// What follows the fixed part of a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Nothing: that very file or folder.
+    Exactly,
+    /// Everything below.
+    Everything,
+    /// Something that must be matched name by name.
+    Some,
+}
+
+impl fmt::Display for PathPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match (self.anchor, self.segments.is_empty()) {
+            (Anchor::Project, true) => ".",
+            (Anchor::Project, false) => "./",
+            (Anchor::Home, true) => "~",
+            (Anchor::Home, false) => "~/",
+            (Anchor::Root, _) => "/",
+        })?;
+        for (position, segment) in self.segments.iter().enumerate() {
+            let slash = if position == 0 { "" } else { "/" };
+            match segment {
+                Segment::Deep => write!(f, "{slash}**")?,
+                Segment::Name(name) => write!(f, "{slash}{name}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn segment(name: &str) -> Result<Segment, NotAScope> {
+    match name {
+        "**" => Ok(Segment::Deep),
+        "" | "." | ".." => Err(NotAScope(
+            "a path has no empty name, no `.` and no `..` in it",
+        )),
+        _ if name.contains("**") => Err(NotAScope("`**` is a name of its own, as in `./src/**`")),
+        _ => Ok(Segment::Name(name.into())),
+    }
+}
