@@ -1,24 +1,44 @@
 //! # metier-policy — what a skill may do
 //!
-//! **Problem.** A skill that can't work here should say so before a model trusts it, and say what
-//! is missing, where that was asked for, and how to get it.
+//! **Problem.** Two questions stand before every skill. Can it work here at all, and if not, what is missing? And when it
+//! runs: may it do *this*, now, in exactly these bytes?
 //!
-//! **Goals.** Eight rules of eligibility, each a named [`Reason`] with a hint; the same answer for
-//! the same facts; dependencies between skills checked as a whole.
+//! **Goals.** Eight rules of eligibility, each a named [`Reason`] with a hint. Permissions that are enforced: what was asked
+//! for, what somebody answered and what is done are compared here and nowhere else.
 //!
-//! **Worked example.** `review-pr` needs the program `gh`. It is not on PATH, and the manifest knows
-//! a brew formula: [`admit`] answers `Refused([Reason { kind: Bin, name: "gh", hint: "brew install gh" }])`.
+//! **Worked example.** `review-pr` declares `shell:exec(gh *)` and `net:fetch(api.github.com)`. Ada allows both. [`rule`] mints a
+//! [`Grant`] for those bytes; `gh pr view 7` becomes a [`Permit`], `gh pr view 7; id` a [`Refusal`] that names
+//! `shell:exec(gh pr view 7; id)`. One byte of the skill changes, and the question is open again.
 //!
-//! **In → out.** [`Card`](metier_model::Card) + [`Standing`] + [`Facts`] → [`Verdict`];
-//! cards → [`dependencies::Problem`]s.
+//! **In → out.** [`Card`](metier_model::Card) + [`Standing`] + [`Facts`] → [`Verdict`]; cards → [`dependencies::Problem`]s;
+//! [`Request`] + [`Answer`]s + [`Terms`] → [`Ruling`]; [`Grant`] + [`Act`] + [`Meter`] → [`Permit`].
 //!
 //! **Invariants.** no I/O · a refusal always has at least one reason · `always` never skips the
-//! operating system, trust or the scan.
+//! operating system, trust or the scan · grants and permits are made here only · of several answers the strictest counts ·
+//! what isn't understood is not permitted.
 //!
-//! **Start reading at** `admit.rs`, then `dependencies.rs`.
+//! **Start reading at** `admit.rs`, then `request.rs`, `rule.rs`, `grant.rs`.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod act;
 mod admit;
+mod approve;
+mod decision;
 pub mod dependencies;
+mod grant;
+mod meter;
+mod request;
+mod rule;
+pub mod variables;
 
+#[cfg(test)]
+mod grant_tests;
+
+pub use act::{Act, Command};
 pub use admit::{Evidence, Facts, Reason, ReasonKind, Scan, Standing, Verdict, admit, scan_reason};
+pub use approve::{Approver, Changes, Headless, Question, Reply};
+pub use decision::Decision;
+pub use grant::{Grant, Permit, Refusal, Terms};
+pub use meter::{Meter, Rates};
+pub use request::{Asked, Purpose, Request, Why};
+pub use rule::{Answer, Identity, Ruling, decide, rule};

@@ -56,6 +56,17 @@ impl CommandPattern {
         }
     }
 
+    /// A script of the skill with any arguments.
+    #[must_use]
+    pub fn script(path: &str) -> Self {
+        match Self::parse(path) {
+            Ok(Self::Words { words, .. }) if words.len() == 1 && !glob::is_pattern(path) => {
+                Self::Words { words, open: true }
+            }
+            _ => Self::Line(path.into()),
+        }
+    }
+
     /// Whether a command, word by word, is in it; `None` is a word that only the shell will know.
     #[must_use]
     pub fn matches(&self, command: &[Option<&str>]) -> bool {

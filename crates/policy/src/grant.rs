@@ -1,0 +1,329 @@
+//! Grants and permits.
+//!
+//! A [`Grant`] is what one activation may ever do; a [`Permit`] is one act, checked and counted just now, and it contains
+//! the act. Neither can be made anywhere but here, so whoever holds a permit holds the result of this check.
+
+use std::{
+    path::{Component, Path, PathBuf},
+    time::Duration,
+};
+
+use metier_model::{
+    Permission, Scope, Want,
+    scope::{Anchor, CommandPattern, PathPattern},
+};
+
+use crate::{
+    Act, Command, Identity,
+    meter::{Meter, Rates},
+    variables,
+};
+
+/// What holds for every grant on this machine.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// How often in a turn.
+    pub rates: Rates,
+    /// How long a command may take.
+    pub shell_timeout: Duration,
+    /// How long a request may take.
+    pub fetch_timeout: Duration,
+    /// What a command may begin with, word by word; `None` sets no limit.
+    pub prefixes: Option<Vec<Vec<String>>>,
+    /// Where `./` starts.
+    pub project: PathBuf,
+    /// Where `~/` starts.
+    pub home: Option<PathBuf>,
+}
+
+/// What one activation of a skill may ever do.
+#[derive(Debug)]
+pub struct Grant {
+    identity: Identity,
+    allowed: Vec<Want>,
+    denied: Vec<Want>,
+    terms: Terms,
+}
+
+/// One act that was checked and counted just now.
+#[derive(Debug)]
+pub struct Permit {
+    act: Act,
+    timeout: Option<Duration>,
+}
+
+/// Why an act was not permitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// A stable word.
+    pub code: &'static str,
+    /// What happened.
+    pub message: String,
+    /// The permission that would have allowed it.
+    pub needed: Option<String>,
+}
+
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+impl Grant {
+    pub(crate) fn mint(
+        identity: Identity,
+        allowed: Vec<Want>,
+        denied: Vec<Want>,
+        terms: Terms,
+    ) -> Self {
+        Self {
+            identity,
+            allowed,
+            denied,
+            terms,
+        }
+    }
+
+    /// For whom it is.
+    #[must_use]
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// What was allowed.
+    #[must_use]
+    pub fn allowed(&self) -> &[Want] {
+        &self.allowed
+    }
+
+    /// What was denied inside of that.
+    #[must_use]
+    pub fn denied(&self) -> &[Want] {
+        &self.denied
+    }
+
+    /// What holds for it.
+    #[must_use]
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// Checks one act and counts it.
+    ///
+    /// # Errors
+    /// When the grant does not hold it, when it was done too often in this turn, or when nobody may ever do it.
+    pub fn permit(&self, act: Act, meter: &Meter) -> Result<Permit, Refusal> {
+        self.forbidden(&act)?;
+        let permission = act.permission();
+        let (allowed, denied) = (
+            scopes(&self.allowed, permission),
+            scopes(&self.denied, permission),
+        );
+        if !self.holds(&allowed, &act) || self.touches(&denied, &act) {
+            return Err(not_permitted(&act));
+        }
+        if let Some(limit) = self.terms.rates.of(permission)
+            && !meter.take(self.identity.digest, permission, limit)
+        {
+            return Err(Refusal {
+                code: "rate-limit",
+                message: format!("`{permission}` was used {limit} times in this turn already"),
+                needed: None,
+            });
+        }
+        let timeout = match permission {
+            Permission::ShellExec => Some(self.terms.shell_timeout),
+            Permission::NetFetch => Some(self.terms.fetch_timeout),
+            _ => None,
+        };
+        Ok(Permit { act, timeout })
+    }
+
+    /// What no grant can hold.
+    fn forbidden(&self, act: &Act) -> Result<(), Refusal> {
+        let refuse = |code, message: String| {
+            Err(Refusal {
+                code,
+                message,
+                needed: None,
+            })
+        };
+        match act {
+            Act::SetVariable(name) if variables::is_loader(name) => refuse(
+                "forbidden-variable",
+                format!("`{name}` decides what other programs load or run; no skill may set it"),
+            ),
+            Act::ReadFile(path)
+            | Act::WriteFile(path)
+            | Act::ReadRepository(path)
+            | Act::WriteRepository(path)
+                if !is_plain(path) =>
+            {
+                refuse(
+                    "path",
+                    format!("{} is not a plain absolute path", path.display()),
+                )
+            }
+            Act::Line { text, commands } => match &self.terms.prefixes {
+                Some(prefixes) if !begins_with(commands.as_deref(), prefixes) => refuse(
+                    "prefix",
+                    format!(
+                        "`{text}` does not begin with one of skills.security.allowed_command_prefixes"
+                    ),
+                ),
+                _ => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether some scope holds the act as a whole; a line of several commands may take several scopes.
+    fn holds(&self, scopes: &[&Scope], act: &Act) -> bool {
+        if let Act::Line { text, commands } = act {
+            let known = |command: &Command| scopes.iter().any(|scope| runs(scope, command));
+            return scopes.iter().any(|scope| is_line(scope, text))
+                || commands
+                    .as_deref()
+                    .is_some_and(|commands| !commands.is_empty() && commands.iter().all(known));
+        }
+        scopes.iter().any(|scope| self.holds_one(scope, act))
+    }
+
+    /// Whether some denied scope touches any part of the act.
+    fn touches(&self, scopes: &[&Scope], act: &Act) -> bool {
+        if let Act::Line { text, commands } = act {
+            let hits = |command: &Command| {
+                // A program that only the shell knows could be the denied one.
+                command.first().is_none_or(Option::is_none)
+                    || scopes.iter().any(|scope| runs(scope, command))
+            };
+            return !scopes.is_empty()
+                && (scopes.iter().any(|scope| is_line(scope, text))
+                    || commands
+                        .as_deref()
+                        .is_none_or(|commands| commands.iter().any(hits)));
+        }
+        scopes.iter().any(|scope| self.holds_one(scope, act))
+    }
+
+    fn holds_one(&self, scope: &Scope, act: &Act) -> bool {
+        match (act, scope) {
+            (Act::ReadVariable(name), Scope::All) => !variables::is_secret(name),
+            (_, Scope::All) => true,
+            (
+                Act::ReadFile(path)
+                | Act::WriteFile(path)
+                | Act::ReadRepository(path)
+                | Act::WriteRepository(path),
+                Scope::Paths(pattern),
+            ) => self.in_pattern(pattern, path),
+            (Act::Script(path), Scope::Command(pattern)) => {
+                let words = [Some(&**path)];
+                pattern.matches(&words) || pattern.is_line(path)
+            }
+            (Act::Fetch { host, port }, Scope::Host(pattern)) => pattern.matches(host, *port),
+            (
+                Act::ReadVariable(name)
+                | Act::SetVariable(name)
+                | Act::CallModel(name)
+                | Act::InvokeSkill(name),
+                scope,
+            ) => scope.names(name),
+            _ => false,
+        }
+    }
+
+    fn in_pattern(&self, pattern: &PathPattern, path: &Path) -> bool {
+        let anchor = match pattern.anchor() {
+            Anchor::Project => Some(self.terms.project.as_path()),
+            Anchor::Home => self.terms.home.as_deref(),
+            Anchor::Root => Some(Path::new("/")),
+        };
+        let Some(rest) = anchor.and_then(|anchor| path.strip_prefix(anchor).ok()) else {
+            return false;
+        };
+        let names: Option<Vec<&str>> = rest.iter().map(|name| name.to_str()).collect();
+        names.is_some_and(|names| pattern.matches(&names))
+    }
+}
+
+impl Permit {
+    /// What was permitted.
+    #[must_use]
+    pub fn act(&self) -> &Act {
+        &self.act
+    }
+
+    /// How long it may take, if there is a limit.
+    #[must_use]
+    pub fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+}
+
+fn scopes(wants: &[Want], permission: Permission) -> Vec<&Scope> {
+    let wants = wants.iter().filter(|want| want.permission == permission);
+    wants.map(|want| &want.scope).collect()
+}
+
+/// The refusal of something that nobody granted, with the permission that it would have taken.
+fn not_permitted(act: &Act) -> Refusal {
+    let permission = act.permission();
+    let detail = act.detail();
+    let scope = match act {
+        Act::Line { text, .. } => CommandPattern::line(text).to_string(),
+        Act::Script(path) => CommandPattern::script(path).to_string(),
+        _ => detail.clone(),
+    };
+    Refusal {
+        code: "not-permitted",
+        message: format!(
+            "`{permission}` is not granted for {}",
+            metier_model::text::visible(&detail)
+        ),
+        needed: Some(format!("{permission}({scope})")),
+    }
+}
+
+fn is_line(scope: &Scope, text: &str) -> bool {
+    match scope {
+        Scope::All => true,
+        Scope::Command(pattern) => pattern.is_line(text),
+        _ => false,
+    }
+}
+
+fn runs(scope: &Scope, command: &Command) -> bool {
+    match scope {
+        Scope::All => true,
+        Scope::Command(pattern) => {
+            let words: Vec<Option<&str>> = command.iter().map(Option::as_deref).collect();
+            pattern.matches(&words)
+        }
+        _ => false,
+    }
+}
+
+/// Whether every command begins with one of the prefixes, word by word. What isn't understood begins with nothing.
+fn begins_with(commands: Option<&[Command]>, prefixes: &[Vec<String>]) -> bool {
+    let fits = |command: &Command, prefix: &Vec<String>| {
+        !prefix.is_empty()
+            && command.len() >= prefix.len()
+            && prefix
+                .iter()
+                .zip(command)
+                .all(|(wanted, word)| word.as_deref() == Some(wanted))
+    };
+    let known = |command: &Command| prefixes.iter().any(|prefix| fits(command, prefix));
+    commands.is_some_and(|commands| !commands.is_empty() && commands.iter().all(known))
+}
+
+/// Absolute, and nothing in it that could lead elsewhere.
+fn is_plain(path: &Path) -> bool {
+    path.is_absolute()
+        && path
+            .components()
+            .all(|part| matches!(part, Component::RootDir | Component::Normal(_)))
+}

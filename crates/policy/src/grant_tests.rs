@@ -1,0 +1,313 @@
+//! What a grant holds, what it doesn't, and what no grant can hold.
+
+use std::{path::PathBuf, time::Duration};
+
+use metier_model::{Digest, Source, Want};
+
+use crate::{
+    Act, Answer, Asked, Decision, Grant, Identity, Meter, Rates, Refusal, Request, Ruling, Terms,
+    Why, rule,
+};
+
+fn terms() -> Terms {
+    Terms {
+        rates: Rates {
+            shell_exec: 2,
+            net_fetch: 1,
+            llm_call: 1,
+        },
+        shell_timeout: Duration::from_secs(30),
+        fetch_timeout: Duration::from_secs(15),
+        prefixes: None,
+        project: PathBuf::from("/work/app"),
+        home: Some(PathBuf::from("/home/ada")),
+    }
+}
+
+fn identity() -> Identity {
+    Identity {
+        skill: "x".into(),
+        source: Source::User,
+        digest: Digest([7; 32]),
+    }
+}
+
+fn want(text: &str) -> Want {
+    text.parse()
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+fn request(wants: &[&str]) -> Request {
+    Request::new(wants.iter().map(|text| Asked {
+        want: want(text),
+        why: Why::Declared,
+    }))
+}
+
+fn say(decision: Decision, wants: &[&str]) -> Vec<Answer> {
+    let answers = wants.iter().map(|text| Answer {
+        want: want(text),
+        decision,
+    });
+    answers.collect()
+}
+
+fn granted(wants: &[&str], denied: &[&str], terms: Terms) -> Grant {
+    let mut answers = say(Decision::Allow, wants);
+    answers.extend(say(Decision::Deny, denied));
+    match rule(identity(), &request(wants), &answers, terms) {
+        Ruling::Granted(grant) => *grant,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn line(text: &str, commands: &[&[&str]]) -> Act {
+    let word = |word: &&str| (*word != "?").then(|| Box::from(*word));
+    Act::Line {
+        text: text.into(),
+        commands: Some(
+            commands
+                .iter()
+                .map(|words| words.iter().map(word).collect())
+                .collect(),
+        ),
+    }
+}
+
+fn all_acts() -> Vec<(Act, &'static str)> {
+    vec![
+        (Act::ReadFile("/work/app/a".into()), "file:read(./a)"),
+        (Act::WriteFile("/home/ada/b".into()), "file:write(~/b)"),
+        (line("git log", &[&["git", "log"]]), "shell:exec(git *)"),
+        (Act::Script("scripts/x.sh".into()), "shell:exec(scripts/*)"),
+        (
+            Act::Fetch {
+                host: "a.io".into(),
+                port: 443,
+            },
+            "net:fetch(a.io)",
+        ),
+        (Act::ReadVariable("LANG".into()), "env:read(LANG)"),
+        (Act::SetVariable("COLOR".into()), "env:write(COLOR)"),
+        (Act::ReadRepository("/work/app".into()), "git:read(.)"),
+        (Act::WriteRepository("/work/app".into()), "git:write(.)"),
+        (
+            Act::CallModel("anthropic/x".into()),
+            "llm:call(anthropic/*)",
+        ),
+        (
+            Act::InvokeSkill("review-pr".into()),
+            "skill:invoke(review-*)",
+        ),
+    ]
+}
+
+#[test]
+fn every_act_needs_its_permission() {
+    let nothing = granted(&[], &[], terms());
+    for (act, _) in all_acts() {
+        let refusal = nothing
+            .permit(act.clone(), &Meter::default())
+            .expect_err("refused");
+        assert_eq!(refusal.code, "not-permitted", "{act:?}");
+        assert!(
+            refusal
+                .needed
+                .is_some_and(|needed| needed.parse::<Want>().is_ok()),
+            "{act:?}"
+        );
+    }
+}
+
+#[test]
+fn every_act_is_permitted_by_its_own_permission_and_by_no_other() {
+    for (act, _) in all_acts() {
+        for (other, permission) in all_acts() {
+            let grant = granted(&[permission], &[], terms());
+            let permitted = grant.permit(act.clone(), &Meter::default()).is_ok();
+            assert_eq!(permitted, act == other, "{act:?} with {permission}");
+        }
+    }
+}
+
+fn refused(grant: &Grant, act: Act) -> Refusal {
+    grant.permit(act, &Meter::default()).expect_err("refused")
+}
+
+#[test]
+fn a_line_is_as_allowed_as_its_every_command() {
+    let grant = granted(&["shell:exec(git *)", "shell:exec(head *)"], &[], terms());
+    let permit = |act| grant.permit(act, &Meter::default()).is_ok();
+    assert!(permit(line(
+        "git log | head",
+        &[&["git", "log"], &["head"]]
+    )));
+    assert!(permit(line("git show $x", &[&["git", "show", "?"]])));
+    assert!(!permit(line(
+        "git log; rm x",
+        &[&["git", "log"], &["rm", "x"]]
+    )));
+    assert!(!permit(line("$x log", &[&["?", "log"]])));
+    assert!(!permit(line("./git log", &[&["./git", "log"]])));
+    assert!(!permit(Act::Line {
+        text: "f() { git; }".into(),
+        commands: None
+    }));
+    assert!(!permit(line("", &[])));
+    let exact = granted(&["shell:exec(git log | head)"], &[], terms());
+    assert!(
+        exact
+            .permit(
+                line("git log | head", &[&["git", "log"], &["head"]]),
+                &Meter::default()
+            )
+            .is_ok()
+    );
+    assert!(
+        exact
+            .permit(line("git log", &[&["git", "log"]]), &Meter::default())
+            .is_err()
+    );
+}
+
+#[test]
+fn prefixes_are_words_and_not_letters() {
+    let prefixes = Some(vec![vec!["git".into(), "log".into()]]);
+    let grant = granted(
+        &["shell:exec"],
+        &[],
+        Terms {
+            prefixes,
+            ..terms()
+        },
+    );
+    assert!(
+        grant
+            .permit(
+                line("git log -p", &[&["git", "log", "-p"]]),
+                &Meter::default()
+            )
+            .is_ok()
+    );
+    for act in [
+        line("git logs", &[&["git", "logs"]]),
+        line("git", &[&["git"]]),
+        line("git log; curl x", &[&["git", "log"], &["curl", "x"]]),
+        line("env git log", &[&["env", "git", "log"]]),
+        Act::Line {
+            text: "git log $(".into(),
+            commands: None,
+        },
+    ] {
+        assert_eq!(refused(&grant, act).code, "prefix");
+    }
+}
+
+#[test]
+fn a_no_inside_of_a_yes_stays_a_no() {
+    let grant = granted(
+        &["shell:exec", "net:fetch", "file:read(./**)"],
+        &["shell:exec(rm *)", "net:fetch(b.io)", "file:read(./k/**)"],
+        terms(),
+    );
+    let permit = |act| grant.permit(act, &Meter::default()).is_ok();
+    assert!(permit(line("ls", &[&["ls"]])) && !permit(line("ls; rm x", &[&["ls"], &["rm", "x"]])));
+    assert!(
+        !permit(line("$x y", &[&["?", "y"]])),
+        "what only the shell knows could be it"
+    );
+    assert!(
+        !permit(Act::Fetch {
+            host: "b.io".into(),
+            port: 443
+        }) && permit(Act::Fetch {
+            host: "a.io".into(),
+            port: 443
+        })
+    );
+    assert!(
+        !permit(Act::ReadFile("/work/app/k/x".into()))
+            && permit(Act::ReadFile("/work/app/x".into()))
+    );
+}
+
+#[test]
+fn nobody_may_do_these() {
+    let grant = granted(
+        &["env:write", "env:read", "file:read", "file:write(./**)"],
+        &[],
+        terms(),
+    );
+    for name in [
+        "LD_PRELOAD",
+        "PATH",
+        "BASH_ENV",
+        "NODE_OPTIONS",
+        "PYTHONSTARTUP",
+        "GIT_SSH_COMMAND",
+        "http_proxy",
+    ] {
+        assert_eq!(
+            refused(&grant, Act::SetVariable(name.into())).code,
+            "forbidden-variable"
+        );
+    }
+    for name in ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "OPENAI_API_KEY"] {
+        assert_eq!(
+            refused(&grant, Act::ReadVariable(name.into())).code,
+            "not-permitted",
+            "a secret is named"
+        );
+    }
+    for path in ["a", "/work/app/../x", ""] {
+        assert_eq!(
+            refused(&grant, Act::ReadFile(path.into())).code,
+            "path",
+            "{path}"
+        );
+    }
+    assert_eq!(
+        refused(&grant, Act::WriteFile("/work/apple".into())).code,
+        "not-permitted"
+    );
+}
+
+#[test]
+fn rates_are_counted_by_bytes_and_turn() {
+    let meter = Meter::default();
+    let act = || line("ls", &[&["ls"]]);
+    let first = granted(&["shell:exec"], &[], terms());
+    assert!(first.permit(act(), &meter).is_ok());
+    let again = granted(&["shell:exec"], &[], terms());
+    assert!(again.permit(act(), &meter).is_ok());
+    assert_eq!(
+        again.permit(act(), &meter).expect_err("one too many").code,
+        "rate-limit"
+    );
+    meter.next_turn();
+    assert!(again.permit(act(), &meter).is_ok());
+}
+
+#[test]
+fn a_ruling_is_the_strictest_answer() {
+    let asked = ["net:fetch(a.io)", "shell:exec(git *)"];
+    let ruling = |answers: &[Answer]| match rule(identity(), &request(&asked), answers, terms()) {
+        Ruling::Granted(_) => "granted".to_owned(),
+        Ruling::Ask(open) => format!("ask {}", open.len()),
+        Ruling::Denied(denied) => format!("denied {}", denied.len()),
+    };
+    let (yes, no) = (
+        say(Decision::Allow, &asked),
+        say(Decision::Deny, &asked[..1]),
+    );
+    assert_eq!(ruling(&[]), "ask 2");
+    assert_eq!(ruling(&yes[..1]), "ask 1");
+    assert_eq!(ruling(&yes), "granted");
+    assert_eq!(ruling(&[yes.clone(), no.clone()].concat()), "denied 1");
+    assert_eq!(ruling(&[no, yes].concat()), "denied 1");
+    assert_eq!(
+        ruling(&say(Decision::Allow, &["net:fetch", "shell:exec"])),
+        "granted",
+        "wider answers hold it"
+    );
+}

@@ -1,0 +1,92 @@
+//! The ruling: what was asked for and what was answered become a grant, a question or a refusal.
+//!
+//! Nothing is granted silently. A permission is allowed when somebody who may decide (a person, or the user's own
+//! configuration) allowed it for exactly these bytes; one *no* outweighs every *yes*; what nobody answered is a question.
+
+use metier_model::{Digest, Source, Want};
+
+use crate::{
+    Decision,
+    grant::{Grant, Terms},
+    request::{Asked, Request},
+};
+
+/// Which skill, in exactly which bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Its name.
+    pub skill: Box<str>,
+    /// Where it comes from: the same name from elsewhere is another skill.
+    pub source: Source,
+    /// Its exact bytes.
+    pub digest: Digest,
+}
+
+/// What somebody said about a permission.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Which permission.
+    pub want: Want,
+    /// Yes or no; `Ask` is no answer.
+    pub decision: Decision,
+}
+
+/// What becomes of a request.
+#[derive(Debug)]
+pub enum Ruling {
+    /// Everything was allowed.
+    Granted(Box<Grant>),
+    /// Somebody must be asked about these.
+    Ask(Vec<Asked>),
+    /// These were denied.
+    Denied(Vec<Asked>),
+}
+
+/// What was decided about one permission.
+#[must_use]
+pub fn decide(want: &Want, answers: &[Answer]) -> Decision {
+    let denied = |answer: &&Answer| answer.decision == Decision::Deny && answer.want.covers(want);
+    let allowed = |answer: &&Answer| answer.decision == Decision::Allow && answer.want.covers(want);
+    if answers.iter().any(|answer| denied(&answer)) {
+        Decision::Deny
+    } else if answers.iter().any(|answer| allowed(&answer)) {
+        Decision::Allow
+    } else {
+        Decision::Ask
+    }
+}
+
+/// Rules on a request. What the user allowed beyond it is granted too: that was the user's own decision; what the user
+/// denied stays denied inside of whatever was allowed.
+#[must_use]
+pub fn rule(identity: Identity, request: &Request, answers: &[Answer], terms: Terms) -> Ruling {
+    let with = |decision: Decision| -> Vec<Asked> {
+        let decided = request
+            .iter()
+            .filter(|asked| decide(&asked.want, answers) == decision);
+        decided.cloned().collect()
+    };
+    let (denied, open) = (with(Decision::Deny), with(Decision::Ask));
+    if !denied.is_empty() {
+        return Ruling::Denied(denied);
+    }
+    if !open.is_empty() {
+        return Ruling::Ask(open);
+    }
+    let said = |decision| {
+        let answers = answers
+            .iter()
+            .filter(move |answer| answer.decision == decision);
+        answers.map(|answer| answer.want.clone())
+    };
+    let asked = request.iter().map(|asked| asked.want.clone());
+    let mut allowed: Vec<Want> = asked.chain(said(Decision::Allow)).collect();
+    allowed.sort();
+    allowed.dedup();
+    Ruling::Granted(Box::new(Grant::mint(
+        identity,
+        allowed,
+        said(Decision::Deny).collect(),
+        terms,
+    )))
+}
