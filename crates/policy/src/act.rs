@@ -12,36 +12,75 @@ pub type Command = Vec<Option<Box<str>>>;
 pub enum Act {
     /// Read a file or list a folder. The path is absolute, without links or `..` in it.
     ReadFile(PathBuf),
-    /// Write a file. The path is absolute, without links or `..` in it.
-    WriteFile(PathBuf),
+    /// Write a file.
+    WriteFile {
+        /// Absolute, without links or `..` in it.
+        path: PathBuf,
+        /// All of its new content.
+        content: Vec<u8>,
+    },
     /// Run a line of a shell.
-    Line {
-        /// The line as its author wrote it, with placeholders in it.
-        text: Box<str>,
-        /// Every command in it; `None` when it can't be told what would run.
-        commands: Option<Vec<Command>>,
+    Line(Line),
+    /// Run a file of the skill.
+    Script {
+        /// Below the skill's folder.
+        path: Box<str>,
+        /// Given to it as they are.
+        arguments: Vec<String>,
     },
-    /// Run a file of the skill, at this path below its folder.
-    Script(Box<str>),
-    /// Send a request to a host, as a URL parser gives it.
-    Fetch {
-        /// The host.
-        host: Box<str>,
-        /// The port.
-        port: u16,
-    },
+    /// Send a request to a host.
+    Fetch(Fetch),
     /// Read an environment variable.
     ReadVariable(Box<str>),
     /// Set an environment variable for later children.
     SetVariable(Box<str>),
     /// Read a git repository.
-    ReadRepository(PathBuf),
+    ReadRepository(Git),
     /// Change a git repository.
-    WriteRepository(PathBuf),
+    WriteRepository(Git),
     /// Call a model.
     CallModel(Box<str>),
     /// Invoke another skill.
     InvokeSkill(Box<str>),
+}
+
+/// A line of a shell that is about to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The line as its author wrote it, with placeholders in it: this is what people are asked about.
+    pub text: Box<str>,
+    /// Every command in it; `None` when it can't be told what would run.
+    pub commands: Option<Vec<Command>>,
+    /// What the shell is given. Values are not in it: they come as parameters.
+    pub script: Box<str>,
+    /// The values.
+    pub parameters: Vec<String>,
+}
+
+/// A request that is about to be sent. Host and port are those of the URL, as a URL parser gives them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetch {
+    /// `GET`, `POST`, …
+    pub method: Box<str>,
+    /// The whole URL.
+    pub url: Box<str>,
+    /// Its host.
+    pub host: Box<str>,
+    /// Its port.
+    pub port: u16,
+    /// Headers.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+/// A git command that is about to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Git {
+    /// The repository: absolute, without links or `..` in it.
+    pub repository: PathBuf,
+    /// What follows `git`.
+    pub arguments: Vec<String>,
 }
 
 impl Act {
@@ -50,9 +89,9 @@ impl Act {
     pub const fn permission(&self) -> Permission {
         match self {
             Self::ReadFile(_) => Permission::FileRead,
-            Self::WriteFile(_) => Permission::FileWrite,
-            Self::Line { .. } | Self::Script(_) => Permission::ShellExec,
-            Self::Fetch { .. } => Permission::NetFetch,
+            Self::WriteFile { .. } => Permission::FileWrite,
+            Self::Line(_) | Self::Script { .. } => Permission::ShellExec,
+            Self::Fetch(_) => Permission::NetFetch,
             Self::ReadVariable(_) => Permission::EnvRead,
             Self::SetVariable(_) => Permission::EnvWrite,
             Self::ReadRepository(_) => Permission::GitRead,
@@ -66,14 +105,19 @@ impl Act {
     #[must_use]
     pub fn detail(&self) -> String {
         match self {
-            Self::ReadFile(path)
-            | Self::WriteFile(path)
-            | Self::ReadRepository(path)
-            | Self::WriteRepository(path) => path.display().to_string(),
-            Self::Fetch { host, port } => format!("{host}:{port}"),
-            Self::Line { text, .. }
-            | Self::Script(text)
-            | Self::ReadVariable(text)
+            Self::ReadFile(path) | Self::WriteFile { path, .. } => path.display().to_string(),
+            Self::ReadRepository(git) | Self::WriteRepository(git) => {
+                format!("git {}", git.arguments.join(" "))
+            }
+            Self::Fetch(fetch) => format!("{} {}", fetch.method, fetch.url),
+            Self::Line(line) => line.text.to_string(),
+            Self::Script { path, arguments } => {
+                let words = [path.to_string()]
+                    .into_iter()
+                    .chain(arguments.iter().cloned());
+                words.collect::<Vec<_>>().join(" ")
+            }
+            Self::ReadVariable(text)
             | Self::SetVariable(text)
             | Self::CallModel(text)
             | Self::InvokeSkill(text) => text.to_string(),

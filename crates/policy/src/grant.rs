@@ -14,7 +14,7 @@ use metier_model::{
 };
 
 use crate::{
-    Act, Command, Identity,
+    Act, Command, Fetch, Identity, Line,
     meter::{Meter, Rates},
     variables,
 };
@@ -155,33 +155,29 @@ impl Grant {
                 "forbidden-variable",
                 format!("`{name}` decides what other programs load or run; no skill may set it"),
             ),
-            Act::ReadFile(path)
-            | Act::WriteFile(path)
-            | Act::ReadRepository(path)
-            | Act::WriteRepository(path)
-                if !is_plain(path) =>
-            {
-                refuse(
-                    "path",
-                    format!("{} is not a plain absolute path", path.display()),
-                )
-            }
-            Act::Line { text, commands } => match &self.terms.prefixes {
-                Some(prefixes) if !begins_with(commands.as_deref(), prefixes) => refuse(
+            Act::Line(line) => match &self.terms.prefixes {
+                Some(prefixes) if !begins_with(line.commands.as_deref(), prefixes) => refuse(
                     "prefix",
                     format!(
-                        "`{text}` does not begin with one of skills.security.allowed_command_prefixes"
+                        "`{}` does not begin with one of skills.security.allowed_command_prefixes",
+                        metier_model::text::visible(&line.text)
                     ),
                 ),
                 _ => Ok(()),
             },
-            _ => Ok(()),
+            _ => match path(act) {
+                Some(path) if !is_plain(path) => refuse(
+                    "path",
+                    format!("{} is not a plain absolute path", path.display()),
+                ),
+                _ => Ok(()),
+            },
         }
     }
 
     /// Whether some scope holds the act as a whole; a line of several commands may take several scopes.
     fn holds(&self, scopes: &[&Scope], act: &Act) -> bool {
-        if let Act::Line { text, commands } = act {
+        if let Act::Line(Line { text, commands, .. }) = act {
             let known = |command: &Command| scopes.iter().any(|scope| runs(scope, command));
             return scopes.iter().any(|scope| is_line(scope, text))
                 || commands
@@ -193,7 +189,7 @@ impl Grant {
 
     /// Whether some denied scope touches any part of the act.
     fn touches(&self, scopes: &[&Scope], act: &Act) -> bool {
-        if let Act::Line { text, commands } = act {
+        if let Act::Line(Line { text, commands, .. }) = act {
             let hits = |command: &Command| {
                 // A program that only the shell knows could be the denied one.
                 command.first().is_none_or(Option::is_none)
@@ -212,18 +208,15 @@ impl Grant {
         match (act, scope) {
             (Act::ReadVariable(name), Scope::All) => !variables::is_secret(name),
             (_, Scope::All) => true,
-            (
-                Act::ReadFile(path)
-                | Act::WriteFile(path)
-                | Act::ReadRepository(path)
-                | Act::WriteRepository(path),
-                Scope::Paths(pattern),
-            ) => self.in_pattern(pattern, path),
-            (Act::Script(path), Scope::Command(pattern)) => {
-                let words = [Some(&**path)];
+            (_, Scope::Paths(pattern)) => {
+                path(act).is_some_and(|path| self.in_pattern(pattern, path))
+            }
+            (Act::Script { path, arguments }, Scope::Command(pattern)) => {
+                let words = arguments.iter().map(|word| Some(word.as_str()));
+                let words: Vec<_> = std::iter::once(Some(&**path)).chain(words).collect();
                 pattern.matches(&words) || pattern.is_line(path)
             }
-            (Act::Fetch { host, port }, Scope::Host(pattern)) => pattern.matches(host, *port),
+            (Act::Fetch(fetch), Scope::Host(pattern)) => pattern.matches(&fetch.host, fetch.port),
             (
                 Act::ReadVariable(name)
                 | Act::SetVariable(name)
@@ -273,8 +266,12 @@ fn not_permitted(act: &Act) -> Refusal {
     let permission = act.permission();
     let detail = act.detail();
     let scope = match act {
-        Act::Line { text, .. } => CommandPattern::line(text).to_string(),
-        Act::Script(path) => CommandPattern::script(path).to_string(),
+        Act::Line(line) => CommandPattern::line(&line.text).to_string(),
+        Act::Script { path, .. } => CommandPattern::script(path).to_string(),
+        Act::Fetch(fetch) => needed_host(fetch),
+        Act::ReadRepository(git) | Act::WriteRepository(git) => {
+            git.repository.display().to_string()
+        }
         _ => detail.clone(),
     };
     Refusal {
@@ -284,6 +281,28 @@ fn not_permitted(act: &Act) -> Refusal {
             metier_model::text::visible(&detail)
         ),
         needed: Some(format!("{permission}({scope})")),
+    }
+}
+
+/// The path that an act is about.
+fn path(act: &Act) -> Option<&Path> {
+    match act {
+        Act::ReadFile(path) | Act::WriteFile { path, .. } => Some(path),
+        Act::ReadRepository(git) | Act::WriteRepository(git) => Some(&git.repository),
+        _ => None,
+    }
+}
+
+/// A host as a scope names it, with its port where that must be named.
+fn needed_host(fetch: &Fetch) -> String {
+    match (
+        format!("net:fetch({})", fetch.host).parse::<Want>(),
+        &*fetch.host,
+    ) {
+        (Ok(want), host) if matches!(&want.scope, Scope::Host(pattern) if pattern.matches(host, fetch.port)) => {
+            host.to_owned()
+        }
+        (_, host) => format!("{host}:{}", fetch.port),
     }
 }
 

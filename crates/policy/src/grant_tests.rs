@@ -5,8 +5,8 @@ use std::{path::PathBuf, time::Duration};
 use metier_model::{Digest, Source, Want};
 
 use crate::{
-    Act, Answer, Asked, Decision, Grant, Identity, Meter, Rates, Refusal, Request, Ruling, Terms,
-    Why, rule,
+    Act, Answer, Asked, Decision, Fetch, Git, Grant, Identity, Line, Meter, Rates, Refusal,
+    Request, Ruling, Terms, Why, rule,
 };
 
 fn terms() -> Terms {
@@ -63,7 +63,7 @@ fn granted(wants: &[&str], denied: &[&str], terms: Terms) -> Grant {
 
 fn line(text: &str, commands: &[&[&str]]) -> Act {
     let word = |word: &&str| (*word != "?").then(|| Box::from(*word));
-    Act::Line {
+    Act::Line(Line {
         text: text.into(),
         commands: Some(
             commands
@@ -71,26 +71,62 @@ fn line(text: &str, commands: &[&[&str]]) -> Act {
                 .map(|words| words.iter().map(word).collect())
                 .collect(),
         ),
+        script: text.into(),
+        parameters: Vec::new(),
+    })
+}
+
+fn unclear(text: &str) -> Act {
+    Act::Line(Line {
+        text: text.into(),
+        commands: None,
+        script: text.into(),
+        parameters: Vec::new(),
+    })
+}
+
+fn fetch(host: &str, port: u16) -> Act {
+    Act::Fetch(Fetch {
+        method: "GET".into(),
+        url: format!("https://{host}:{port}/").into(),
+        host: host.into(),
+        port,
+        headers: Vec::new(),
+        body: Vec::new(),
+    })
+}
+
+fn write(path: &str) -> Act {
+    Act::WriteFile {
+        path: path.into(),
+        content: Vec::new(),
+    }
+}
+
+fn git(repository: &str) -> Git {
+    Git {
+        repository: repository.into(),
+        arguments: vec!["log".into()],
     }
 }
 
 fn all_acts() -> Vec<(Act, &'static str)> {
     vec![
         (Act::ReadFile("/work/app/a".into()), "file:read(./a)"),
-        (Act::WriteFile("/home/ada/b".into()), "file:write(~/b)"),
+        (write("/home/ada/b"), "file:write(~/b)"),
         (line("git log", &[&["git", "log"]]), "shell:exec(git *)"),
-        (Act::Script("scripts/x.sh".into()), "shell:exec(scripts/*)"),
         (
-            Act::Fetch {
-                host: "a.io".into(),
-                port: 443,
+            Act::Script {
+                path: "scripts/x.sh".into(),
+                arguments: Vec::new(),
             },
-            "net:fetch(a.io)",
+            "shell:exec(scripts/*)",
         ),
+        (fetch("a.io", 443), "net:fetch(a.io)"),
         (Act::ReadVariable("LANG".into()), "env:read(LANG)"),
         (Act::SetVariable("COLOR".into()), "env:write(COLOR)"),
-        (Act::ReadRepository("/work/app".into()), "git:read(.)"),
-        (Act::WriteRepository("/work/app".into()), "git:write(.)"),
+        (Act::ReadRepository(git("/work/app")), "git:read(.)"),
+        (Act::WriteRepository(git("/work/app")), "git:write(.)"),
         (
             Act::CallModel("anthropic/x".into()),
             "llm:call(anthropic/*)",
@@ -149,10 +185,7 @@ fn a_line_is_as_allowed_as_its_every_command() {
     )));
     assert!(!permit(line("$x log", &[&["?", "log"]])));
     assert!(!permit(line("./git log", &[&["./git", "log"]])));
-    assert!(!permit(Act::Line {
-        text: "f() { git; }".into(),
-        commands: None
-    }));
+    assert!(!permit(unclear("f() { git; }")));
     assert!(!permit(line("", &[])));
     let exact = granted(&["shell:exec(git log | head)"], &[], terms());
     assert!(
@@ -194,10 +227,7 @@ fn prefixes_are_words_and_not_letters() {
         line("git", &[&["git"]]),
         line("git log; curl x", &[&["git", "log"], &["curl", "x"]]),
         line("env git log", &[&["env", "git", "log"]]),
-        Act::Line {
-            text: "git log $(".into(),
-            commands: None,
-        },
+        unclear("git log $("),
     ] {
         assert_eq!(refused(&grant, act).code, "prefix");
     }
@@ -216,15 +246,7 @@ fn a_no_inside_of_a_yes_stays_a_no() {
         !permit(line("$x y", &[&["?", "y"]])),
         "what only the shell knows could be it"
     );
-    assert!(
-        !permit(Act::Fetch {
-            host: "b.io".into(),
-            port: 443
-        }) && permit(Act::Fetch {
-            host: "a.io".into(),
-            port: 443
-        })
-    );
+    assert!(!permit(fetch("b.io", 443)) && permit(fetch("a.io", 443)));
     assert!(
         !permit(Act::ReadFile("/work/app/k/x".into()))
             && permit(Act::ReadFile("/work/app/x".into()))
@@ -266,10 +288,7 @@ fn nobody_may_do_these() {
             "{path}"
         );
     }
-    assert_eq!(
-        refused(&grant, Act::WriteFile("/work/apple".into())).code,
-        "not-permitted"
-    );
+    assert_eq!(refused(&grant, write("/work/apple")).code, "not-permitted");
 }
 
 #[test]

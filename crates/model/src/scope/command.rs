@@ -43,6 +43,8 @@ impl CommandPattern {
         if glob::is_pattern(program) && !program.contains('/') {
             return Err(NotAScope("name the program, as in `shell:exec(git *)`"));
         }
+        // A file of the skill is named with any arguments: they are the user's, not its own.
+        let open = open || is_file(&words);
         Ok(Self::Words { words, open })
     }
 
@@ -122,7 +124,7 @@ impl fmt::Display for CommandPattern {
         match self {
             Self::Words { words, open } => {
                 f.write_str(&words.join(" "))?;
-                f.write_str(if *open { " *" } else { "" })
+                f.write_str(if *open && !is_file(words) { " *" } else { "" })
             }
             Self::Line(line) => {
                 let escaped = line
@@ -139,6 +141,10 @@ impl fmt::Display for CommandPattern {
             }
         }
     }
+}
+
+fn is_file(words: &[Box<str>]) -> bool {
+    matches!(words, [file] if file.contains('/'))
 }
 
 /// `\n`, `\t` and `\\`; a leading `\-` only says "a line".

@@ -173,6 +173,11 @@ fn commands_match_word_by_word() {
             && !matches("git *", &[Some("GIT")])
     );
     assert!(!matches("git *", &[]));
+    assert!(matches(
+        "scripts/*.sh",
+        &[Some("scripts/a.sh"), Some("with"), Some("arguments")]
+    ));
+    assert!(!matches("scripts/*.sh", &[Some("other/a.sh")]));
 }
 
 proptest! {
