@@ -35,23 +35,32 @@
 //! **Start reading at** `open.rs`, then `schema.rs`, then `trust.rs`.
 
 mod accepted;
+mod approvals;
 mod error;
 mod open;
 mod schema;
 mod trust;
+mod words;
 
 #[cfg(test)]
 mod accepted_tests;
 #[cfg(test)]
+mod approvals_tests;
+#[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
+mod migration_tests;
+#[cfg(test)]
 mod open_tests;
+#[cfg(test)]
+mod rerun;
 #[cfg(test)]
 mod trust_tests;
 
 use std::path::PathBuf;
 
 pub use accepted::Accepted;
+pub use approvals::{Answer, Approval, ApprovedFile, EarlierApproval, SingleUse};
 pub use error::StoreError;
 pub use trust::Trusted;
 

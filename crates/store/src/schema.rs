@@ -24,6 +24,43 @@ static MIGRATIONS: &[&str] = &[
         accepted_at TEXT NOT NULL
     ) STRICT;
 ",
+    "
+    -- What a skill may do, as somebody answered it for exact bytes. `number` grows with each answer: the last one is
+    -- the greatest, whatever the clocks say.
+    CREATE TABLE permission_approvals (
+        number     INTEGER PRIMARY KEY AUTOINCREMENT,
+        skill      TEXT NOT NULL,
+        source     TEXT NOT NULL,
+        digest     TEXT NOT NULL,
+        permission TEXT NOT NULL,
+        answer     TEXT NOT NULL CHECK (answer IN ('allowed', 'denied')),
+        decided_at TEXT NOT NULL,
+        decided_by TEXT NOT NULL,
+        UNIQUE (skill, source, digest, permission)
+    ) STRICT;
+
+    -- The files of a skill when it was decided about, to show later what changed.
+    CREATE TABLE approved_files (
+        skill       TEXT NOT NULL,
+        source      TEXT NOT NULL,
+        digest      TEXT NOT NULL,
+        path        TEXT NOT NULL,
+        file_digest TEXT NOT NULL,
+        size        INTEGER NOT NULL,
+        PRIMARY KEY (skill, source, digest, path)
+    ) STRICT, WITHOUT ROWID;
+
+    -- Allow once. A used one stays until it has expired, so that its nonce can't be granted again.
+    CREATE TABLE single_use_grants (
+        nonce      TEXT NOT NULL PRIMARY KEY,
+        skill      TEXT NOT NULL,
+        source     TEXT NOT NULL,
+        digest     TEXT NOT NULL,
+        permission TEXT NOT NULL,
+        expires_at INTEGER NOT NULL,
+        used_at    INTEGER
+    ) STRICT, WITHOUT ROWID;
+",
 ];
 
 /// The version that this program writes.
@@ -35,10 +72,15 @@ pub(crate) fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
+/// Brings a database to the newest version.
+pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+    migrate_to(connection, newest())
+}
+
 /// Applies what is missing, one transaction for each version. Another process may be doing the same: the version is
 /// read again once the lock is held.
-pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
-    for (position, sql) in (0_i64..).zip(MIGRATIONS) {
+pub(crate) fn migrate_to(connection: &mut Connection, last: i64) -> rusqlite::Result<()> {
+    for (position, sql) in (0..last).zip(MIGRATIONS) {
         if version(connection)? > position {
             continue;
         }
