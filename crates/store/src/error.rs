@@ -84,6 +84,12 @@ pub enum StoreError {
     /// A single-use grant with a nonce that was there before.
     #[error("this nonce was used before")]
     NonceUsed,
+    /// A text that should be a time isn't.
+    #[error("`{}` is not a time", text.escape_debug())]
+    NotATime {
+        /// The text.
+        text: String,
+    },
 }
 
 impl StoreError {
@@ -128,6 +134,9 @@ impl StoreError {
             }
             StoreError::Incomplete { .. } | StoreError::NonceUsed => {
                 "this is a bug in metier; nothing was approved".to_owned()
+            }
+            StoreError::NotATime { .. } => {
+                "write it like `2026-01-31` or `2026-01-31T09:00:00Z`".to_owned()
             }
         }
     }

@@ -61,6 +61,51 @@ static MIGRATIONS: &[&str] = &[
         used_at    INTEGER
     ) STRICT, WITHOUT ROWID;
 ",
+    "
+    -- What was done and what was refused. Each row names the hash of the one before.
+    CREATE TABLE receipts (
+        id       INTEGER PRIMARY KEY,
+        at       TEXT NOT NULL,
+        skill    TEXT NOT NULL,
+        source   TEXT NOT NULL,
+        digest   TEXT NOT NULL,
+        act      TEXT NOT NULL,
+        detail   TEXT NOT NULL,
+        decision TEXT NOT NULL CHECK (decision IN ('allowed', 'refused')),
+        reason   TEXT,
+        outcome  TEXT CHECK (outcome IN ('ok', 'error', 'timeout')),
+        ms       INTEGER NOT NULL CHECK (ms >= 0),
+        sandbox  TEXT,
+        session  TEXT,
+        previous BLOB NOT NULL CHECK (length(previous) = 32),
+        hash     BLOB NOT NULL CHECK (length(hash) = 32)
+    ) STRICT;
+    CREATE INDEX receipts_of_skill ON receipts (skill, id);
+
+    -- How many there are and the hash of the last: without it, missing last rows would not be missed.
+    CREATE TABLE receipts_head (
+        one   INTEGER PRIMARY KEY CHECK (one = 1),
+        count INTEGER NOT NULL,
+        hash  BLOB NOT NULL CHECK (length(hash) = 32)
+    ) STRICT;
+    INSERT INTO receipts_head (one, count, hash) VALUES (1, 0, zeroblob(32));
+
+    CREATE TRIGGER receipts_are_not_changed BEFORE UPDATE ON receipts
+        BEGIN SELECT raise(ABORT, 'receipts are never changed'); END;
+    CREATE TRIGGER receipts_are_not_removed BEFORE DELETE ON receipts
+        BEGIN SELECT raise(ABORT, 'receipts are never removed'); END;
+    -- REPLACE removes rows without asking the trigger above.
+    CREATE TRIGGER receipts_are_appended BEFORE INSERT ON receipts
+        WHEN NEW.id <= (SELECT max(id) FROM receipts)
+        BEGIN SELECT raise(ABORT, 'receipts are only appended'); END;
+    CREATE TRIGGER receipts_head_grows BEFORE UPDATE ON receipts_head
+        WHEN NEW.count <= OLD.count
+        BEGIN SELECT raise(ABORT, 'receipts are only appended'); END;
+    CREATE TRIGGER receipts_head_is_not_removed BEFORE DELETE ON receipts_head
+        BEGIN SELECT raise(ABORT, 'receipts are never removed'); END;
+    CREATE TRIGGER receipts_head_is_alone BEFORE INSERT ON receipts_head
+        BEGIN SELECT raise(ABORT, 'receipts are only appended'); END;
+",
 ];
 
 /// The version that this program writes.

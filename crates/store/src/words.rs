@@ -21,6 +21,12 @@ pub(crate) fn word<W: Word>(row: &Row<'_>, column: usize) -> rusqlite::Result<W>
     find(&text, column)
 }
 
+/// Reads a word that may be missing.
+pub(crate) fn optional_word<W: Word>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<W>> {
+    let text: Option<String> = row.get(column)?;
+    text.map(|text| find(&text, column)).transpose()
+}
+
 /// Reads a number that is never below zero.
 pub(crate) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     let number: i64 = row.get(column)?;
