@@ -1,11 +1,8 @@
-//! What the user accepted stays, for exactly these bytes, and an older database learns about it.
+//! What the user accepted stays, for exactly these bytes.
 
-use std::path::Path;
-
-use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::{Accepted, Store, schema};
+use crate::{Accepted, Store};
 
 fn row(digest: &str, reason: Option<&str>) -> Accepted {
     Accepted {
@@ -37,27 +34,4 @@ fn what_was_accepted_is_found_by_its_bytes_only() {
     assert!(store.take_back("sha256:aa").expect("taken back"));
     assert!(!store.take_back("sha256:aa").expect("nothing left"));
     assert_eq!(store.all_accepted().expect("no rows"), []);
-}
-
-#[test]
-fn a_database_of_the_first_version_is_brought_up_to_date() {
-    let folder = TempDir::new().expect("a folder");
-    let path = folder.path().join("metier.db");
-    let store = Store::open(&path).expect("a store");
-    store
-        .trust(Path::new("/src/app"), "2026-01-31T09:00:00Z")
-        .expect("trusted");
-    drop(store);
-    let connection = Connection::open(&path).expect("the file");
-    connection
-        .execute_batch("DROP TABLE accepted; PRAGMA user_version = 1")
-        .expect("the first version");
-    drop(connection);
-    let store = Store::open(&path).expect("migrated");
-    assert_eq!(
-        schema::version(&store.connection).expect("a version"),
-        schema::newest()
-    );
-    assert!(store.is_trusted(Path::new("/src/app")).expect("kept"));
-    store.accept(&row("sha256:aa", None)).expect("a new table");
 }

@@ -2,15 +2,13 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, exit};
+use std::process::exit;
 
 use tempfile::TempDir;
 
-use crate::Store;
+use crate::{Store, rerun};
 
 const NOW: &str = "2026-01-31T09:00:00Z";
-/// Set for the child, which is this very test run again.
-const CHILD: &str = "METIER_STORE_TEST_CHILD";
 
 fn folders(path: &Path) -> Vec<PathBuf> {
     let store = Store::open(path).expect("opened");
@@ -36,18 +34,13 @@ fn a_transaction_that_is_dropped_leaves_nothing() {
 
 #[test]
 fn a_writer_that_dies_loses_nothing_committed() {
-    if let Some(path) = std::env::var_os(CHILD) {
-        die_while_writing(Path::new(&path));
+    if let Some((path, _)) = rerun::role() {
+        die_while_writing(&path);
     }
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("metier.db");
-    let this = std::env::current_exe().unwrap();
     let name = "crash_tests::a_writer_that_dies_loses_nothing_committed";
-    let status = Command::new(this)
-        .args(["--exact", name])
-        .env(CHILD, &path)
-        .status()
-        .unwrap();
+    let status = rerun::process(name, &path, "").status().unwrap();
     assert_eq!(status.code(), Some(42), "the child did not get to its end");
     assert!(
         fs::metadata(folder.path().join("metier.db-wal"))

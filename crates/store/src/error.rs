@@ -75,6 +75,21 @@ pub enum StoreError {
         /// The folder.
         folder: PathBuf,
     },
+    /// An approval that doesn't say what it is about would be one for anything.
+    #[error("an approval without its {field}")]
+    Incomplete {
+        /// What is empty.
+        field: &'static str,
+    },
+    /// A single-use grant with a nonce that was there before.
+    #[error("this nonce was used before")]
+    NonceUsed,
+    /// A text that should be a time isn't.
+    #[error("`{}` is not a time", text.escape_debug())]
+    NotATime {
+        /// The text.
+        text: String,
+    },
 }
 
 impl StoreError {
@@ -117,12 +132,24 @@ impl StoreError {
             StoreError::TooBroad { .. } => {
                 "trust the project's own folder: `metier trust PATH`".to_owned()
             }
+            StoreError::Incomplete { .. } | StoreError::NonceUsed => {
+                "this is a bug in metier; nothing was approved".to_owned()
+            }
+            StoreError::NotATime { .. } => {
+                "write it like `2026-01-31` or `2026-01-31T09:00:00Z`".to_owned()
+            }
         }
     }
 
     /// Sorts what SQLite says into what a person can act on.
     pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
+        if is_misfit(&source) {
+            return StoreError::Damaged {
+                path,
+                source: Some(source),
+            };
+        }
         match source.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => StoreError::NotOurs { path },
             Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged {
@@ -133,6 +160,17 @@ impl StoreError {
             _ => StoreError::Database { path, source },
         }
     }
+}
+
+/// Whether a column holds what this program never writes into it.
+fn is_misfit(error: &rusqlite::Error) -> bool {
+    matches!(
+        error,
+        rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..)
+    )
 }
 
 /// The command that moves a database and its companions (`-wal`, `-shm`) out of the way, together: the log may hold

@@ -35,24 +35,42 @@
 //! **Start reading at** `open.rs`, then `schema.rs`, then `trust.rs`.
 
 mod accepted;
+mod approvals;
+mod chain;
 mod error;
 mod open;
+mod receipts;
 mod schema;
 mod trust;
+mod words;
 
 #[cfg(test)]
 mod accepted_tests;
 #[cfg(test)]
+mod approvals_tests;
+#[cfg(test)]
+mod chain_tests;
+#[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
+mod migration_tests;
+#[cfg(test)]
 mod open_tests;
+#[cfg(test)]
+mod receipts_tests;
+#[cfg(test)]
+mod rerun;
 #[cfg(test)]
 mod trust_tests;
 
 use std::path::PathBuf;
 
 pub use accepted::Accepted;
+pub use approvals::{Answer, Approval, ApprovedFile, EarlierApproval, SingleUse};
 pub use error::StoreError;
+pub use receipts::{
+    Breakage, Decision, Head, NewReceipt, Outcome, Receipt, ReceiptFilter, Verified,
+};
 pub use trust::Trusted;
 
 /// The open database. One for each thread; any number may be open on one file.

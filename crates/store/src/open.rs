@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::schema::{self, APPLICATION_ID};
 use crate::{Store, StoreError};
@@ -62,6 +62,34 @@ impl Store {
 
     pub(crate) fn fail(&self, source: rusqlite::Error) -> StoreError {
         StoreError::from_sqlite(&self.path, source)
+    }
+
+    /// Reads everything from one moment, whatever others write meanwhile.
+    pub(crate) fn read<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let read = || {
+            let snapshot = self.connection.unchecked_transaction()?;
+            read(&snapshot)
+        };
+        read().map_err(|source| self.fail(source))
+    }
+
+    /// Writes all of it or nothing. The lock is taken at the beginning: whoever first reads and then wants to write
+    /// would get "busy" at once instead of waiting.
+    pub(crate) fn write<T>(
+        &self,
+        write: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let write = || {
+            let behavior = TransactionBehavior::Immediate;
+            let transaction = Transaction::new_unchecked(&self.connection, behavior)?;
+            let written = write(&transaction)?;
+            transaction.commit()?;
+            Ok(written)
+        };
+        write().map_err(|source| self.fail(source))
     }
 }
 

@@ -205,10 +205,10 @@ fn a_truncated_database_is_an_error_and_stays_as_it_is() {
 #[test]
 fn damage_inside_is_found_when_it_is_read() {
     let (_folder, path) = place();
+    drop(Store::open(&path).unwrap());
+    let tables = fs::read(&path).unwrap().len();
     let mut whole = filled(&path);
-    for byte in &mut whole[4096..] {
-        *byte = 0xA5;
-    }
+    whole[tables..].fill(0xA5);
     fs::write(&path, &whole).unwrap();
     let store = Store::open(&path).unwrap();
     assert!(matches!(
@@ -220,6 +220,16 @@ fn damage_inside_is_found_when_it_is_read() {
         StoreError::Damaged { .. }
     ));
     assert!(store.trust(Path::new("/src/new"), NOW).is_err());
+}
+
+#[test]
+fn damage_of_the_tables_is_found_when_it_is_opened() {
+    let (_folder, path) = place();
+    let mut whole = filled(&path);
+    whole[4096..].fill(0xA5);
+    fs::write(&path, &whole).unwrap();
+    assert!(matches!(check_refused(&path), StoreError::Damaged { .. }));
+    assert_eq!(fs::read(&path).unwrap(), whole);
 }
 
 #[test]

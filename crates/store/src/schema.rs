@@ -24,6 +24,88 @@ static MIGRATIONS: &[&str] = &[
         accepted_at TEXT NOT NULL
     ) STRICT;
 ",
+    "
+    -- What a skill may do, as somebody answered it for exact bytes. `number` grows with each answer: the last one is
+    -- the greatest, whatever the clocks say.
+    CREATE TABLE permission_approvals (
+        number     INTEGER PRIMARY KEY AUTOINCREMENT,
+        skill      TEXT NOT NULL,
+        source     TEXT NOT NULL,
+        digest     TEXT NOT NULL,
+        permission TEXT NOT NULL,
+        answer     TEXT NOT NULL CHECK (answer IN ('allowed', 'denied')),
+        decided_at TEXT NOT NULL,
+        decided_by TEXT NOT NULL,
+        UNIQUE (skill, source, digest, permission)
+    ) STRICT;
+
+    -- The files of a skill when it was decided about, to show later what changed.
+    CREATE TABLE approved_files (
+        skill       TEXT NOT NULL,
+        source      TEXT NOT NULL,
+        digest      TEXT NOT NULL,
+        path        TEXT NOT NULL,
+        file_digest TEXT NOT NULL,
+        size        INTEGER NOT NULL,
+        PRIMARY KEY (skill, source, digest, path)
+    ) STRICT, WITHOUT ROWID;
+
+    -- Allow once. A used one stays until it has expired, so that its nonce can't be granted again.
+    CREATE TABLE single_use_grants (
+        nonce      TEXT NOT NULL PRIMARY KEY,
+        skill      TEXT NOT NULL,
+        source     TEXT NOT NULL,
+        digest     TEXT NOT NULL,
+        permission TEXT NOT NULL,
+        expires_at INTEGER NOT NULL,
+        used_at    INTEGER
+    ) STRICT, WITHOUT ROWID;
+",
+    "
+    -- What was done and what was refused. Each row names the hash of the one before.
+    CREATE TABLE receipts (
+        id       INTEGER PRIMARY KEY,
+        at       TEXT NOT NULL,
+        skill    TEXT NOT NULL,
+        source   TEXT NOT NULL,
+        digest   TEXT NOT NULL,
+        act      TEXT NOT NULL,
+        detail   TEXT NOT NULL,
+        decision TEXT NOT NULL CHECK (decision IN ('allowed', 'refused')),
+        reason   TEXT,
+        outcome  TEXT CHECK (outcome IN ('ok', 'error', 'timeout')),
+        ms       INTEGER NOT NULL CHECK (ms >= 0),
+        sandbox  TEXT,
+        session  TEXT,
+        previous BLOB NOT NULL CHECK (length(previous) = 32),
+        hash     BLOB NOT NULL CHECK (length(hash) = 32)
+    ) STRICT;
+    CREATE INDEX receipts_of_skill ON receipts (skill, id);
+
+    -- How many there are and the hash of the last: without it, missing last rows would not be missed.
+    CREATE TABLE receipts_head (
+        one   INTEGER PRIMARY KEY CHECK (one = 1),
+        count INTEGER NOT NULL,
+        hash  BLOB NOT NULL CHECK (length(hash) = 32)
+    ) STRICT;
+    INSERT INTO receipts_head (one, count, hash) VALUES (1, 0, zeroblob(32));
+
+    CREATE TRIGGER receipts_are_not_changed BEFORE UPDATE ON receipts
+        BEGIN SELECT raise(ABORT, 'receipts are never changed'); END;
+    CREATE TRIGGER receipts_are_not_removed BEFORE DELETE ON receipts
+        BEGIN SELECT raise(ABORT, 'receipts are never removed'); END;
+    -- REPLACE removes rows without asking the trigger above.
+    CREATE TRIGGER receipts_are_appended BEFORE INSERT ON receipts
+        WHEN NEW.id <= (SELECT max(id) FROM receipts)
+        BEGIN SELECT raise(ABORT, 'receipts are only appended'); END;
+    CREATE TRIGGER receipts_head_grows BEFORE UPDATE ON receipts_head
+        WHEN NEW.count <= OLD.count
+        BEGIN SELECT raise(ABORT, 'receipts are only appended'); END;
+    CREATE TRIGGER receipts_head_is_not_removed BEFORE DELETE ON receipts_head
+        BEGIN SELECT raise(ABORT, 'receipts are never removed'); END;
+    CREATE TRIGGER receipts_head_is_alone BEFORE INSERT ON receipts_head
+        BEGIN SELECT raise(ABORT, 'receipts are only appended'); END;
+",
 ];
 
 /// The version that this program writes.
@@ -35,10 +117,15 @@ pub(crate) fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
+/// Brings a database to the newest version.
+pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
+    migrate_to(connection, newest())
+}
+
 /// Applies what is missing, one transaction for each version. Another process may be doing the same: the version is
 /// read again once the lock is held.
-pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
-    for (position, sql) in (0_i64..).zip(MIGRATIONS) {
+pub(crate) fn migrate_to(connection: &mut Connection, last: i64) -> rusqlite::Result<()> {
+    for (position, sql) in (0..last).zip(MIGRATIONS) {
         if version(connection)? > position {
             continue;
         }

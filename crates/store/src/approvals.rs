@@ -1,0 +1,389 @@
+//! What skills may do, as somebody answered.
+//!
+//! An answer belongs to a skill, its source, its exact bytes and one permission with its scope; nothing less is ever
+//! looked up, so a changed skill, one of the same name from elsewhere, or a wider scope finds no answer and is asked
+//! about again. The store compares texts and knows no permissions: the caller writes them in one way only.
+//!
+//! With an answer, the skill's files are remembered by their digests. When the bytes have changed,
+//! [`Store::earlier_approval`] gives what was allowed last, so that the question can show the difference.
+//!
+//! *Allow once* is a row that can be used up exactly once and only in time; it never becomes an answer.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::words::{Word, unsigned, word};
+use crate::{Store, StoreError};
+
+/// What somebody answered about one permission of one skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approval {
+    /// The skill's name.
+    pub skill: String,
+    /// Where the skill comes from.
+    pub source: String,
+    /// The permission with its scope, such as `shell:exec(git *)`.
+    pub permission: String,
+    /// The skill's exact bytes, as `sha256:…`.
+    pub digest: String,
+    /// The answer.
+    pub decision: Answer,
+    /// When, as the caller wrote it.
+    pub at: String,
+    /// Who answered: `terminal`, `config`, …
+    pub by: String,
+}
+
+/// Yes or no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// It may.
+    Allowed,
+    /// It may not, and isn't asked about again.
+    Denied,
+}
+
+/// A file of a skill, as it was when somebody answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovedFile {
+    /// Its path below the skill's folder.
+    pub path: String,
+    /// Its bytes, as `sha256:…`.
+    pub digest: String,
+    /// Their number.
+    pub size: u64,
+}
+
+/// What was allowed last about other bytes of the same skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EarlierApproval {
+    /// Those bytes.
+    pub digest: String,
+    /// All answers about them.
+    pub approvals: Vec<Approval>,
+    /// Their files, if they were remembered.
+    pub files: Vec<ApprovedFile>,
+}
+
+/// A permission for one act.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SingleUse {
+    /// The skill's name.
+    pub skill: String,
+    /// Where the skill comes from.
+    pub source: String,
+    /// The permission with its scope.
+    pub permission: String,
+    /// The skill's exact bytes.
+    pub digest: String,
+}
+
+impl Store {
+    /// Remembers answers, all or none. A second answer to the same question replaces the first.
+    pub fn approve(&self, approvals: &[Approval]) -> Result<(), StoreError> {
+        self.approve_with_files(approvals, &[])
+    }
+
+    /// Remembers answers about one skill, and the files that it consists of.
+    pub fn approve_with_files(
+        &self,
+        approvals: &[Approval],
+        files: &[ApprovedFile],
+    ) -> Result<(), StoreError> {
+        for approval in approvals {
+            complete(&approval.skill, "skill")?;
+            complete(&approval.source, "source")?;
+            complete(&approval.permission, "permission")?;
+            complete(&approval.digest, "digest")?;
+        }
+        if approvals.is_empty() {
+            return Ok(());
+        }
+        self.write(|connection| {
+            for approval in approvals {
+                insert(connection, approval)?;
+            }
+            // One skill has many permissions, and its files need to be written only once.
+            for group in approvals.chunk_by(is_same_skill) {
+                if let Some(approval) = group.first() {
+                    remember(connection, approval, files)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// What was answered about exactly these bytes, in order of permissions.
+    pub fn approvals(
+        &self,
+        skill: &str,
+        source: &str,
+        digest: &str,
+    ) -> Result<Vec<Approval>, StoreError> {
+        let read = || of_digest(&self.connection, skill, source, digest);
+        read().map_err(|source| self.fail(source))
+    }
+
+    /// What was ever answered about this skill, whatever its bytes, the last answer first.
+    pub fn approvals_of(&self, skill: &str, source: &str) -> Result<Vec<Approval>, StoreError> {
+        let sql = "SELECT skill, source, permission, digest, answer, decided_at, decided_by FROM permission_approvals
+                   WHERE skill = ?1 AND source = ?2 ORDER BY number DESC";
+        let read = || {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            statement
+                .query_map([skill, source], approval)?
+                .collect::<rusqlite::Result<_>>()
+        };
+        read().map_err(|source| self.fail(source))
+    }
+
+    /// All answers, in order of names.
+    pub fn all_approvals(&self) -> Result<Vec<Approval>, StoreError> {
+        let sql = "SELECT skill, source, permission, digest, answer, decided_at, decided_by FROM permission_approvals
+                   ORDER BY skill, source, number DESC";
+        let read = || {
+            let mut statement = self.connection.prepare(sql)?;
+            statement
+                .query_map([], approval)?
+                .collect::<rusqlite::Result<_>>()
+        };
+        read().map_err(|source| self.fail(source))
+    }
+
+    /// The last other bytes of this skill of which anything was allowed. What was only denied is passed over: a
+    /// difference to it would hide what changed since the user last agreed.
+    pub fn earlier_approval(
+        &self,
+        skill: &str,
+        source: &str,
+        digest: &str,
+    ) -> Result<Option<EarlierApproval>, StoreError> {
+        let sql = "SELECT digest FROM permission_approvals
+                   WHERE skill = ?1 AND source = ?2 AND digest <> ?3 AND answer = 'allowed'
+                   ORDER BY number DESC LIMIT 1";
+        self.read(|connection| {
+            let found: Option<String> = connection
+                .query_row(sql, [skill, source, digest], |row| row.get(0))
+                .optional()?;
+            let Some(digest) = found else {
+                return Ok(None);
+            };
+            Ok(Some(EarlierApproval {
+                approvals: of_digest(connection, skill, source, &digest)?,
+                files: files_of(connection, skill, source, &digest)?,
+                digest,
+            }))
+        })
+    }
+
+    /// The files that were remembered with an answer, in order of paths.
+    pub fn approved_files(
+        &self,
+        skill: &str,
+        source: &str,
+        digest: &str,
+    ) -> Result<Vec<ApprovedFile>, StoreError> {
+        let read = || files_of(&self.connection, skill, source, digest);
+        read().map_err(|source| self.fail(source))
+    }
+
+    /// Takes back the answers about a skill, from every source and for all of its bytes, or only those to one
+    /// permission, and says how many there were. Single-use grants that nobody used are taken back with them.
+    pub fn revoke_approvals(
+        &self,
+        skill: &str,
+        permission: Option<&str>,
+    ) -> Result<usize, StoreError> {
+        let answers =
+            "DELETE FROM permission_approvals WHERE skill = ?1 AND (?2 IS NULL OR permission = ?2)";
+        let grants = "DELETE FROM single_use_grants
+                      WHERE skill = ?1 AND (?2 IS NULL OR permission = ?2) AND used_at IS NULL";
+        let files = "DELETE FROM approved_files WHERE skill = ?1 AND NOT EXISTS (
+                         SELECT 1 FROM permission_approvals AS left WHERE left.skill = approved_files.skill
+                         AND left.source = approved_files.source AND left.digest = approved_files.digest)";
+        self.write(|connection| {
+            let removed = connection.execute(answers, params![skill, permission])?
+                + connection.execute(grants, params![skill, permission])?;
+            connection.execute(files, [skill])?;
+            Ok(removed)
+        })
+    }
+
+    /// Allows one act. `expires_at` is in seconds since 1970; the nonce is the caller's random text.
+    pub fn grant_once(
+        &self,
+        grant: &SingleUse,
+        nonce: &str,
+        expires_at: i64,
+    ) -> Result<(), StoreError> {
+        complete(&grant.skill, "skill")?;
+        complete(&grant.source, "source")?;
+        complete(&grant.permission, "permission")?;
+        complete(&grant.digest, "digest")?;
+        complete(nonce, "nonce")?;
+        let sql =
+            "INSERT INTO single_use_grants (nonce, skill, source, digest, permission, expires_at)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
+        let row = params![
+            nonce,
+            grant.skill,
+            grant.source,
+            grant.digest,
+            grant.permission,
+            expires_at
+        ];
+        match self.write(|connection| connection.execute(sql, row))? {
+            0 => Err(StoreError::NonceUsed),
+            _ => Ok(()),
+        }
+    }
+
+    /// Uses up what was granted once. True for exactly one caller, and only before it expires; `now` is in seconds
+    /// since 1970. Whoever doesn't already know what the nonce was granted for takes [`Store::take_once`].
+    pub fn consume_once(&self, nonce: &str, now: i64) -> Result<bool, StoreError> {
+        Ok(self.take_once(nonce, now)?.is_some())
+    }
+
+    /// Uses up what was granted once, and says what it was: it is good for nothing else.
+    pub fn take_once(&self, nonce: &str, now: i64) -> Result<Option<SingleUse>, StoreError> {
+        let find = "SELECT skill, source, permission, digest FROM single_use_grants
+                    WHERE nonce = ?1 AND used_at IS NULL AND ?2 < expires_at";
+        let mark = "UPDATE single_use_grants SET used_at = ?2 WHERE nonce = ?1";
+        // Not one statement with RETURNING: its commit happens when it is dropped, and a failure would go unseen.
+        self.write(|connection| {
+            let found = connection
+                .query_row(find, params![nonce, now], single_use)
+                .optional()?;
+            if found.is_some() {
+                connection.execute(mark, params![nonce, now])?;
+            }
+            Ok(found)
+        })
+    }
+
+    /// Removes single-use grants that have expired, used or not, and says how many.
+    pub fn prune_once(&self, now: i64) -> Result<usize, StoreError> {
+        let sql = "DELETE FROM single_use_grants WHERE expires_at <= ?1";
+        self.write(|connection| connection.execute(sql, [now]))
+    }
+}
+
+impl Answer {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Answer::Allowed => "allowed",
+            Answer::Denied => "denied",
+        }
+    }
+}
+
+impl Word for Answer {
+    const ALL: &'static [Self] = &[Answer::Allowed, Answer::Denied];
+
+    fn text(self) -> &'static str {
+        self.as_str()
+    }
+}
+
+fn complete(text: &str, field: &'static str) -> Result<(), StoreError> {
+    if text.is_empty() {
+        return Err(StoreError::Incomplete { field });
+    }
+    Ok(())
+}
+
+fn is_same_skill(one: &Approval, other: &Approval) -> bool {
+    (&one.skill, &one.source, &one.digest) == (&other.skill, &other.source, &other.digest)
+}
+
+/// A replaced row gets a new number, and so becomes the last answer.
+fn insert(connection: &Connection, approval: &Approval) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO permission_approvals
+               (skill, source, digest, permission, answer, decided_at, decided_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let row = params![
+        approval.skill,
+        approval.source,
+        approval.digest,
+        approval.permission,
+        approval.decision.as_str(),
+        approval.at,
+        approval.by
+    ];
+    connection.prepare_cached(sql)?.execute(row).map(drop)
+}
+
+/// The bytes decide the files: those that are there already are the same.
+fn remember(
+    connection: &Connection,
+    approval: &Approval,
+    files: &[ApprovedFile],
+) -> rusqlite::Result<()> {
+    let sql =
+        "INSERT OR REPLACE INTO approved_files (skill, source, digest, path, file_digest, size)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let mut statement = connection.prepare_cached(sql)?;
+    for file in files {
+        statement.execute(params![
+            approval.skill,
+            approval.source,
+            approval.digest,
+            file.path,
+            file.digest,
+            i64::try_from(file.size).unwrap_or(i64::MAX)
+        ])?;
+    }
+    Ok(())
+}
+
+fn of_digest(
+    connection: &Connection,
+    skill: &str,
+    source: &str,
+    digest: &str,
+) -> rusqlite::Result<Vec<Approval>> {
+    let sql = "SELECT skill, source, permission, digest, answer, decided_at, decided_by FROM permission_approvals
+               WHERE skill = ?1 AND source = ?2 AND digest = ?3 ORDER BY permission";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([skill, source, digest], approval)?;
+    rows.collect()
+}
+
+fn files_of(
+    connection: &Connection,
+    skill: &str,
+    source: &str,
+    digest: &str,
+) -> rusqlite::Result<Vec<ApprovedFile>> {
+    let sql = "SELECT path, file_digest, size FROM approved_files
+               WHERE skill = ?1 AND source = ?2 AND digest = ?3 ORDER BY path";
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map([skill, source, digest], |row| {
+        Ok(ApprovedFile {
+            path: row.get(0)?,
+            digest: row.get(1)?,
+            size: unsigned(row, 2)?,
+        })
+    })?;
+    rows.collect()
+}
+
+fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
+    Ok(Approval {
+        skill: row.get(0)?,
+        source: row.get(1)?,
+        permission: row.get(2)?,
+        digest: row.get(3)?,
+        decision: word(row, 4)?,
+        at: row.get(5)?,
+        by: row.get(6)?,
+    })
+}
+
+fn single_use(row: &Row<'_>) -> rusqlite::Result<SingleUse> {
+    Ok(SingleUse {
+        skill: row.get(0)?,
+        source: row.get(1)?,
+        permission: row.get(2)?,
+        digest: row.get(3)?,
+    })
+}

@@ -1,0 +1,306 @@
+//! An answer holds for exactly what it was given for, and once means once.
+
+use std::process::Stdio;
+use std::thread;
+
+use tempfile::TempDir;
+
+use crate::{Answer, Approval, ApprovedFile, SingleUse, Store, StoreError, rerun};
+
+fn store() -> (TempDir, Store) {
+    let folder = TempDir::new().expect("a folder");
+    let store = Store::open(&folder.path().join("metier.db")).expect("a new store");
+    (folder, store)
+}
+
+/// `skill source digest permission`, answered.
+fn answer(question: &str, decision: Answer) -> Approval {
+    let mut words = question.splitn(4, ' ').map(str::to_owned);
+    let mut next = || words.next().unwrap_or_default();
+    Approval {
+        skill: next(),
+        source: next(),
+        digest: next(),
+        permission: next(),
+        decision,
+        at: "2026-01-31T09:00:00Z".to_owned(),
+        by: "terminal".to_owned(),
+    }
+}
+
+fn allowed(question: &str) -> Approval {
+    answer(question, Answer::Allowed)
+}
+
+fn file(path: &str, digest: &str) -> ApprovedFile {
+    ApprovedFile {
+        path: path.to_owned(),
+        digest: digest.to_owned(),
+        size: 7,
+    }
+}
+
+fn grant() -> SingleUse {
+    SingleUse {
+        skill: "deploy".to_owned(),
+        source: "user".to_owned(),
+        permission: "shell:exec(git *)".to_owned(),
+        digest: "sha256:aa".to_owned(),
+    }
+}
+
+#[test]
+fn an_answer_holds_for_its_skill_source_and_bytes() {
+    let (_folder, store) = store();
+    let rows = [
+        answer("deploy user sha256:aa net:fetch(x)", Answer::Denied),
+        allowed("deploy user sha256:aa shell:exec(git *)"),
+    ];
+    store.approve(&rows).unwrap();
+    assert_eq!(
+        store.approvals("deploy", "user", "sha256:aa").unwrap(),
+        rows
+    );
+    for (skill, source, digest) in [
+        ("deploy", "user", "sha256:ab"),
+        ("deploy", "project", "sha256:aa"),
+        ("Deploy", "user", "sha256:aa"),
+        ("deplo_", "user", "sha256:aa"),
+        ("deploy\0", "user", "sha256:aa"),
+        ("deploy", "user", ""),
+        ("deploy", "user", "%"),
+    ] {
+        let found = store.approvals(skill, source, digest).unwrap();
+        assert_eq!(found, [], "{skill} {source} {digest}");
+    }
+}
+
+#[test]
+fn a_nul_does_not_end_a_text() {
+    let (_folder, store) = store();
+    let row = allowed("deploy user sha256:aa shell:exec(a\0b)");
+    store.approve(std::slice::from_ref(&row)).unwrap();
+    assert_eq!(
+        store.approvals("deploy", "user", "sha256:aa").unwrap(),
+        [row]
+    );
+    let revoked = store.revoke_approvals("deploy", Some("shell:exec(a"));
+    assert_eq!(revoked.unwrap(), 0);
+}
+
+#[test]
+fn the_last_answer_counts() {
+    let (_folder, store) = store();
+    let question = "deploy user sha256:aa shell:exec";
+    for decision in [Answer::Allowed, Answer::Denied] {
+        store.approve(&[answer(question, decision)]).unwrap();
+    }
+    let found = store.approvals("deploy", "user", "sha256:aa").unwrap();
+    assert_eq!(found, [answer(question, Answer::Denied)]);
+}
+
+#[test]
+fn an_incomplete_answer_is_refused_with_all_that_came_with_it() {
+    let (_folder, store) = store();
+    let whole = allowed("deploy user sha256:aa shell:exec");
+    for field in ["skill", "source", "permission", "digest"] {
+        let mut row = whole.clone();
+        match field {
+            "skill" => row.skill.clear(),
+            "source" => row.source.clear(),
+            "permission" => row.permission.clear(),
+            _ => row.digest.clear(),
+        }
+        let error = store.approve(&[whole.clone(), row]).unwrap_err();
+        assert!(matches!(error, StoreError::Incomplete { field: found } if found == field));
+    }
+    assert_eq!(store.all_approvals().unwrap(), []);
+}
+
+#[test]
+fn the_bytes_that_were_allowed_last_can_be_compared() {
+    let (_folder, store) = store();
+    let old = [file("SKILL.md", "sha256:1"), file("run.sh", "sha256:2")];
+    let first = [
+        allowed("deploy user sha256:v1 net:fetch"),
+        allowed("deploy user sha256:v1 shell:exec"),
+    ];
+    store.approve_with_files(&first, &old).unwrap();
+    let denied = answer("deploy user sha256:v2 env:read", Answer::Denied);
+    let new = [file("SKILL.md", "sha256:3")];
+    store
+        .approve_with_files(std::slice::from_ref(&denied), &new)
+        .unwrap();
+    let other = allowed("deploy project sha256:v9 env:read");
+    store.approve(std::slice::from_ref(&other)).unwrap();
+
+    let earlier = |digest| store.earlier_approval("deploy", "user", digest).unwrap();
+    let found = earlier("sha256:v3").expect("what was allowed");
+    assert_eq!(found.digest, "sha256:v1");
+    assert_eq!(found.approvals, first);
+    assert_eq!(found.files, old);
+    assert_eq!(earlier("sha256:v1"), None, "nothing earlier was allowed");
+    let files = store.approved_files("deploy", "user", "sha256:v2").unwrap();
+    assert_eq!(files, new);
+
+    let of = store.approvals_of("deploy", "user").unwrap();
+    let [one, two] = first;
+    assert_eq!(of, [denied.clone(), two.clone(), one.clone()]);
+    let all = store.all_approvals().unwrap();
+    assert_eq!(all, [other, denied, two, one]);
+}
+
+#[test]
+fn the_order_is_that_of_the_answers_and_not_of_the_clocks() {
+    let (_folder, store) = store();
+    for (digest, at) in [("v1", "2030"), ("v2", "2020"), ("v1", "2010")] {
+        let mut row = allowed(&format!("deploy user {digest} shell:exec"));
+        row.at = at.to_owned();
+        store.approve(&[row]).unwrap();
+    }
+    let found = store.earlier_approval("deploy", "user", "v3").unwrap();
+    assert_eq!(found.unwrap().digest, "v1");
+}
+
+#[test]
+fn revoking_takes_back_one_permission_or_all() {
+    let (_folder, store) = store();
+    let rows = [
+        allowed("deploy user v1 shell:exec(git *)"),
+        allowed("deploy user v1 shell:exec"),
+        allowed("deploy user v2 shell:exec"),
+        allowed("deploy project v1 shell:exec"),
+        allowed("deployer user v1 shell:exec"),
+    ];
+    let files = [file("SKILL.md", "sha256:1")];
+    store.approve_with_files(&rows, &files).unwrap();
+    store.grant_once(&grant(), "n1", 100).unwrap();
+    let files = |digest| store.approved_files("deploy", "user", digest).unwrap();
+    assert_eq!((files("v1").len(), files("v2").len()), (1, 1));
+
+    let revoke = |permission| store.revoke_approvals("deploy", permission).unwrap();
+    assert_eq!(revoke(Some("shell")), 0);
+    assert_eq!(revoke(Some("shell:exec")), 3);
+    assert_eq!((files("v1").len(), files("v2").len()), (1, 0));
+    assert_eq!(revoke(None), 2, "one answer, and what was not used");
+    assert_eq!(revoke(None), 0);
+    assert!(!store.consume_once("n1", 1).unwrap());
+    assert_eq!(files("v1"), []);
+    let [.., deployer] = rows;
+    assert_eq!(store.all_approvals().unwrap(), [deployer]);
+    let kept = store.approved_files("deployer", "user", "v1").unwrap();
+    assert_eq!(kept.len(), 1);
+}
+
+#[test]
+fn once_is_once_and_only_in_time() {
+    let (_folder, store) = store();
+    store.grant_once(&grant(), "n1", 100).unwrap();
+    store.grant_once(&grant(), "n2", 100).unwrap();
+    assert!(!store.consume_once("n0", 1).unwrap());
+    assert!(!store.consume_once("n1", 100).unwrap(), "too late");
+    assert_eq!(store.take_once("n1", 99).unwrap(), Some(grant()));
+    assert!(!store.consume_once("n1", 99).unwrap(), "a second time");
+    assert!(
+        !store.consume_once("n1", 1).unwrap(),
+        "with a clock set back"
+    );
+    let error = store.grant_once(&grant(), "n1", 1000).unwrap_err();
+    assert!(matches!(error, StoreError::NonceUsed));
+    assert!(!store.consume_once("n1", 99).unwrap());
+    let approvals = store.approvals("deploy", "user", "sha256:aa").unwrap();
+    assert_eq!(approvals, [], "once never becomes always");
+    assert_eq!(store.prune_once(99).unwrap(), 0);
+    assert_eq!(store.prune_once(100).unwrap(), 2);
+    assert!(!store.consume_once("n2", 1).unwrap());
+}
+
+#[test]
+fn what_is_granted_once_is_granted_for_something() {
+    let (_folder, store) = store();
+    let nothing = SingleUse {
+        digest: String::new(),
+        ..grant()
+    };
+    let error = store.grant_once(&nothing, "n1", 100).unwrap_err();
+    assert!(matches!(error, StoreError::Incomplete { field: "digest" }));
+    let error = store.grant_once(&grant(), "", 100).unwrap_err();
+    assert!(matches!(error, StoreError::Incomplete { field: "nonce" }));
+}
+
+#[test]
+fn one_of_many_threads_wins() {
+    let (_folder, store) = store();
+    for number in 0..25 {
+        let nonce = format!("n{number}");
+        store.grant_once(&grant(), &nonce, 100).unwrap();
+    }
+    let path = store.path();
+    let wins = |store: &Store| {
+        (0..25)
+            .filter(|number| store.consume_once(&format!("n{number}"), 1).unwrap())
+            .count()
+    };
+    let won: usize = thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|_| scope.spawn(|| wins(&Store::open(path).unwrap())))
+            .collect();
+        threads.into_iter().map(|one| one.join().unwrap()).sum()
+    });
+    assert_eq!(won, 25);
+}
+
+#[test]
+fn one_of_many_processes_wins() {
+    if let Some((path, _)) = rerun::role() {
+        let store = Store::open(&path).unwrap();
+        for number in 0..25 {
+            if store.consume_once(&format!("n{number}"), 1).unwrap() {
+                println!("\nwon n{number}");
+            }
+        }
+        return;
+    }
+    let (_folder, store) = store();
+    for number in 0..25 {
+        let nonce = format!("n{number}");
+        store.grant_once(&grant(), &nonce, 100).unwrap();
+    }
+    let name = "approvals_tests::one_of_many_processes_wins";
+    let children: Vec<_> = (0..4)
+        .map(|_| {
+            rerun::process(name, store.path(), "")
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let mut won = Vec::new();
+    for child in children {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success());
+        let said = String::from_utf8(output.stdout).unwrap();
+        let wins = said.lines().filter_map(|line| line.strip_prefix("won "));
+        won.extend(wins.map(str::to_owned));
+    }
+    assert_eq!(won.len(), 25, "{won:?}");
+    won.sort();
+    won.dedup();
+    assert_eq!(won.len(), 25);
+}
+
+#[test]
+fn a_word_that_is_not_ours_is_damage_and_never_permission() {
+    let (_folder, store) = store();
+    store
+        .approve(&[allowed("deploy user v1 env:read")])
+        .unwrap();
+    store
+        .connection
+        .execute_batch(
+            "PRAGMA ignore_check_constraints = ON; UPDATE permission_approvals SET answer = 'Allowed'",
+        )
+        .unwrap();
+    let error = store.approvals("deploy", "user", "v1").unwrap_err();
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
+}

@@ -1,0 +1,171 @@
+//! Different receipts never give the same bytes. The oracle is a reader: what it reads back is what went in.
+
+use proptest::prelude::*;
+
+use crate::chain::{BEGINNING, Hash, encode, hash, written};
+use crate::{Decision, NewReceipt, Outcome};
+
+/// Short texts out of few characters, digits and NUL among them, so that different receipts often almost agree.
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        proptest::collection::vec(prop_oneof!["a", "\0", "\u{1}", "8", "é"], 0..4)
+            .prop_map(|parts| parts.concat()),
+        any::<String>(),
+    ]
+}
+
+fn maybe() -> impl Strategy<Value = Option<String>> {
+    proptest::option::of(text())
+}
+
+fn receipts() -> impl Strategy<Value = (i64, NewReceipt, Hash)> {
+    let decision = prop_oneof![Just(Decision::Allowed), Just(Decision::Refused)];
+    let outcome = prop_oneof![
+        Just(None),
+        Just(Some(Outcome::Ok)),
+        Just(Some(Outcome::Error)),
+        Just(Some(Outcome::Timeout)),
+    ];
+    let texts = (text(), text(), text(), text(), text(), text());
+    let rest = (decision, maybe(), outcome, any::<u64>(), maybe(), maybe());
+    (any::<i64>(), texts, rest, any::<Hash>()).prop_map(|(id, texts, rest, previous)| {
+        let (at, skill, source, digest, act, detail) = texts;
+        let (decision, reason, outcome, ms, sandbox, session) = rest;
+        let receipt = NewReceipt {
+            at,
+            skill,
+            source,
+            digest,
+            act,
+            detail,
+            decision,
+            reason,
+            outcome,
+            ms,
+            sandbox,
+            session,
+        };
+        (id, receipt, previous)
+    })
+}
+
+/// The next field, and what is left.
+fn field(bytes: &[u8]) -> (Option<Vec<u8>>, &[u8]) {
+    if bytes[0] == 0 {
+        return (None, &bytes[1..]);
+    }
+    let length = u64::from_be_bytes(bytes[1..9].try_into().expect("eight bytes"));
+    let (content, rest) = bytes[9..].split_at(usize::try_from(length).expect("a length"));
+    (Some(content.to_vec()), rest)
+}
+
+fn decode(bytes: &[u8]) -> (i64, NewReceipt, Hash) {
+    let rest = bytes
+        .strip_prefix(b"metier receipt 1\n")
+        .expect("a receipt");
+    let mut fields = Vec::new();
+    let mut rest = rest;
+    while !rest.is_empty() {
+        let (content, left) = field(rest);
+        fields.push(content);
+        rest = left;
+    }
+    assert_eq!(fields.len(), 14);
+    let mut fields = fields.into_iter();
+    let mut next = || fields.next().expect("a field");
+    let text = |content: Option<Vec<u8>>| {
+        content.map(|content| String::from_utf8(content).expect("a text"))
+    };
+    let number = |content: Option<Vec<u8>>| {
+        let content = content.expect("a number");
+        u64::from_be_bytes(content.try_into().expect("eight bytes"))
+    };
+    let previous = next().expect("a hash").try_into().expect("a hash");
+    let id = number(next()).cast_signed();
+    let mut texts = || text(next()).expect("a text");
+    let receipt = NewReceipt {
+        at: texts(),
+        skill: texts(),
+        source: texts(),
+        digest: texts(),
+        act: texts(),
+        detail: texts(),
+        decision: match texts().as_str() {
+            "allowed" => Decision::Allowed,
+            other => {
+                assert_eq!(other, "refused");
+                Decision::Refused
+            }
+        },
+        reason: text(next()),
+        outcome: text(next()).map(|word| match word.as_str() {
+            "ok" => Outcome::Ok,
+            "error" => Outcome::Error,
+            other => {
+                assert_eq!(other, "timeout");
+                Outcome::Timeout
+            }
+        }),
+        ms: number(next()),
+        sandbox: text(next()),
+        session: text(next()),
+    };
+    (id, receipt, previous)
+}
+
+proptest! {
+    #[test]
+    fn what_was_written_can_be_read_back((id, receipt, previous) in receipts()) {
+        prop_assert_eq!(decode(&encode(id, &receipt, &previous)), (id, receipt, previous));
+    }
+
+    #[test]
+    fn a_text_that_moves_to_its_neighbour_gives_another_hash(
+        (id, receipt, previous) in receipts(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let joined = format!("{}{}", receipt.act, receipt.detail);
+        let at = joined.floor_char_boundary(cut.index(joined.len() + 1));
+        let (act, detail) = joined.split_at(at);
+        let moved = NewReceipt { act: act.to_owned(), detail: detail.to_owned(), ..receipt.clone() };
+        prop_assert_eq!(
+            hash(id, &moved, &previous) == hash(id, &receipt, &previous),
+            moved == receipt
+        );
+    }
+}
+
+fn plain() -> NewReceipt {
+    NewReceipt {
+        at: "2026-01-31T09:00:00Z".to_owned(),
+        skill: "deploy".to_owned(),
+        source: "user".to_owned(),
+        digest: "sha256:aa".to_owned(),
+        act: "shell:exec".to_owned(),
+        detail: "git push".to_owned(),
+        decision: Decision::Allowed,
+        reason: None,
+        outcome: Some(Outcome::Ok),
+        ms: 3,
+        sandbox: None,
+        session: None,
+    }
+}
+
+#[test]
+fn nothing_is_not_the_same_as_an_empty_text() {
+    let empty = NewReceipt {
+        reason: Some(String::new()),
+        ..plain()
+    };
+    assert_ne!(hash(1, &plain(), &BEGINNING), hash(1, &empty, &BEGINNING));
+}
+
+/// Changing this makes every chain that exists look broken.
+#[test]
+fn the_format_stays() {
+    assert_eq!(
+        written(&hash(1, &plain(), &BEGINNING)),
+        "sha256:74ea6c644a513e88cdfe649886c9eba9eae2aa49fb6385e958dc622e93b8dc22"
+    );
+}

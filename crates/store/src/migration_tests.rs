@@ -1,0 +1,102 @@
+//! Databases of every earlier version are brought up to date, and keep what is in them.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use crate::{Accepted, Store, schema};
+
+const NOW: &str = "2026-01-31T09:00:00Z";
+
+/// A database as the program of that version left it, with a row in each table that it had.
+fn old(folder: &TempDir, version: i64) -> PathBuf {
+    let path = folder.path().join(format!("{version}.db"));
+    let mut connection = Connection::open(&path).expect("a file");
+    schema::migrate_to(&mut connection, version).expect("an old schema");
+    let rows = [
+        "INSERT INTO trust VALUES ('/src/app', '2026-01-31T09:00:00Z')",
+        "INSERT INTO accepted VALUES ('sha256:aa', 'deploy', 'critical', NULL, '2026-01-31T09:00:00Z')",
+    ];
+    let known = usize::try_from(version).expect("a count");
+    for row in rows.iter().take(known) {
+        connection.execute_batch(row).expect("a row");
+    }
+    connection
+        .pragma_update(None, "journal_mode", "wal")
+        .expect("a log");
+    path
+}
+
+fn tables(store: &Store) -> Vec<(String, String)> {
+    let sql = "SELECT name, coalesce(sql, '') FROM sqlite_schema ORDER BY name";
+    let mut statement = store.connection.prepare(sql).expect("a query");
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+    rows.expect("rows").collect::<Result<_, _>>().expect("rows")
+}
+
+#[test]
+fn every_earlier_version_keeps_its_rows() {
+    let folder = TempDir::new().expect("a folder");
+    let new = Store::open(&folder.path().join("new.db")).expect("a new store");
+    for version in 1..schema::newest() {
+        let path = old(&folder, version);
+        for _ in 0..2 {
+            let store = Store::open(&path).expect("migrated");
+            let reached = schema::version(&store.connection).expect("a version");
+            assert_eq!(reached, schema::newest(), "from {version}");
+            assert_eq!(tables(&store), tables(&new), "from {version}");
+            assert!(store.is_trusted(Path::new("/src/app")).expect("kept"));
+            let accepted = store.accepted("sha256:aa").expect("a table");
+            assert_eq!(accepted.is_some(), version >= 2, "from {version}");
+        }
+    }
+}
+
+#[test]
+fn tables_that_came_later_can_be_used() {
+    let folder = TempDir::new().expect("a folder");
+    let store = Store::open(&old(&folder, 1)).expect("migrated");
+    let accepted = Accepted {
+        digest: "sha256:bb".to_owned(),
+        skill: "deploy".to_owned(),
+        verdict: "critical".to_owned(),
+        reason: None,
+        at: NOW.to_owned(),
+    };
+    store.accept(&accepted).expect("a table of version 2");
+    assert_eq!(store.all_approvals().expect("a table of version 3"), []);
+}
+
+#[test]
+fn many_migrate_one_database_at_once() {
+    let folder = TempDir::new().expect("a folder");
+    let path = old(&folder, 2);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| Store::open(&path).map(drop).expect("migrated"));
+        }
+    });
+    let store = Store::open(&path).expect("opened");
+    assert!(store.accepted("sha256:aa").expect("a row").is_some());
+}
+
+#[test]
+fn a_migration_that_fails_leaves_the_old_version() {
+    let folder = TempDir::new().expect("a folder");
+    let path = old(&folder, 2);
+    let connection = Connection::open(&path).expect("the file");
+    // In the way of the second table of version 3.
+    connection
+        .execute_batch("CREATE TABLE approved_files (x)")
+        .expect("a table");
+    drop(connection);
+    Store::open(&path).map(drop).expect_err("can't migrate");
+    let connection = Connection::open(&path).expect("the file");
+    assert_eq!(schema::version(&connection).expect("a version"), 2);
+    let sql = "SELECT count(*) FROM sqlite_schema WHERE name = 'permission_approvals'";
+    let count: i64 = connection
+        .query_row(sql, [], |row| row.get(0))
+        .expect("a count");
+    assert_eq!(count, 0, "half a version");
+}

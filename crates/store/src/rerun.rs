@@ -1,0 +1,24 @@
+//! Other processes for tests: this very test run again, told to do one thing.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const PATH: &str = "METIER_STORE_TEST_CHILD";
+const ROLE: &str = "METIER_STORE_TEST_ROLE";
+
+/// The test of this name in another process, which will find the database's path and a word of its own.
+pub(crate) fn process(test: &str, path: &Path, role: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    command
+        .args(["--exact", test, "--nocapture"])
+        .env(PATH, path)
+        .env(ROLE, role)
+        .stdin(Stdio::null());
+    command
+}
+
+/// In such a process: the database's path and the word.
+pub(crate) fn role() -> Option<(PathBuf, String)> {
+    let path = std::env::var_os(PATH)?;
+    Some((path.into(), std::env::var(ROLE).unwrap_or_default()))
+}
