@@ -18,13 +18,16 @@
 //!
 //! **Start reading at** `inventory.rs`, then `prompt.rs`, `render.rs`, then `scanning.rs`.
 
+pub mod desk;
 mod inventory;
 pub mod prompt;
+mod redact;
 pub mod render;
 mod rulebook;
 pub mod scanning;
 mod tokens;
 
 pub use inventory::{Counts, Inventory, NotFound, Skill, Status, survey};
+pub use redact::Redactor;
 pub use rulebook::{RuleProblem, Rulebook};
 pub use tokens::count as count_tokens;

@@ -1,0 +1,374 @@
+//! The desk: asks who may decide, remembers the answer for exact bytes, and writes down every act.
+//!
+//! Every door comes here before a skill does anything: what the store remembers, what the user's configuration or flags
+//! approve in advance, and what a person answers now become a [`Grant`], or a [`Refused`] that says what to type.
+
+use std::{cell::Cell, time::SystemTime};
+
+use metier_catalog::{Content, Snapshot};
+use metier_config::Approved;
+use metier_model::Want;
+use metier_policy::{
+    Act, Answer, Approver, Asked, Changes, Decision, Grant, Identity, Meter, Question, Reply,
+    Request, Ruling, Terms, rule,
+};
+use metier_store::{
+    Answer as Kept, Approval, ApprovedFile, NewReceipt, Outcome, Receipt, Store, StoreError,
+};
+use sha2::{Digest as _, Sha256};
+
+use crate::redact::Redactor;
+
+/// Everything that decides and remembers in one run.
+pub struct Desk<'a> {
+    /// Where answers and receipts are kept.
+    pub store: &'a Store,
+    /// Whom to ask.
+    pub approver: &'a dyn Approver,
+    /// Skills whose requests are approved for this run (`--approve-skills`).
+    pub approved_now: &'a [String],
+    /// Skills whose requests the user's configuration approves.
+    pub approved: &'a [Approved],
+    /// What holds for every grant.
+    pub terms: Terms,
+    /// What time it is.
+    pub clock: &'a dyn Fn() -> SystemTime,
+    /// What was done in this turn.
+    pub meter: Meter,
+    /// The session that receipts belong to.
+    pub session: String,
+    /// Numbers the single-use approvals of this run.
+    pub once: Cell<u64>,
+}
+
+/// The skill that wants something.
+pub struct Subject<'a> {
+    /// Which, in which bytes.
+    pub identity: &'a Identity,
+    /// Where it lies.
+    pub place: &'a str,
+    /// Its files.
+    pub held: &'a Snapshot,
+}
+
+/// Why there is no grant.
+#[derive(Debug, thiserror::Error)]
+pub enum Refused {
+    /// Somebody said no.
+    #[error("{} denied", list(.0))]
+    Denied(Vec<Asked>),
+    /// There is nobody to ask.
+    #[error("{} not approved", list(.asked))]
+    NotApproved {
+        /// What was asked for.
+        asked: Vec<Asked>,
+        /// What is different from the bytes that were approved, if any were.
+        changes: Option<Box<Changes>>,
+    },
+    /// The answers can't be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn list(asked: &[Asked]) -> String {
+    let names: Vec<String> = asked
+        .iter()
+        .map(|asked| format!("`{}`", asked.want))
+        .collect();
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    format!("{} {verb}", names.join(", "))
+}
+
+/// How an act went.
+#[derive(Clone, Debug)]
+pub struct Went {
+    /// How it ended; `None` if it was refused.
+    pub outcome: Option<Outcome>,
+    /// Why it was refused or failed.
+    pub reason: Option<String>,
+    /// How long it took.
+    pub ms: u64,
+    /// What it was confined by.
+    pub sandbox: Option<String>,
+}
+
+impl Desk<'_> {
+    /// What this skill may do, asking if need be. Whatever is refused leaves a receipt.
+    ///
+    /// # Errors
+    /// When somebody says no, when there is nobody to ask, or when the answers can't be kept.
+    pub fn grant(&self, subject: &Subject<'_>, request: &Request) -> Result<Box<Grant>, Refused> {
+        let mut answers = self.answers(subject.identity)?;
+        if self.is_approved(subject.identity) {
+            answers.extend(request.iter().map(|asked| allow(&asked.want)));
+        }
+        let identity = || subject.identity.clone();
+        let open = match rule(identity(), request, &answers, self.terms.clone()) {
+            Ruling::Granted(grant) => return Ok(grant),
+            Ruling::Denied(denied) => {
+                self.refuse(
+                    subject.identity,
+                    &denied,
+                    "denied earlier; see `metier permissions`",
+                )?;
+                return Err(Refused::Denied(denied));
+            }
+            Ruling::Ask(open) => open,
+        };
+        let changes = self.changes(subject, request)?;
+        let question = Question {
+            identity: subject.identity,
+            place: subject.place,
+            asked: &open,
+            changes: changes.as_ref(),
+        };
+        match self.approver.ask(&question) {
+            Reply::Always => self.remember(subject, &open, Kept::Allowed, "terminal")?,
+            Reply::Once => self.use_once(subject.identity, &open)?,
+            Reply::Deny => {
+                self.refuse(subject.identity, &open, "denied just now")?;
+                return Err(Refused::Denied(open));
+            }
+            Reply::Nobody => {
+                self.refuse(subject.identity, &open, "not approved, and nobody to ask")?;
+                return Err(Refused::NotApproved {
+                    asked: open,
+                    changes: changes.map(Box::new),
+                });
+            }
+        }
+        answers.extend(open.iter().map(|asked| allow(&asked.want)));
+        match rule(identity(), request, &answers, self.terms.clone()) {
+            Ruling::Granted(grant) => Ok(grant),
+            Ruling::Ask(left) | Ruling::Denied(left) => Err(Refused::Denied(left)),
+        }
+    }
+
+    /// What was answered about exactly these bytes.
+    fn answers(&self, identity: &Identity) -> Result<Vec<Answer>, StoreError> {
+        let digest = identity.digest.to_string();
+        let kept = self
+            .store
+            .approvals(&identity.skill, identity.source.as_str(), &digest)?;
+        Ok(kept.iter().filter_map(answer).collect())
+    }
+
+    /// Whether the user's flags or configuration approve whatever it asks for.
+    fn is_approved(&self, identity: &Identity) -> bool {
+        let full = format!("{}:{}", identity.source.as_str(), identity.skill);
+        let is_it = |name: &str| *name == *identity.skill || name == full;
+        self.approved_now.iter().any(|name| is_it(name))
+            || self.approved.iter().any(|approved| {
+                let digest = approved.digest.as_deref();
+                is_it(&approved.name)
+                    && digest.is_none_or(|digest| digest == identity.digest.to_string())
+            })
+    }
+
+    /// Keeps an answer, and what the skill's files look like today.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn remember(
+        &self,
+        subject: &Subject<'_>,
+        asked: &[Asked],
+        answer: Kept,
+        by: &str,
+    ) -> Result<(), StoreError> {
+        let identity = subject.identity;
+        let approvals: Vec<Approval> = asked
+            .iter()
+            .map(|asked| Approval {
+                skill: identity.skill.to_string(),
+                source: identity.source.as_str().to_owned(),
+                permission: asked.want.to_string(),
+                digest: identity.digest.to_string(),
+                decision: answer,
+                at: self.time(),
+                by: by.to_owned(),
+            })
+            .collect();
+        self.store
+            .approve_with_files(&approvals, &files(subject.held))
+    }
+
+    /// Allow once: a record that is written and used up, so that nothing can use it again.
+    fn use_once(&self, identity: &Identity, asked: &[Asked]) -> Result<(), StoreError> {
+        let now = (self.clock)()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .map_or(0, |time| i64::try_from(time.as_secs()).unwrap_or(i64::MAX));
+        for asked in asked {
+            self.once.set(self.once.get() + 1);
+            let nonce = format!("{}-{}", self.session, self.once.get());
+            self.store.grant_once(
+                &metier_store::SingleUse {
+                    skill: identity.skill.to_string(),
+                    source: identity.source.as_str().to_owned(),
+                    permission: asked.want.to_string(),
+                    digest: identity.digest.to_string(),
+                },
+                &nonce,
+                now.saturating_add(60),
+            )?;
+            self.store.consume_once(&nonce, now)?;
+        }
+        Ok(())
+    }
+
+    /// What is different from the bytes that were approved last.
+    fn changes(
+        &self,
+        subject: &Subject<'_>,
+        request: &Request,
+    ) -> Result<Option<Changes>, StoreError> {
+        let identity = subject.identity;
+        let earlier = self.store.earlier_approval(
+            &identity.skill,
+            identity.source.as_str(),
+            &identity.digest.to_string(),
+        )?;
+        Ok(earlier.map(|earlier| {
+            let before: Vec<&str> = earlier
+                .approvals
+                .iter()
+                .map(|kept| kept.permission.as_str())
+                .collect();
+            let now: Vec<String> = request.iter().map(|asked| asked.want.to_string()).collect();
+            let files = files(subject.held);
+            let old = |path: &str| earlier.files.iter().find(|file| file.path == path);
+            Changes {
+                since: earlier
+                    .approvals
+                    .first()
+                    .map(|kept| kept.at.clone())
+                    .unwrap_or_default(),
+                new_permissions: now
+                    .iter()
+                    .filter(|want| !before.contains(&want.as_str()))
+                    .cloned()
+                    .collect(),
+                gone_permissions: before
+                    .iter()
+                    .filter(|want| !now.iter().any(|now| now == **want))
+                    .map(|want| (*want).to_owned())
+                    .collect(),
+                added: files
+                    .iter()
+                    .filter(|file| old(&file.path).is_none())
+                    .map(|file| file.path.clone())
+                    .collect(),
+                removed: earlier
+                    .files
+                    .iter()
+                    .filter(|file| !files.iter().any(|now| now.path == file.path))
+                    .map(|file| file.path.clone())
+                    .collect(),
+                changed: files
+                    .iter()
+                    .filter(|file| old(&file.path).is_some_and(|old| old.digest != file.digest))
+                    .map(|file| file.path.clone())
+                    .collect(),
+            }
+        }))
+    }
+
+    fn refuse(&self, identity: &Identity, asked: &[Asked], reason: &str) -> Result<(), StoreError> {
+        let receipts: Vec<NewReceipt> = asked
+            .iter()
+            .map(|asked| {
+                self.receipt(
+                    identity,
+                    asked.want.permission.as_str(),
+                    &asked.want.to_string(),
+                    &Went {
+                        outcome: None,
+                        reason: Some(reason.to_owned()),
+                        ms: 0,
+                        sandbox: None,
+                    },
+                )
+            })
+            .collect();
+        self.store.append(&receipts).map(drop)
+    }
+
+    /// Writes down what was done, or refused, without the secrets in it.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn note(
+        &self,
+        identity: &Identity,
+        act: &Act,
+        went: &Went,
+        redactor: &Redactor,
+    ) -> Result<Option<Receipt>, StoreError> {
+        let went = Went {
+            reason: went.reason.as_deref().map(|reason| redactor.clean(reason)),
+            ..went.clone()
+        };
+        let detail = redactor.clean(&act.detail());
+        let receipt = self.receipt(identity, act.permission().as_str(), &detail, &went);
+        Ok(self.store.append(&[receipt])?.pop())
+    }
+
+    fn receipt(&self, identity: &Identity, act: &str, detail: &str, went: &Went) -> NewReceipt {
+        NewReceipt {
+            at: self.time(),
+            skill: identity.skill.to_string(),
+            source: identity.source.as_str().to_owned(),
+            digest: identity.digest.to_string(),
+            act: act.to_owned(),
+            detail: detail.to_owned(),
+            decision: if went.outcome.is_some() {
+                metier_store::Decision::Allowed
+            } else {
+                metier_store::Decision::Refused
+            },
+            reason: went.reason.clone(),
+            outcome: went.outcome,
+            ms: went.ms,
+            sandbox: went.sandbox.clone(),
+            session: Some(self.session.clone()),
+        }
+    }
+
+    fn time(&self) -> String {
+        humantime::format_rfc3339_millis((self.clock)()).to_string()
+    }
+}
+
+fn allow(want: &Want) -> Answer {
+    Answer {
+        want: want.clone(),
+        decision: Decision::Allow,
+    }
+}
+
+/// An answer as it was kept. One that can't be read any more is no answer.
+fn answer(kept: &Approval) -> Option<Answer> {
+    Some(Answer {
+        want: kept.permission.parse().ok()?,
+        decision: match kept.decision {
+            Kept::Allowed => Decision::Allow,
+            Kept::Denied => Decision::Deny,
+        },
+    })
+}
+
+/// The files of a skill, each with its digest.
+#[must_use]
+pub fn files(held: &Snapshot) -> Vec<ApprovedFile> {
+    let digest = |bytes: &[u8]| metier_model::Digest(Sha256::digest(bytes).into()).to_string();
+    let file = |file: &metier_catalog::Held| ApprovedFile {
+        path: file.path.clone(),
+        digest: match &file.content {
+            Content::Bytes(bytes) => digest(bytes),
+            Content::Link(target) => digest(target.as_bytes()),
+            Content::Special | Content::Left => String::new(),
+        },
+        size: file.size,
+    };
+    held.files.iter().map(file).collect()
+}
