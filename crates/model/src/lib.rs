@@ -10,7 +10,8 @@
 //! **Worked example.** `description: Deploys: fast` is no YAML. [`parse`] reads it all the same, with a
 //! warning at line 3, column 14 that says which quotes to add; in strict mode the same is an error.
 //!
-//! **In → out.** [`Files`] (texts) + [`Mode`] → [`Parsed`] `{ manifest, diagnostics }`; body text → [`template::Piece`]s.
+//! **In → out.** [`Files`] (texts) + [`Mode`] → [`Parsed`] `{ manifest, diagnostics }`; body text → [`template::Piece`]s;
+//! a command line → [`shell::Line`], every command that it would run, or that it was not understood.
 //!
 //! **Invariants.** no I/O · never an `Err`, never a panic · a manifest exactly when no diagnostic is
 //! an error · text stays text: `no`, `1.10` and `0o17` keep their spelling · a name is never a path.
@@ -28,6 +29,7 @@ mod read;
 mod report;
 mod rules;
 pub mod scope;
+pub mod shell;
 pub mod template;
 pub mod text;
 mod words;

@@ -1,0 +1,531 @@
+//! What is known about programs: which run their arguments, and which change the shell.
+//!
+//! Unlike the grammar these tables can't be complete: any program may run what it is told to. They hold those whose
+//! very purpose it is, and those that people reach for when `sh -c` is watched.
+
+use super::{Part, Simple, Word};
+
+/// Which of its arguments a program runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runs {
+    /// None that we know of.
+    Nothing,
+    /// The words from `at` on are a command of their own: `env A=1 git log`, `timeout 5 git log`.
+    Command {
+        /// Where the inner program stands.
+        at: usize,
+    },
+    /// Some of the words `1..=until` are program text: `sh -c '…'`, `awk '…'`. Those behind are its data.
+    Code {
+        /// The last word that may be program text.
+        until: usize,
+    },
+    /// The word at `at` names a program text: `bash x.sh`, `. x.sh`, `python -m x`.
+    File {
+        /// Where its name stands.
+        at: usize,
+    },
+    /// Something, but which words it is can't be told.
+    Unclear,
+}
+
+/// A program whose arguments end in another command.
+struct Wrapper {
+    name: &'static str,
+    /// Options without and with a value.
+    flags: &'static str,
+    values: &'static str,
+    long_flags: &'static [&'static str],
+    long_values: &'static [&'static str],
+    /// How many operands come before the command.
+    operands: usize,
+    /// Whether `NAME=value` may come before it.
+    assigns: bool,
+}
+
+const fn wrapper(name: &'static str, flags: &'static str, values: &'static str) -> Wrapper {
+    Wrapper {
+        name,
+        flags,
+        values,
+        long_flags: &[],
+        long_values: &[],
+        operands: 0,
+        assigns: false,
+    }
+}
+
+const WRAPPERS: &[Wrapper] = &[
+    Wrapper {
+        long_flags: &["ignore-environment", "null"],
+        long_values: &["unset", "chdir"],
+        assigns: true,
+        ..wrapper("env", "i0", "uC")
+    },
+    Wrapper {
+        long_flags: &["non-interactive", "preserve-env", "set-home", "stdin"],
+        long_values: &["user", "group", "prompt", "chdir"],
+        assigns: true,
+        ..wrapper("sudo", "nEHSkbAP", "ugpCDR")
+    },
+    wrapper("doas", "nL", "uC"),
+    wrapper("nohup", "", ""),
+    Wrapper {
+        long_values: &["adjustment"],
+        ..wrapper("nice", "0123456789", "n")
+    },
+    wrapper("ionice", "t", "cn"),
+    Wrapper {
+        long_flags: &["foreground", "preserve-status", "verbose"],
+        long_values: &["kill-after", "signal"],
+        operands: 1,
+        ..wrapper("timeout", "v", "ks")
+    },
+    wrapper("stdbuf", "", "ioe"),
+    wrapper("setsid", "cfw", ""),
+    wrapper("time", "pvqa", "fo"),
+    wrapper("command", "p", ""),
+    wrapper("builtin", "", ""),
+    wrapper("exec", "cl", "a"),
+    Wrapper {
+        long_flags: &["null", "no-run-if-empty", "verbose", "exit"],
+        long_values: &["max-args", "max-procs", "delimiter", "replace", "max-lines"],
+        ..wrapper("xargs", "0rtxop", "ILnPsdE")
+    },
+    wrapper("busybox", "", ""),
+    wrapper("toybox", "", ""),
+    Wrapper {
+        operands: 1,
+        ..wrapper("chroot", "", "")
+    },
+];
+
+/// A program that runs program text: from an option, a file, or (`bare`) its first operand.
+struct Interpreter {
+    names: &'static [&'static str],
+    /// Letters of options whose value is program text.
+    code: &'static str,
+    long_code: &'static [&'static str],
+    /// Letters of options with another value.
+    values: &'static str,
+    bare: bool,
+}
+
+const INTERPRETERS: &[Interpreter] = &[
+    interpreter(
+        &[
+            "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh",
+        ],
+        "c",
+        &["command"],
+        "oO",
+    ),
+    interpreter(&["python", "pypy"], "c", &[], "WXQ"),
+    interpreter(&["perl"], "eE", &[], "I"),
+    interpreter(&["ruby"], "e", &[], "rI"),
+    interpreter(
+        &["node", "nodejs", "bun", "tsx"],
+        "ep",
+        &["eval", "print"],
+        "rC",
+    ),
+    interpreter(&["php"], "rBRE", &["run"], "dc"),
+    interpreter(&["lua", "luajit", "rscript"], "e", &[], "l"),
+    interpreter(&["osascript"], "e", &[], "l"),
+    interpreter(&["tclsh", "expect"], "c", &[], ""),
+    interpreter(&["pwsh", "powershell", "cmd"], "cCek/", &["command"], ""),
+    Interpreter {
+        bare: true,
+        ..interpreter(&["awk", "gawk", "mawk", "nawk"], "e", &["source"], "Fvfi")
+    },
+    Interpreter {
+        bare: true,
+        ..interpreter(&["sed", "gsed"], "e", &["expression"], "fl")
+    },
+];
+
+const fn interpreter(
+    names: &'static [&'static str],
+    code: &'static str,
+    long_code: &'static [&'static str],
+    values: &'static str,
+) -> Interpreter {
+    Interpreter {
+        names,
+        code,
+        long_code,
+        values,
+        bare: false,
+    }
+}
+
+/// Programs that run any of their words, or hand them to a shell.
+const ALL_CODE: &[&str] = &["eval", "trap", "ssh", "watch", "parallel", "su", "script"];
+
+/// Programs that run some of their words, with too many ways to tell which.
+const UNCLEAR: &[&str] = &[
+    "at",
+    "batch",
+    "crontab",
+    "deno",
+    "docker",
+    "emacs",
+    "entr",
+    "flock",
+    "gdb",
+    "kubectl",
+    "ltrace",
+    "make",
+    "gmake",
+    "nerdctl",
+    "npx",
+    "nsenter",
+    "nvim",
+    "pipx",
+    "pnpx",
+    "podman",
+    "bunx",
+    "runuser",
+    "screen",
+    "strace",
+    "systemd-run",
+    "tmux",
+    "unshare",
+    "uvx",
+    "vi",
+    "vim",
+    "mapfile",
+    "readarray",
+    "complete",
+    "compgen",
+    "bind",
+    "systemctl",
+    "launchctl",
+    "coproc",
+    "fc",
+];
+
+/// (program, words or their beginnings): only with one of these does it run an argument.
+const SOMETIMES: &[(&str, &[&str])] = &[
+    ("fd", &["-x", "-X", "--exec"]),
+    ("fdfind", &["-x", "-X", "--exec"]),
+    (
+        "git",
+        &[
+            "-c",
+            "--exec",
+            "--config-env",
+            "--upload-pack",
+            "--receive-pack",
+            "-x",
+            "--ext-diff",
+            "--open-files-in-pager",
+            "-O",
+            "bisect",
+            "foreach",
+            "filter-branch",
+            "difftool",
+            "mergetool",
+        ],
+    ),
+    (
+        "tar",
+        &[
+            "--to-command",
+            "--checkpoint-action",
+            "-I",
+            "--use-compress-program",
+            "--rsh-command",
+            "-F",
+            "--info-script",
+        ],
+    ),
+    ("rsync", &["-e", "--rsh", "--rsync-path"]),
+    ("man", &["-P", "--pager", "-H"]),
+    ("npm", &["exec", "x"]),
+    ("pnpm", &["exec", "dlx"]),
+    ("yarn", &["exec", "dlx"]),
+    ("uv", &["run", "tool"]),
+    ("cargo", &["--config"]),
+    ("rg", &["--pre"]),
+    ("sort", &["--compress-program"]),
+    ("split", &["--filter"]),
+];
+
+/// Builtins that change the shell that later commands run in.
+const CHANGES: &[&str] = &[
+    "export",
+    "declare",
+    "typeset",
+    "readonly",
+    "local",
+    "unset",
+    "set",
+    "cd",
+    "pushd",
+    "popd",
+    "read",
+    "mapfile",
+    "readarray",
+    "getopts",
+    "eval",
+    "source",
+    ".",
+    "trap",
+    "umask",
+    "ulimit",
+    "exec",
+    "shift",
+    "builtin",
+    "command",
+];
+
+pub(super) fn runs(words: &[Word]) -> Runs {
+    let Some(first) = words.first() else {
+        return Runs::Nothing;
+    };
+    let Some(program) = first.literal().map(base) else {
+        return Runs::Unclear;
+    };
+    let program = program.as_str();
+    let last = words.len() - 1;
+    if program == "source" || program == "." {
+        return Runs::File { at: 1 };
+    }
+    if ALL_CODE.contains(&program) {
+        return Runs::Code { until: last };
+    }
+    if UNCLEAR.contains(&program) {
+        return Runs::Unclear;
+    }
+    if program == "find" {
+        return found(words);
+    }
+    if let Some((_, marks)) = SOMETIMES.iter().find(|(name, _)| *name == program) {
+        let marked = |word: &Word| {
+            word.literal()
+                .is_some_and(|text| marks.iter().any(|mark| text.starts_with(mark)))
+        };
+        return if words[1..].iter().any(marked) {
+            Runs::Unclear
+        } else {
+            Runs::Nothing
+        };
+    }
+    if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == program) {
+        return wrapped(wrapper, words);
+    }
+    let stem = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    let fits = |language: &&Interpreter| language.names.contains(&stem);
+    match INTERPRETERS.iter().find(fits) {
+        Some(language) => interpreted(language, words),
+        None => Runs::Nothing,
+    }
+}
+
+/// The name without its folder: `/usr/bin/env` is `env`, and so is `ENV` where file names have no case.
+fn base(program: &str) -> String {
+    let name = program.rsplit('/').next().unwrap_or_default();
+    let name = name.to_ascii_lowercase();
+    match name.strip_suffix(".exe") {
+        Some(stem) => stem.to_owned(),
+        None => name,
+    }
+}
+
+fn found(words: &[Word]) -> Runs {
+    let starts = |word: &Word| {
+        matches!(
+            word.literal(),
+            Some("-exec" | "-execdir" | "-ok" | "-okdir")
+        )
+    };
+    let mut places = (1..words.len()).filter(|at| starts(&words[*at]));
+    match (places.next(), places.next()) {
+        (None, _) => Runs::Nothing,
+        (Some(at), None) if at + 1 < words.len() => Runs::Command { at: at + 1 },
+        _ => Runs::Unclear,
+    }
+}
+
+fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Runs {
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        let Some(text) = word.literal() else {
+            break;
+        };
+        if text == "--" {
+            at += 1;
+            break;
+        }
+        if wrapper.name == "command" && matches!(text, "-v" | "-V" | "-pv" | "-pV") {
+            return Runs::Nothing;
+        }
+        if !text.starts_with('-') || text == "-" {
+            break;
+        }
+        match option(wrapper, text) {
+            Some(length) => at += length,
+            None => return Runs::Unclear,
+        }
+    }
+    while wrapper.assigns && words.get(at).is_some_and(assigns) {
+        at += 1;
+    }
+    for _ in 0..wrapper.operands {
+        if words.get(at).is_some_and(|word| word.literal().is_none()) {
+            return Runs::Unclear;
+        }
+        at += 1;
+    }
+    match words.get(at) {
+        None => Runs::Nothing,
+        Some(word) if word.literal().is_some_and(|text| text.starts_with('-')) => Runs::Unclear,
+        Some(_) => Runs::Command { at },
+    }
+}
+
+/// How many words an option of a wrapper takes, if it is known.
+fn option(wrapper: &Wrapper, text: &str) -> Option<usize> {
+    if let Some(long) = text.strip_prefix("--") {
+        if let Some((name, _)) = long.split_once('=') {
+            let known = wrapper.long_values.contains(&name) || wrapper.long_flags.contains(&name);
+            return known.then_some(1);
+        }
+        if wrapper.long_flags.contains(&long) {
+            return Some(1);
+        }
+        return wrapper.long_values.contains(&long).then_some(2);
+    }
+    let mut letters = text[1..].chars();
+    while let Some(letter) = letters.next() {
+        if wrapper.values.contains(letter) {
+            return Some(if letters.as_str().is_empty() { 2 } else { 1 });
+        }
+        if !wrapper.flags.contains(letter) {
+            return None;
+        }
+    }
+    Some(1)
+}
+
+/// Whether a word is `NAME=…` for a program that takes such.
+fn assigns(word: &Word) -> bool {
+    let Some(Part::Literal { text, .. }) = word.parts().first() else {
+        return false;
+    };
+    text.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    })
+}
+
+/// Options are looked for in all words: one too many is only stricter.
+fn interpreted(language: &Interpreter, words: &[Word]) -> Runs {
+    let is_code = |word: &Word| {
+        let Some(text) = word.literal() else {
+            return false;
+        };
+        match text.strip_prefix("--") {
+            Some(long) => language.long_code.iter().any(|name| {
+                long.strip_prefix(name)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+            }),
+            None => text
+                .strip_prefix(['-', '+'])
+                .is_some_and(|letters| letters.contains(|letter| language.code.contains(letter))),
+        }
+    };
+    let last = words.len() - 1;
+    if let Some(at) = words.iter().rposition(is_code) {
+        return Runs::Code {
+            until: (at + 1).min(last),
+        };
+    }
+    let mut at = 1;
+    while let Some(word) = words.get(at) {
+        match word.literal() {
+            None => return Runs::Unclear,
+            Some("--") => {
+                at += 1;
+                break;
+            }
+            Some(text) if text.starts_with('-') && text.len() > 1 => {
+                let takes = text.len() == 2 && language.values.contains(&text[1..]);
+                at += if takes { 2 } else { 1 };
+            }
+            Some(_) => break,
+        }
+    }
+    match (at <= last, language.bare) {
+        (true, true) => Runs::Code { until: at },
+        (true, false) => Runs::File { at },
+        (false, _) if is_question(words) => Runs::Nothing,
+        (false, _) => Runs::Unclear,
+    }
+}
+
+/// `python --version` runs nothing; a mere `python` runs what comes in.
+fn is_question(words: &[Word]) -> bool {
+    let asks = |word: &Word| matches!(word.literal(), Some("--version" | "--help" | "-V"));
+    words.len() > 1 && words[1..].iter().all(asks)
+}
+
+pub(super) fn changes_shell(command: &Simple) -> bool {
+    if command.words.is_empty() {
+        return !command.assignments.is_empty();
+    }
+    let Some(program) = command.program() else {
+        return true;
+    };
+    let prints = program == "printf"
+        && command.words[1..]
+            .iter()
+            .any(|word| word.literal().is_none_or(|text| text.starts_with("-v")));
+    CHANGES.contains(&program) || prints
+}
+
+/// Builtins of bash that read a name as `name[expression]`, where the expression may run commands.
+const NAME_READERS: &[&str] = &[
+    "unset",
+    "read",
+    "printf",
+    "declare",
+    "typeset",
+    "export",
+    "readonly",
+    "local",
+    "mapfile",
+    "readarray",
+    "wait",
+    "getopts",
+];
+
+/// Whether the shell itself would evaluate an argument as arithmetic.
+pub(super) fn evaluates_names(words: &[Word]) -> bool {
+    let Some(program) = words.first().and_then(Word::literal) else {
+        return false;
+    };
+    let subscript = |word: &Word| {
+        word.literal().is_some_and(|text| {
+            let name = text.trim_start_matches("-v");
+            let length = name
+                .bytes()
+                .take_while(|b| b.is_ascii_alphanumeric() || *b == b'_')
+                .count();
+            length > 0 && name[length..].starts_with('[')
+        })
+    };
+    let rest = &words[1..];
+    match program {
+        "let" => true,
+        "test" | "[" => rest.iter().any(|word| word.literal() == Some("-v")),
+        "printf"
+            if !rest
+                .iter()
+                .any(|word| word.literal().is_none_or(|text| text.starts_with("-v"))) =>
+        {
+            false
+        }
+        name => NAME_READERS.contains(&name) && rest.iter().any(subscript),
+    }
+}

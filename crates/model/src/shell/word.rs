@@ -1,0 +1,427 @@
+//! Words: quotes, escapes and everything that a shell expands.
+
+use super::parser::{Parser, Read};
+use super::{Oddity, Part, Word, Zone};
+
+impl Word {
+    pub(super) fn from_parts(parts: Vec<Part>) -> Self {
+        let literal = parts.iter().try_fold(String::new(), |mut all, part| {
+            let Part::Literal { text, .. } = part else {
+                return None;
+            };
+            all.push_str(text);
+            Some(all)
+        });
+        Self { literal, parts }
+    }
+
+    pub(super) fn dynamic(part: Part) -> Self {
+        Self::from_parts(vec![part])
+    }
+
+    pub(super) fn text(text: String) -> Self {
+        Self::from_parts(vec![Part::Literal { text, quoted: true }])
+    }
+}
+
+/// A word in the making: neighbours of one kind become one part.
+#[derive(Default)]
+struct Builder {
+    parts: Vec<Part>,
+    /// Whether an unquoted `{` came already.
+    brace: bool,
+}
+
+impl Builder {
+    fn push(&mut self, more: &str, is_quoted: bool) {
+        if let Some(Part::Literal { text, quoted }) = self.parts.last_mut()
+            && *quoted == is_quoted
+        {
+            text.push_str(more);
+            return;
+        }
+        self.parts.push(Part::Literal {
+            text: more.to_owned(),
+            quoted: is_quoted,
+        });
+    }
+
+    fn finish(mut self) -> Word {
+        // `[` and `[[` are programs, and no patterns when they stand alone.
+        if self.parts.iter().all(|part| *part == Part::Glob('[')) && self.parts.len() <= 2 {
+            let text = "[".repeat(self.parts.len());
+            self.parts = vec![Part::Literal {
+                text,
+                quoted: false,
+            }];
+        }
+        Word::from_parts(self.parts)
+    }
+}
+
+impl Parser<'_> {
+    /// A word, which must not be empty.
+    pub(super) fn word(&mut self) -> Read<Word> {
+        let start = self.at;
+        let mut word = Builder::default();
+        while let Some(byte) = self.peek() {
+            match byte {
+                b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' => break,
+                b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
+                    self.at += 2;
+                    self.substitution()?;
+                    word.parts.push(Part::Process);
+                }
+                b'<' | b'>' => break,
+                b'(' => return self.fail(Oddity::Parenthesis),
+                b'\'' => self.single(&mut word)?,
+                b'"' => self.double(&mut word)?,
+                b'\\' => self.escape(&mut word)?,
+                b'$' => self.dollar(&mut word, false)?,
+                b'`' => {
+                    self.backticks(false)?;
+                    word.parts.push(Part::Command);
+                }
+                _ => self.bare(&mut word, start)?,
+            }
+        }
+        if self.at == start {
+            return self.fail(Oddity::Unexpected);
+        }
+        Ok(word.finish())
+    }
+
+    /// One unquoted character.
+    fn bare(&mut self, word: &mut Builder, start: usize) -> Read<()> {
+        let rest = self.rest();
+        let Some(char) = rest.chars().next() else {
+            return self.fail(Oddity::Unterminated);
+        };
+        match char {
+            '*' | '?' | '[' => word.parts.push(Part::Glob(char)),
+            '~' if self.at == start || !self.inside_text() => word.parts.push(Part::Tilde),
+            '!' if !ends_word(self.peek_at(1)) && self.peek_at(1) != Some(b'=') => {
+                return self.fail(Oddity::History);
+            }
+            ',' if word.brace => word.parts.push(Part::Brace),
+            '.' if word.brace && rest.starts_with("..") => word.parts.push(Part::Brace),
+            char if !char.is_ascii() && is_blank(char) => {
+                return self.fail(Oddity::Character);
+            }
+            char => {
+                word.brace |= char == '{';
+                word.push(&rest[..char.len_utf8()], false);
+            }
+        }
+        self.at += char.len_utf8();
+        Ok(())
+    }
+
+    /// Whether the byte before is text in which a `~` is one, too: `HEAD~1`, `file~`.
+    fn inside_text(&self) -> bool {
+        let before = self.text.as_bytes().get(self.at.wrapping_sub(1));
+        before.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"/._-@^~".contains(byte))
+    }
+
+    fn single(&mut self, word: &mut Builder) -> Read<()> {
+        let start = self.at;
+        let Some(length) = self.rest()[1..].find('\'') else {
+            return self.fail(Oddity::Unterminated);
+        };
+        word.push(&self.text[start + 1..start + 1 + length], true);
+        self.at += length + 2;
+        self.zones.push((start..self.at, Zone::SingleQuotes));
+        Ok(())
+    }
+
+    fn escape(&mut self, word: &mut Builder) -> Read<()> {
+        let rest = self.rest();
+        let Some(char) = rest[1..].chars().next() else {
+            return self.fail(Oddity::Unterminated);
+        };
+        if char != '\n' {
+            word.push(&rest[1..1 + char.len_utf8()], true);
+        }
+        self.at += 1 + char.len_utf8();
+        Ok(())
+    }
+
+    fn double(&mut self, word: &mut Builder) -> Read<()> {
+        self.at += 1;
+        word.push("", true);
+        loop {
+            match self.peek() {
+                None => return self.fail(Oddity::Unterminated),
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                Some(_) => self.soft(word, b"$`\"\\\n", b"\"$`\\")?,
+            }
+        }
+    }
+
+    /// A heredoc that expands, up to the end of what may be read.
+    pub(super) fn heredoc_word(&mut self, strips_tabs: bool) -> Read<Word> {
+        let mut word = Builder::default();
+        word.push("", true);
+        let start = self.at;
+        while self.at < self.end {
+            let line_start = self.at == start || self.text[..self.at].ends_with('\n');
+            if strips_tabs && line_start && self.peek() == Some(b'\t') {
+                let tabs = self.rest().bytes().take_while(|byte| *byte == b'\t');
+                self.at += tabs.count();
+                continue;
+            }
+            self.soft(&mut word, b"$`\\\n", b"$`\\\n")?;
+        }
+        Ok(word.finish())
+    }
+
+    /// A run of text in double quotes or a heredoc, or one thing that expands there. `escapable` may follow a
+    /// backslash that then vanishes, `special` ends a run.
+    fn soft(&mut self, word: &mut Builder, escapable: &[u8], special: &[u8]) -> Read<()> {
+        match self.peek() {
+            Some(b'$') => self.dollar(word, true),
+            Some(b'`') => {
+                self.backticks(true)?;
+                word.parts.push(Part::Command);
+                Ok(())
+            }
+            Some(b'\\') => match self.peek_at(1) {
+                None => self.fail(Oddity::Unterminated),
+                Some(b'\n') => {
+                    self.at += 2;
+                    Ok(())
+                }
+                Some(next) if escapable.contains(&next) => self.escape(word),
+                Some(_) => {
+                    word.push("\\", true);
+                    self.at += 1;
+                    Ok(())
+                }
+            },
+            _ => {
+                let rest = self.rest();
+                let run = if rest.starts_with('\n') {
+                    1
+                } else {
+                    rest.bytes()
+                        .position(|byte| special.contains(&byte))
+                        .unwrap_or(rest.len())
+                };
+                word.push(&rest[..run], true);
+                self.at += run;
+                Ok(())
+            }
+        }
+    }
+
+    fn dollar(&mut self, word: &mut Builder, quoted: bool) -> Read<()> {
+        match self.peek_at(1) {
+            Some(b'(') if self.peek_at(2) == Some(b'(') => {
+                self.arithmetic()?;
+                word.parts.push(Part::Arithmetic);
+            }
+            Some(b'(') => {
+                self.at += 2;
+                self.substitution()?;
+                word.parts.push(Part::Command);
+            }
+            Some(b'{') => {
+                let (name, plain) = self.expansion(quoted)?;
+                word.parts.push(Part::Parameter {
+                    name,
+                    quoted,
+                    plain,
+                });
+            }
+            Some(b'[') => return self.fail(Oddity::Arithmetic),
+            Some(b'\'') if !quoted => {
+                self.dollar_quotes()?;
+                word.parts.push(Part::Dollar);
+            }
+            Some(b'"') if !quoted => {
+                self.at += 1;
+                word.parts.push(Part::Dollar);
+            }
+            Some(b'\\') if self.peek_at(2) == Some(b'\n') => return self.fail(Oddity::Backslash),
+            Some(byte) if !byte.is_ascii() => return self.fail(Oddity::Character),
+            Some(byte) if is_special(byte) => {
+                self.at += 2;
+                let name = char::from(byte).to_string();
+                word.parts.push(Part::Parameter {
+                    name,
+                    quoted,
+                    plain: true,
+                });
+            }
+            _ => {
+                self.at += 1;
+                let name = self.name();
+                if name.is_empty() {
+                    word.push("$", quoted);
+                } else {
+                    self.at += name.len();
+                    word.parts.push(Part::Parameter {
+                        name: name.to_owned(),
+                        quoted,
+                        plain: true,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `$'…'`. A shell that does not know it takes an escaped quote in it for its end.
+    fn dollar_quotes(&mut self) -> Read<()> {
+        let start = self.at;
+        let Some(length) = self.rest()[2..].find('\'') else {
+            return self.fail(Oddity::Unterminated);
+        };
+        if self.rest()[2..2 + length].ends_with('\\') {
+            return self.fail(Oddity::Backslash);
+        }
+        self.at += length + 3;
+        self.zones.push((start..self.at, Zone::DollarQuotes));
+        Ok(())
+    }
+
+    /// `$((…))` of numbers only: a name's value is read as an expression again, and may run commands.
+    fn arithmetic(&mut self) -> Read<()> {
+        let mut open = 0_usize;
+        self.at += "$((".len();
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'(' => open += 1,
+                b')' if open > 0 => open -= 1,
+                b')' if self.peek_at(1) == Some(b')') => {
+                    self.at += 2;
+                    return Ok(());
+                }
+                b'0'..=b'9' | b' ' | b'\t' => {}
+                byte if b"+-*/%<>=!&|^~?:,".contains(&byte) => {}
+                _ => return self.fail(Oddity::Arithmetic),
+            }
+            self.at += 1;
+        }
+        self.fail(Oddity::Unterminated)
+    }
+
+    /// `${…}`: the name, and whether that is all.
+    fn expansion(&mut self, quoted: bool) -> Read<(String, bool)> {
+        let start = self.at;
+        self.at += 2;
+        let length_of = self.peek() == Some(b'#') && self.peek_at(1) != Some(b'}');
+        self.at += usize::from(length_of);
+        let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
+        let mut name = self.name();
+        if name.is_empty() {
+            name = &self.rest()[..digits];
+        }
+        if name.is_empty() && self.peek().is_some_and(is_special) {
+            name = &self.rest()[..1];
+        }
+        self.at += name.len();
+        let name = name.to_owned();
+        if name.is_empty() {
+            return self.fail(Oddity::Expansion);
+        }
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok((name, !length_of));
+        }
+        let rest = self.rest().as_bytes();
+        self.at += match rest {
+            [b':', b'-' | b'?' | b'+', ..] | [b'#', b'#', ..] | [b'%', b'%', ..] => 2,
+            [b'-' | b'?' | b'+' | b'#' | b'%', ..] => 1,
+            _ => return self.fail(Oddity::Expansion),
+        };
+        if length_of || matches!(name.as_str(), "#" | "!" | "?" | "-" | "$") {
+            return self.fail(Oddity::Expansion);
+        }
+        self.enter()?;
+        self.alternative(quoted)?;
+        self.depth -= 1;
+        self.zones.push((start..self.at, Zone::Expansion));
+        Ok((name, false))
+    }
+
+    /// The word behind `:-` and such, to behind the closing brace. Quotes inside of quotes are read differently by
+    /// different shells.
+    fn alternative(&mut self, quoted: bool) -> Read<()> {
+        let mut ignored = Builder::default();
+        loop {
+            match self.peek() {
+                None => return self.fail(Oddity::Unterminated),
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                Some(b'{' | b'<' | b'>' | b'(' | b')' | b'\n') => {
+                    return self.fail(Oddity::Expansion);
+                }
+                Some(b'\'' | b'"') if quoted => return self.fail(Oddity::Expansion),
+                Some(b'\'') => self.single(&mut ignored)?,
+                Some(b'"') => self.double(&mut ignored)?,
+                Some(b'\\') => return self.fail(Oddity::Backslash),
+                Some(b'$') => self.dollar(&mut ignored, quoted)?,
+                Some(b'`') => self.backticks(quoted)?,
+                Some(_) => {
+                    let char = self.rest().chars().next().map_or(1, char::len_utf8);
+                    self.at += char;
+                }
+            }
+        }
+    }
+
+    /// Backticks: the text in them, with one level of backslashes taken off, is a command line of its own.
+    fn backticks(&mut self, quoted: bool) -> Read<()> {
+        self.no_pending()?;
+        let start = self.at;
+        let mut text = String::new();
+        self.at += 1;
+        loop {
+            let rest = self.rest();
+            let Some(length) = rest.find(['`', '\\']) else {
+                return self.fail(Oddity::Unterminated);
+            };
+            text.push_str(&rest[..length]);
+            self.at += length + 1;
+            if rest.as_bytes()[length] == b'`' {
+                break;
+            }
+            match self.peek() {
+                Some(b'"') if quoted => return self.fail(Oddity::Backslash),
+                Some(byte @ (b'$' | b'`' | b'\\')) => {
+                    text.push(char::from(byte));
+                    self.at += 1;
+                }
+                _ => text.push('\\'),
+            }
+        }
+        self.zones.push((start..self.at, Zone::Backticks));
+        self.enter()?;
+        let mut inner = Parser::new(&text, self.depth, Some(self.place.unwrap_or(start)));
+        inner.commands = std::mem::take(&mut self.commands);
+        inner.whole()?;
+        self.commands = inner.commands;
+        self.depth -= 1;
+        Ok(())
+    }
+}
+
+fn is_special(byte: u8) -> bool {
+    byte.is_ascii_digit() || b"@*#?-$!".contains(&byte)
+}
+
+fn ends_word(byte: Option<u8>) -> bool {
+    byte.is_none_or(|byte| b" \t\n;&|()<>".contains(&byte))
+}
+
+/// What somebody may see as a blank, or not see at all.
+fn is_blank(char: char) -> bool {
+    char.is_whitespace()
+        || matches!(char, '\u{ad}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{ffa0}')
+}
