@@ -41,6 +41,7 @@ mod error;
 mod open;
 mod receipts;
 mod schema;
+mod state;
 mod trust;
 mod words;
 
@@ -61,6 +62,8 @@ mod receipts_tests;
 #[cfg(test)]
 mod rerun;
 #[cfg(test)]
+mod state_tests;
+#[cfg(test)]
 mod trust_tests;
 
 use std::path::PathBuf;
@@ -71,6 +74,7 @@ pub use error::StoreError;
 pub use receipts::{
     Breakage, Decision, Head, NewReceipt, Outcome, Receipt, ReceiptFilter, Verified,
 };
+pub use state::{Cached, SkillState};
 pub use trust::Trusted;
 
 /// The open database. One for each thread; any number may be open on one file.

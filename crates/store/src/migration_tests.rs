@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::{Accepted, Store, schema};
+use crate::{Accepted, Store, Verified, schema};
 
 const NOW: &str = "2026-01-31T09:00:00Z";
 
@@ -66,6 +66,9 @@ fn tables_that_came_later_can_be_used() {
     };
     store.accept(&accepted).expect("a table of version 2");
     assert_eq!(store.all_approvals().expect("a table of version 3"), []);
+    let whole = Verified::Whole { count: 0 };
+    assert_eq!(store.verify().expect("tables of version 4"), whole);
+    assert_eq!(store.states().expect("a table of version 5"), []);
 }
 
 #[test]
