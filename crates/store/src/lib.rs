@@ -54,6 +54,8 @@ mod chain_tests;
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
+mod kill_tests;
+#[cfg(test)]
 mod migration_tests;
 #[cfg(test)]
 mod open_tests;
