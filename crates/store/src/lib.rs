@@ -41,6 +41,7 @@ mod error;
 mod open;
 mod receipts;
 mod schema;
+mod state;
 mod trust;
 mod words;
 
@@ -53,6 +54,8 @@ mod chain_tests;
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
+mod kill_tests;
+#[cfg(test)]
 mod migration_tests;
 #[cfg(test)]
 mod open_tests;
@@ -60,6 +63,8 @@ mod open_tests;
 mod receipts_tests;
 #[cfg(test)]
 mod rerun;
+#[cfg(test)]
+mod state_tests;
 #[cfg(test)]
 mod trust_tests;
 
@@ -71,6 +76,7 @@ pub use error::StoreError;
 pub use receipts::{
     Breakage, Decision, Head, NewReceipt, Outcome, Receipt, ReceiptFilter, Verified,
 };
+pub use state::{Cached, SkillState};
 pub use trust::Trusted;
 
 /// The open database. One for each thread; any number may be open on one file.

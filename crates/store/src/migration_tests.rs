@@ -5,26 +5,71 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::{Accepted, Store, schema};
+use crate::{Accepted, Answer, Approval, Decision, NewReceipt, Store, Verified, schema};
 
 const NOW: &str = "2026-01-31T09:00:00Z";
 
-/// A database as the program of that version left it, with a row in each table that it had.
+fn accepted(digest: &str) -> Accepted {
+    Accepted {
+        digest: digest.to_owned(),
+        skill: "deploy".to_owned(),
+        verdict: "critical".to_owned(),
+        reason: None,
+        at: NOW.to_owned(),
+    }
+}
+
+fn approval() -> Approval {
+    Approval {
+        skill: "deploy".to_owned(),
+        source: "user".to_owned(),
+        permission: "shell:exec(git *)".to_owned(),
+        digest: "sha256:aa".to_owned(),
+        decision: Answer::Allowed,
+        at: NOW.to_owned(),
+        by: "terminal".to_owned(),
+    }
+}
+
+fn receipt() -> NewReceipt {
+    NewReceipt {
+        at: NOW.to_owned(),
+        skill: "deploy".to_owned(),
+        source: "user".to_owned(),
+        digest: "sha256:aa".to_owned(),
+        act: "shell:exec".to_owned(),
+        detail: "git push".to_owned(),
+        decision: Decision::Refused,
+        reason: None,
+        outcome: None,
+        ms: 0,
+        sandbox: None,
+        session: None,
+    }
+}
+
+/// A database as the program of that version left it, with rows in the tables that it had.
 fn old(folder: &TempDir, version: i64) -> PathBuf {
     let path = folder.path().join(format!("{version}.db"));
     let mut connection = Connection::open(&path).expect("a file");
     schema::migrate_to(&mut connection, version).expect("an old schema");
-    let rows = [
-        "INSERT INTO trust VALUES ('/src/app', '2026-01-31T09:00:00Z')",
-        "INSERT INTO accepted VALUES ('sha256:aa', 'deploy', 'critical', NULL, '2026-01-31T09:00:00Z')",
-    ];
-    let known = usize::try_from(version).expect("a count");
-    for row in rows.iter().take(known) {
-        connection.execute_batch(row).expect("a row");
-    }
     connection
         .pragma_update(None, "journal_mode", "wal")
         .expect("a log");
+    let store = Store {
+        connection,
+        path: path.clone(),
+    };
+    store.trust(Path::new("/src/app"), NOW).expect("a row");
+    if version >= 2 {
+        store.accept(&accepted("sha256:aa")).expect("a row");
+    }
+    if version >= 3 {
+        store.approve(&[approval()]).expect("a row");
+    }
+    if version >= 4 {
+        store.append(&[receipt(), receipt()]).expect("rows");
+    }
     path
 }
 
@@ -47,8 +92,13 @@ fn every_earlier_version_keeps_its_rows() {
             assert_eq!(reached, schema::newest(), "from {version}");
             assert_eq!(tables(&store), tables(&new), "from {version}");
             assert!(store.is_trusted(Path::new("/src/app")).expect("kept"));
-            let accepted = store.accepted("sha256:aa").expect("a table");
-            assert_eq!(accepted.is_some(), version >= 2, "from {version}");
+            let found = store.accepted("sha256:aa").expect("a table");
+            assert_eq!(found.is_some(), version >= 2, "from {version}");
+            let found = store.all_approvals().expect("a table");
+            assert_eq!(found.len(), usize::from(version >= 3), "from {version}");
+            let count = if version >= 4 { 2 } else { 0 };
+            let whole = Verified::Whole { count };
+            assert_eq!(store.verify().expect("a chain"), whole, "from {version}");
         }
     }
 }
@@ -57,15 +107,12 @@ fn every_earlier_version_keeps_its_rows() {
 fn tables_that_came_later_can_be_used() {
     let folder = TempDir::new().expect("a folder");
     let store = Store::open(&old(&folder, 1)).expect("migrated");
-    let accepted = Accepted {
-        digest: "sha256:bb".to_owned(),
-        skill: "deploy".to_owned(),
-        verdict: "critical".to_owned(),
-        reason: None,
-        at: NOW.to_owned(),
-    };
-    store.accept(&accepted).expect("a table of version 2");
-    assert_eq!(store.all_approvals().expect("a table of version 3"), []);
+    store
+        .accept(&accepted("sha256:bb"))
+        .expect("a table of version 2");
+    store.approve(&[approval()]).expect("a table of version 3");
+    store.append(&[receipt()]).expect("tables of version 4");
+    assert_eq!(store.states().expect("a table of version 5"), []);
 }
 
 #[test]

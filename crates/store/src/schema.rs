@@ -106,6 +106,25 @@ static MIGRATIONS: &[&str] = &[
     CREATE TRIGGER receipts_head_is_alone BEFORE INSERT ON receipts_head
         BEGIN SELECT raise(ABORT, 'receipts are only appended'); END;
 ",
+    "
+    CREATE TABLE skill_state (
+        skill  TEXT NOT NULL,
+        source TEXT NOT NULL,
+        state  TEXT NOT NULL,
+        since  TEXT NOT NULL,
+        detail TEXT,
+        PRIMARY KEY (skill, source)
+    ) STRICT, WITHOUT ROWID;
+
+    -- What registries said. Losing it costs only time.
+    CREATE TABLE registry_cache (
+        key        TEXT NOT NULL PRIMARY KEY,
+        body       BLOB NOT NULL,
+        etag       TEXT,
+        fetched_at INTEGER NOT NULL,
+        ttl        INTEGER NOT NULL
+    ) STRICT;
+",
 ];
 
 /// The version that this program writes.
