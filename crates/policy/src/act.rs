@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use metier_model::Permission;
+use metier_model::{Permission, shell};
+
+use crate::variables;
 
 /// A command, word by word; `None` is a word that only the shell will know.
 pub type Command = Vec<Option<Box<str>>>;
@@ -55,6 +57,41 @@ pub struct Line {
     pub script: Box<str>,
     /// The values.
     pub parameters: Vec<String>,
+}
+
+impl Line {
+    /// A line as its author wrote it, with what the shell is given for it.
+    #[must_use]
+    pub fn new(text: &str, script: &str, parameters: Vec<String>) -> Self {
+        Self {
+            text: text.into(),
+            commands: shell::parse(text).ok().and_then(|line| commands(&line)),
+            script: script.into(),
+            parameters,
+        }
+    }
+}
+
+/// Every command of a line, word by word; `None` when one of them changes what the words of the others mean.
+fn commands(line: &shell::Line) -> Option<Vec<Command>> {
+    let mut commands = Vec::new();
+    for simple in &line.commands {
+        if simple
+            .assignments
+            .iter()
+            .any(|set| variables::is_loader(&set.name))
+        {
+            return None;
+        }
+        let words = simple
+            .words
+            .iter()
+            .map(|word| word.literal().map(Box::from));
+        if !simple.words.is_empty() {
+            commands.push(words.collect());
+        }
+    }
+    Some(commands)
 }
 
 /// A request that is about to be sent. Host and port are those of the URL, as a URL parser gives them.

@@ -330,3 +330,58 @@ fn a_ruling_is_the_strictest_answer() {
         "wider answers hold it"
     );
 }
+
+#[test]
+fn a_line_is_read_as_a_shell_reads_it() {
+    let grant = granted(
+        &["shell:exec(git *)", "shell:exec(head *)"],
+        &[],
+        Terms {
+            rates: Rates {
+                shell_exec: 100,
+                net_fetch: 1,
+                llm_call: 1,
+            },
+            ..terms()
+        },
+    );
+    let permit = |text: &str| {
+        let act = Act::Line(Line::new(text, text, Vec::new()));
+        grant.permit(act, &Meter::default()).is_ok()
+    };
+    for text in [
+        "git log",
+        "git log -3 | head -1",
+        "git show \"$x\" && git status",
+        "X=1 git log",
+        "'git' log",
+    ] {
+        assert!(permit(text), "{text}");
+    }
+    for text in [
+        "git; rm x",
+        "git;rm x",
+        "git$(id) x",
+        "git `id`",
+        "git $(id)",
+        "env git log",
+        "./git log",
+        "GIT log",
+        "git log | sh",
+        "PATH=. git log",
+        "LD_PRELOAD=x git log",
+        "export PATH=.; git log",
+        "git() { id; }; git",
+        "$GIT log",
+        "g*t log",
+        "git log & id",
+        "git log\nid",
+        "git <(id)",
+        "alias git=id; git",
+        "gi\\\nt; id",
+        "",
+        "# git",
+    ] {
+        assert!(!permit(text), "{text}");
+    }
+}

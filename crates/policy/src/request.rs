@@ -4,7 +4,7 @@
 //! script that is to run asks for itself. A skill that does declare gets what it declared and nothing else. Nothing runs,
 //! nothing is asked.
 
-use metier_model::{Manifest, Permission, Scope, Want, scope::CommandPattern};
+use metier_model::{Manifest, Permission, Scope, Want, scope::CommandPattern, shell};
 
 /// What somebody is about to do with a skill.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +24,8 @@ pub enum Why {
     Declared,
     /// The manifest declares nothing, and its text or its script would do it.
     Inferred,
+    /// The user's configuration sets this variable for the skill.
+    Configured,
 }
 
 /// One permission that is asked for.
@@ -42,19 +44,12 @@ pub struct Request {
 }
 
 impl Request {
-    /// What a skill asks for when this is done with it.
+    /// What a skill asks for when this is done with it, and the variables that the user's configuration holds for it.
     #[must_use]
-    pub fn of(manifest: &Manifest, purpose: Purpose<'_>) -> Self {
-        let exec = |pattern| Want {
-            permission: Permission::ShellExec,
-            scope: Scope::Command(pattern),
-        };
-        let inferred: Vec<Want> = match purpose {
+    pub fn of(manifest: &Manifest, purpose: Purpose<'_>, variables: &[&str]) -> Self {
+        let inferred = match purpose {
             Purpose::Render([]) => return Self::default(),
-            Purpose::Render(commands) => {
-                let lines = commands.iter().map(|line| CommandPattern::line(line));
-                lines.map(exec).collect()
-            }
+            Purpose::Render(commands) => commands.iter().flat_map(|line| of_line(line)).collect(),
             Purpose::Script(path) => vec![exec(CommandPattern::script(path))],
             Purpose::Code => Vec::new(),
         };
@@ -63,7 +58,17 @@ impl Request {
         } else {
             (Why::Declared, manifest.wants.clone())
         };
-        Self::new(wants.into_iter().map(|want| Asked { want, why }))
+        let configured = variables.iter().filter_map(|name| {
+            let want = format!("{}({name})", Permission::EnvRead).parse().ok()?;
+            let why = Why::Configured;
+            Some(Asked { want, why })
+        });
+        Self::new(
+            wants
+                .into_iter()
+                .map(|want| Asked { want, why })
+                .chain(configured),
+        )
     }
 
     /// A request for these.
@@ -84,5 +89,89 @@ impl Request {
     /// What is asked for.
     pub fn iter(&self) -> impl Iterator<Item = &Asked> {
         self.asked.iter()
+    }
+}
+
+fn exec(pattern: CommandPattern) -> Want {
+    Want {
+        permission: Permission::ShellExec,
+        scope: Scope::Command(pattern),
+    }
+}
+
+/// Exactly that line; and one that runs git is of no use without the repository.
+fn of_line(line: &str) -> Vec<Want> {
+    let runs_git = shell::parse(line).is_ok_and(|line| {
+        let mut programs = line.commands.iter().filter_map(shell::Simple::program);
+        programs.any(|program| program == "git")
+    });
+    let repository = format!("{}(.)", Permission::GitRead).parse().ok();
+    let repository = repository.filter(|_| runs_git);
+    [exec(CommandPattern::line(line))]
+        .into_iter()
+        .chain(repository)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use metier_model::{FileText, Files, Mode, parse};
+
+    fn asks(front: &str, purpose: Purpose<'_>, variables: &[&str]) -> Vec<String> {
+        let text = format!("---\nname: x\ndescription: y\n{front}---\nbody\n");
+        let files = Files {
+            skill_md: Some(FileText {
+                name: "SKILL.md",
+                text: &text,
+            }),
+            ..Files::default()
+        };
+        let manifest = parse(&files, Mode::Lenient).manifest.expect("a manifest");
+        let request = Request::of(&manifest, purpose, variables);
+        request.iter().map(|asked| asked.want.to_string()).collect()
+    }
+
+    #[test]
+    fn nothing_runs_and_nothing_is_asked() {
+        let declared = "permissions: [net:fetch]\n";
+        assert!(asks("", Purpose::Render(&[]), &["KEY"]).is_empty());
+        assert!(asks(declared, Purpose::Render(&[]), &[]).is_empty());
+    }
+
+    #[test]
+    fn a_skill_that_declares_nothing_asks_for_exactly_what_it_would_run() {
+        let lines = [
+            "gh pr view $ARGUMENTS",
+            "git log -3",
+            "gh pr view $ARGUMENTS",
+        ];
+        assert_eq!(
+            asks("", Purpose::Render(&lines), &["GH_TOKEN"]),
+            [
+                "shell:exec(git log -3)",
+                "shell:exec(gh pr view $ARGUMENTS)",
+                "git:read(.)",
+                "env:read(GH_TOKEN)"
+            ]
+        );
+        assert_eq!(
+            asks("", Purpose::Script("scripts/x.py"), &[]),
+            ["shell:exec(scripts/x.py)"]
+        );
+    }
+
+    #[test]
+    fn a_skill_that_declares_gets_what_it_declared() {
+        let declared = "permissions: [net:fetch(a.io), 'shell:exec(git *)']\n";
+        let expected = ["shell:exec(git *)", "net:fetch(a.io)"];
+        assert_eq!(
+            asks(declared, Purpose::Render(&["curl b.io"]), &[]),
+            expected
+        );
+        assert_eq!(
+            asks(declared, Purpose::Script("scripts/x.py"), &[]),
+            expected
+        );
     }
 }
