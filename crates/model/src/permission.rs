@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use metier_sdk::Permission;
 
-use crate::scope::{NotAScope, Scope};
+use crate::scope::{NotAScope, PathPattern, Scope};
 
 /// A permission that a skill asks for, with the scope it asks for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,7 +19,23 @@ impl Want {
     /// Whether everything that `other` asks for is in this one.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
-        self.permission == other.permission && self.scope.covers(&other.scope)
+        self.permission == other.permission && self.reach().covers(&other.reach())
+    }
+
+    /// How far it reaches, written out: files and repositories without brackets are those of the project.
+    #[must_use]
+    pub fn reach(&self) -> Scope {
+        let is_place = matches!(
+            self.permission,
+            Permission::FileRead
+                | Permission::FileWrite
+                | Permission::GitRead
+                | Permission::GitWrite
+        );
+        match &self.scope {
+            Scope::All if is_place => Scope::Paths(PathPattern::project()),
+            scope => scope.clone(),
+        }
     }
 }
 

@@ -176,7 +176,7 @@ impl Grant {
     }
 
     /// Whether some scope holds the act as a whole; a line of several commands may take several scopes.
-    fn holds(&self, scopes: &[&Scope], act: &Act) -> bool {
+    fn holds(&self, scopes: &[Scope], act: &Act) -> bool {
         if let Act::Line(Line { text, commands, .. }) = act {
             let known = |command: &Command| scopes.iter().any(|scope| runs(scope, command));
             return scopes.iter().any(|scope| is_line(scope, text))
@@ -188,7 +188,7 @@ impl Grant {
     }
 
     /// Whether some denied scope touches any part of the act.
-    fn touches(&self, scopes: &[&Scope], act: &Act) -> bool {
+    fn touches(&self, scopes: &[Scope], act: &Act) -> bool {
         if let Act::Line(Line { text, commands, .. }) = act {
             let hits = |command: &Command| {
                 // A program that only the shell knows could be the denied one.
@@ -256,9 +256,9 @@ impl Permit {
     }
 }
 
-fn scopes(wants: &[Want], permission: Permission) -> Vec<&Scope> {
+fn scopes(wants: &[Want], permission: Permission) -> Vec<Scope> {
     let wants = wants.iter().filter(|want| want.permission == permission);
-    wants.map(|want| &want.scope).collect()
+    wants.map(Want::reach).collect()
 }
 
 /// The refusal of something that nobody granted, with the permission that it would have taken.

@@ -45,6 +45,15 @@ impl Segment {
 }
 
 impl PathPattern {
+    /// Everything in the project.
+    #[must_use]
+    pub fn project() -> Self {
+        Self {
+            anchor: Anchor::Project,
+            segments: vec![Segment::Deep],
+        }
+    }
+
     pub(super) fn parse(text: &str) -> Result<Self, NotAScope> {
         if text.contains(['\\', '$', '{', '}', '[', ']', '\u{0}']) {
             return Err(NotAScope(

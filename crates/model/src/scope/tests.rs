@@ -116,6 +116,8 @@ fn narrower_is_covered_and_wider_is_not() {
     }
     for (one, other) in [
         ("file:read", "file:write"),
+        ("file:read", "file:read(~/x)"),
+        ("file:write", "file:write(/etc/passwd)"),
         ("file:read(./**)", "file:read(~/x)"),
         ("net:fetch(*.a.io)", "net:fetch(a.io)"),
         ("net:fetch(a.io)", "net:fetch(eviLa.io)"),
