@@ -1,0 +1,194 @@
+//! The line between the parent and its shim: one message a packet, descriptors along with it.
+//!
+//! It is the shim's standard input, which is the one descriptor that can be handed over without being inherited by
+//! every other child that is started at the same moment. And it is a lifeline: when the parent dies, however it dies,
+//! the line is cut, and the shim ends everything.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
+};
+
+use super::NotStarted;
+
+/// The longest message; what is longer is a reason, and is cut.
+const MAX_MESSAGE: usize = 4096;
+const MAX_DESCRIPTORS: usize = 3;
+
+/// What the parent wants of the supervisor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Ask everything to end.
+    Terminate,
+    /// End everything.
+    Kill,
+}
+
+/// What the shim has to tell.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum News {
+    /// The fence can't be had on this machine.
+    Unavailable(String),
+    /// The fence can't be put up for this profile.
+    Unfit(String),
+    /// The listener in the child's network comes along.
+    Listener,
+    /// The fence stands; the program is next.
+    Ready,
+    /// The program could not be started.
+    NotStarted(NotStarted),
+    /// The program ended.
+    Ended(Ended),
+}
+
+/// How the program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ended {
+    /// As `wait` tells it.
+    pub(crate) status: i32,
+    /// Whether it left others running.
+    pub(crate) survivors: bool,
+    /// Whether it was ended for having too many processes.
+    pub(crate) swarm: bool,
+}
+
+impl News {
+    fn encode(&self) -> Vec<u8> {
+        let text = |tag: u8, text: &str| {
+            let mut bytes = vec![tag];
+            bytes.extend(text.as_bytes());
+            bytes.truncate(MAX_MESSAGE);
+            bytes
+        };
+        match self {
+            Self::Unavailable(why) => text(b'U', why),
+            Self::Unfit(why) => text(b'F', why),
+            Self::Listener => vec![b'L'],
+            Self::Ready => vec![b'R'],
+            Self::NotStarted(why) => {
+                let (tag, detail) = why.parts();
+                let mut bytes = text(b'N', "");
+                bytes.push(tag);
+                bytes.extend(detail.as_bytes());
+                bytes.truncate(MAX_MESSAGE);
+                bytes
+            }
+            Self::Ended(ended) => {
+                let mut bytes = vec![b'X', u8::from(ended.survivors), u8::from(ended.swarm)];
+                bytes.extend(ended.status.to_le_bytes());
+                bytes
+            }
+        }
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        match bytes {
+            [b'U', why @ ..] => Some(Self::Unavailable(text(why))),
+            [b'F', why @ ..] => Some(Self::Unfit(text(why))),
+            [b'L'] => Some(Self::Listener),
+            [b'R'] => Some(Self::Ready),
+            [b'N', tag, detail @ ..] => {
+                NotStarted::from_parts(*tag, text(detail)).map(Self::NotStarted)
+            }
+            [b'X', survivors, swarm, a, b, c, d] => Some(Self::Ended(Ended {
+                status: i32::from_le_bytes([*a, *b, *c, *d]),
+                survivors: *survivors != 0,
+                swarm: *swarm != 0,
+            })),
+            _ => None,
+        }
+    }
+}
+
+/// Two ends of a new line.
+pub(crate) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (kind, flags) = (SocketType::SEQPACKET, SocketFlags::CLOEXEC);
+    socketpair(AddressFamily::UNIX, kind, flags, None).map_err(Into::into)
+}
+
+/// Sends bytes, and descriptors with them.
+pub(crate) fn send(line: &OwnedFd, bytes: &[u8], along: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !along.is_empty() && !control.push(SendAncillaryMessage::ScmRights(along)) {
+        return Err(io::Error::other("too many descriptors for one message"));
+    }
+    sendmsg(
+        line,
+        &[IoSlice::new(bytes)],
+        &mut control,
+        SendFlags::NOSIGNAL,
+    )?;
+    Ok(())
+}
+
+/// Receives one message. No bytes mean that the other end is gone.
+pub(crate) fn receive(line: &OwnedFd, wait: bool) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut bytes = vec![0; MAX_MESSAGE];
+    let mut flags = RecvFlags::CMSG_CLOEXEC;
+    if !wait {
+        flags |= RecvFlags::DONTWAIT;
+    }
+    let got = loop {
+        let mut buffers = [IoSliceMut::new(&mut bytes)];
+        match recvmsg(line, &mut buffers, &mut control, flags) {
+            Err(rustix::io::Errno::INTR) => {}
+            // A packet that was never read makes the other end's death a reset.
+            Err(rustix::io::Errno::CONNRESET) => return Ok((Vec::new(), Vec::new())),
+            got => break got?,
+        }
+    };
+    bytes.truncate(got.bytes);
+    let mut along = Vec::new();
+    for message in control.drain() {
+        if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+            along.extend(descriptors);
+        }
+    }
+    Ok((bytes, along))
+}
+
+/// Tells the parent. That it is gone is noticed by whoever waits for it.
+pub(crate) fn tell(line: &OwnedFd, news: &News) {
+    let _gone = send(line, &news.encode(), &[]);
+}
+
+/// Tells the parent, with a descriptor.
+pub(crate) fn hand_over(line: &OwnedFd, news: &News, along: &impl AsFd) -> io::Result<()> {
+    send(line, &news.encode(), &[along.as_fd()])
+}
+
+/// What there is to hear, if there is something; `Ok(None)` when the line is cut.
+pub(crate) fn hear(line: &OwnedFd, wait: bool) -> io::Result<Option<(News, Vec<OwnedFd>)>> {
+    let (bytes, along) = receive(line, wait)?;
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let news = News::decode(&bytes).ok_or_else(|| io::Error::other("the shim said nonsense"))?;
+    Ok(Some((news, along)))
+}
+
+/// Gives an order.
+pub(crate) fn order(line: &OwnedFd, order: Order) {
+    let byte = match order {
+        Order::Terminate => b'T',
+        Order::Kill => b'K',
+    };
+    let _gone = send(line, &[byte], &[]);
+}
+
+/// The next order; a line that is cut or can't be read means to kill.
+pub(crate) fn obey(line: &OwnedFd) -> Option<Order> {
+    match receive(line, false) {
+        Ok((bytes, _)) if bytes == [b'T'] => Some(Order::Terminate),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
+        _ => Some(Order::Kill),
+    }
+}

@@ -1,0 +1,210 @@
+//! What the shim is told, in bytes.
+//!
+//! Written by hand: paths and variables are bytes and not text on Linux, and no type below `wire` is serialisable. Both
+//! ends are the same build of the same program, so there is no version to agree on.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+use crate::sandbox::{Limits, Mechanism, Network, Profile};
+
+/// All that the shim needs to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Job {
+    /// What to run; nothing means to try out the fence only.
+    pub(crate) program: OsString,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) env: Vec<(OsString, OsString)>,
+    /// The value of the proxy variables, with `{port}` in it.
+    pub(crate) proxy_url: OsString,
+    pub(crate) mechanism: Mechanism,
+    pub(crate) profile: Option<Profile>,
+}
+
+impl Job {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Writer(Vec::with_capacity(4096));
+        out.bytes(self.program.as_bytes());
+        out.list(self.args.iter().map(|arg| arg.as_bytes()));
+        out.list(self.env.iter().map(|(name, _)| name.as_bytes()));
+        out.list(self.env.iter().map(|(_, value)| value.as_bytes()));
+        out.bytes(self.proxy_url.as_bytes());
+        out.number(match self.mechanism {
+            Mechanism::Namespaces => 0,
+            Mechanism::Landlock => 1,
+            Mechanism::None => 2,
+        });
+        out.number(u64::from(self.profile.is_some()));
+        if let Some(profile) = &self.profile {
+            for paths in [
+                &profile.read,
+                &profile.write,
+                &profile.deny,
+                &profile.protect,
+            ] {
+                out.list(paths.iter().map(|path| path.as_os_str().as_bytes()));
+            }
+            out.number(match profile.network {
+                Network::None => 0,
+                Network::Proxy => 1,
+            });
+            for limit in numbers(&profile.limits) {
+                out.number(limit.unwrap_or(u64::MAX));
+            }
+        }
+        out.0
+    }
+
+    /// `None` if these bytes are not from [`Job::encode`].
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut input = Reader(bytes);
+        let program = input.text()?;
+        let args = input.list()?;
+        let names = input.list()?;
+        let values = input.list()?;
+        let proxy_url = input.text()?;
+        let mechanism = match input.number()? {
+            0 => Mechanism::Namespaces,
+            1 => Mechanism::Landlock,
+            2 => Mechanism::None,
+            _ => return None,
+        };
+        let profile = match input.number()? {
+            0 => None,
+            1 => Some(input.profile()?),
+            _ => return None,
+        };
+        let complete = input.0.is_empty() && names.len() == values.len();
+        complete.then(|| Self {
+            program,
+            args,
+            env: names.into_iter().zip(values).collect(),
+            proxy_url,
+            mechanism,
+            profile,
+        })
+    }
+}
+
+fn numbers(limits: &Limits) -> [Option<u64>; 5] {
+    let Limits {
+        memory,
+        file_size,
+        open_files,
+        processes,
+        cpu_seconds,
+    } = *limits;
+    [memory, file_size, open_files, processes, cpu_seconds]
+}
+
+struct Writer(Vec<u8>);
+
+impl Writer {
+    fn number(&mut self, number: u64) {
+        self.0.extend(number.to_le_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.number(bytes.len() as u64);
+        self.0.extend(bytes);
+    }
+
+    fn list<'a>(&mut self, items: impl ExactSizeIterator<Item = &'a [u8]>) {
+        self.number(items.len() as u64);
+        for item in items {
+            self.bytes(item);
+        }
+    }
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl Reader<'_> {
+    fn number(&mut self) -> Option<u64> {
+        let (number, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(u64::from_le_bytes(*number))
+    }
+
+    fn text(&mut self) -> Option<OsString> {
+        let length = usize::try_from(self.number()?).ok()?;
+        let (text, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(OsString::from_vec(text.to_vec()))
+    }
+
+    fn list(&mut self) -> Option<Vec<OsString>> {
+        let count = self.number()?;
+        (0..count).map(|_| self.text()).collect()
+    }
+
+    fn paths(&mut self) -> Option<Vec<PathBuf>> {
+        Some(self.list()?.into_iter().map(PathBuf::from).collect())
+    }
+
+    fn limit(&mut self) -> Option<Option<u64>> {
+        let number = self.number()?;
+        Some((number != u64::MAX).then_some(number))
+    }
+
+    fn profile(&mut self) -> Option<Profile> {
+        Some(Profile {
+            read: self.paths()?,
+            write: self.paths()?,
+            deny: self.paths()?,
+            protect: self.paths()?,
+            network: match self.number()? {
+                0 => Network::None,
+                1 => Network::Proxy,
+                _ => return None,
+            },
+            limits: Limits {
+                memory: self.limit()?,
+                file_size: self.limit()?,
+                open_files: self.limit()?,
+                processes: self.limit()?,
+                cpu_seconds: self.limit()?,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job() -> Job {
+        Job {
+            program: OsString::from_vec(vec![b'/', 0xff]),
+            args: vec!["-c".into(), "".into()],
+            env: vec![("PATH".into(), "/bin".into())],
+            proxy_url: "http://127.0.0.1:{port}".into(),
+            mechanism: Mechanism::Landlock,
+            profile: Some(Profile {
+                read: vec!["/usr".into()],
+                write: vec!["/a".into(), "/b".into()],
+                network: Network::Proxy,
+                limits: Limits {
+                    memory: Some(7),
+                    ..Limits::default()
+                },
+                ..Profile::default()
+            }),
+        }
+    }
+
+    #[test]
+    fn what_is_told_is_what_is_heard() {
+        let told = job();
+        assert_eq!(Job::decode(&told.encode()), Some(told));
+    }
+
+    #[test]
+    fn half_a_message_is_no_job() {
+        let bytes = job().encode();
+        for length in 0..bytes.len() {
+            assert_eq!(Job::decode(&bytes[..length]), None, "{length} bytes");
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Children: programs of skills, started behind a fence and never left alone.
+//!
+//! **Problem.** A command of a skill may print without end, never return, leave daemons behind, or look for what it can
+//! take. Whoever starts one must get an answer in time, of a bounded size, with nothing left running.
+//!
+//! **Decision.** A child never is a direct child of this program. It is started by the [`shim`], our own binary run
+//! again, which is told what to do over a socket. [`run`] waits for the answer; [`spawn`] gives a [`Child`] to talk to.
+//! Nothing is inherited: the environment is exactly [`Spec::env`], the descriptors are 0, 1 and 2, the terminal stays
+//! here. All clocks are monotonic.
+//!
+//! ```no_run
+//! # use std::{fs::File, os::fd::AsFd, path::Path};
+//! # use metier_host::{child::{self, Fence, Spec}, sandbox::{Profile, system_read}};
+//! let profile = Profile { read: system_read(&[], None), ..Profile::default() };
+//! let folder = File::open("skills/hello")?;
+//! let mut spec = Spec::new(Path::new("metier"), "/bin/sh", folder.as_fd(), Fence::Profile(&profile));
+//! let args = ["-c".into(), "echo hello".into()];
+//! spec.args = &args;
+//! let outcome = child::run(&spec)?;
+//! assert_eq!(outcome.stdout, b"hello\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::ffi::{OsStr, OsString};
+use std::net::TcpListener;
+use std::os::fd::BorrowedFd;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::sandbox::{Contradiction, Mechanism, Profile};
+
+pub mod shim;
+
+#[cfg(target_os = "linux")]
+mod control;
+mod environment;
+#[cfg(target_os = "linux")]
+mod job;
+#[cfg(target_os = "linux")]
+mod output;
+#[cfg(target_os = "linux")]
+mod process;
+#[cfg(target_os = "linux")]
+mod program;
+#[cfg(target_os = "linux")]
+mod supervise;
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
+#[cfg(target_os = "linux")]
+mod watch;
+
+pub use environment::is_hazardous;
+#[cfg(target_os = "linux")]
+pub use process::{Child, detect, run, spawn};
+#[cfg(not(target_os = "linux"))]
+pub use unsupported::{Child, detect, run, spawn};
+
+/// How much of each stream is kept, unless told otherwise.
+pub const MAX_OUTPUT: usize = 64 * 1024;
+
+/// What to start, and how.
+#[derive(Clone)]
+pub struct Spec<'a> {
+    /// Our own binary, which has the [`shim`] inside.
+    pub shim: &'a Path,
+    /// A path, or a name to be looked for in the `PATH` of [`Spec::env`].
+    pub program: &'a OsStr,
+    /// Its arguments, without its name.
+    pub args: &'a [OsString],
+    /// Its environment: this and nothing else.
+    pub env: &'a [(OsString, OsString)],
+    /// The folder to start in. A handle, so that nobody can put another one in its place.
+    pub cwd: BorrowedFd<'a>,
+    /// Standard input.
+    pub stdin: Stdin<'a>,
+    /// What keeps it in.
+    pub fence: Fence<'a>,
+    /// Which mechanism must be used; `None` takes the strongest there is.
+    pub mechanism: Option<Mechanism>,
+    /// Who answers at the door of [`Network::Proxy`](crate::sandbox::Network::Proxy).
+    pub proxy: Option<Proxy<'a>>,
+    /// After this it is asked to end. [`spawn`] doesn't look at it: whoever talks to a child has deadlines of their own.
+    pub timeout: Duration,
+    /// How long it has then, before it is made to. At most 700 ms count, so that an answer comes within `timeout` + 1 s.
+    pub grace: Duration,
+    /// How many bytes of each output stream are kept.
+    pub max_output: usize,
+}
+
+impl<'a> Spec<'a> {
+    /// No arguments, no environment, no input; 30 seconds.
+    pub fn new<P: AsRef<OsStr> + ?Sized>(
+        shim: &'a Path,
+        program: &'a P,
+        cwd: BorrowedFd<'a>,
+        fence: Fence<'a>,
+    ) -> Self {
+        Self {
+            shim,
+            program: program.as_ref(),
+            args: &[],
+            env: &[],
+            cwd,
+            stdin: Stdin::Null,
+            fence,
+            mechanism: None,
+            proxy: None,
+            timeout: Duration::from_secs(30),
+            grace: Duration::from_millis(500),
+            max_output: MAX_OUTPUT,
+        }
+    }
+}
+
+/// What a child reads.
+#[derive(Debug, Clone, Copy)]
+pub enum Stdin<'a> {
+    /// Nothing.
+    Null,
+    /// These bytes, then the end.
+    Bytes(&'a [u8]),
+    /// What is written to [`Child::stdin`]; for [`run`] the same as [`Stdin::Null`].
+    Piped,
+}
+
+/// What keeps a child in.
+#[derive(Debug, Clone, Copy)]
+pub enum Fence<'a> {
+    /// This, enforced; if it can't be, nothing is started.
+    Profile(&'a Profile),
+    /// Nothing: it has the user's rights. Only for a user who said so, and who finds it in the records.
+    Unsandboxed,
+}
+
+/// Who answers when a child knocks at its only door.
+#[derive(Clone, Copy)]
+pub struct Proxy<'a> {
+    /// What the proxy variables are set to; `{port}` stands for the port.
+    pub url: &'a str,
+    /// Takes the listener, which is in the child's network, before the child runs. Must not block.
+    pub serve: &'a dyn Fn(TcpListener),
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// How it ended.
+    pub exit: Exit,
+    /// What kept it in.
+    pub mechanism: Mechanism,
+    /// The beginning of its standard output.
+    pub stdout: Vec<u8>,
+    /// The beginning of its standard error.
+    pub stderr: Vec<u8>,
+    /// Whether there was more than was kept.
+    pub truncated: bool,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+    /// Whether it left processes running, which were then ended.
+    pub survivors_killed: bool,
+    /// Protected places that it made, and that were removed again.
+    pub undone: Vec<PathBuf>,
+}
+
+/// How a child ended.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Exit {
+    /// By itself.
+    #[error("exit code {_0}{}", meaning(*_0))]
+    Code(i32),
+    /// By a signal; one of these may be the answer to a limit.
+    #[error("ended by signal {_0}{}", signal_meaning(*_0))]
+    Signal(i32),
+    /// It took too long.
+    #[error("took too long and was ended")]
+    TimedOut,
+    /// It printed far more than anybody reads.
+    #[error("printed without end and was ended")]
+    Flooded,
+    /// It had more processes than it may have.
+    #[error("started too many processes and was ended")]
+    Swarmed,
+    /// It never ran.
+    #[error(transparent)]
+    NotStarted(#[from] NotStarted),
+}
+
+fn meaning(code: i32) -> &'static str {
+    match code {
+        126 => " (a command was found, but can't be run)",
+        127 => " (a command was not found)",
+        _ => "",
+    }
+}
+
+fn signal_meaning(signal: i32) -> &'static str {
+    match signal {
+        6 => " (it gave up)",
+        9 => " (killed)",
+        11 => " (it crashed)",
+        24 => " (no processor time left)",
+        25 => " (a file grew too large)",
+        31 => " (a system call of another architecture)",
+        _ => "",
+    }
+}
+
+/// Why a program never ran.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotStarted {
+    /// There is no such file, or it may not be seen.
+    #[error("`{0}` was not found, or may not be read")]
+    NotFound(String),
+    /// It is not a program, or may not be run.
+    #[error("`{0}` may not be run: is it executable, and in a folder that may be read?")]
+    NotExecutable(String),
+    /// What should run it is missing.
+    #[error("what should run `{0}` was not found: look at its first line")]
+    NoInterpreter(String),
+    /// Its first line ends as on Windows, and so names an interpreter that doesn't exist.
+    #[error("the first line of `{0}` ends with a carriage return: save it with Unix line ends")]
+    CarriageReturn(String),
+    /// Neither a program for this machine nor a script that says what runs it.
+    #[error("`{0}` is neither a program for this machine nor begins with `#!`")]
+    BadFormat(String),
+    /// The folder to start in is not there any more.
+    #[error("can't start in {0}")]
+    Folder(String),
+    /// The fence broke at its last step.
+    #[error("the sandbox could not be finished: {0}")]
+    Fence(String),
+    /// Anything else.
+    #[error("can't be run: {0}")]
+    Other(String),
+}
+
+/// Why there is no outcome at all.
+#[derive(Debug, thiserror::Error)]
+pub enum ChildError {
+    /// Nothing here can enforce a profile.
+    #[error("no sandbox on this machine: {}", reasons.join("; "))]
+    NoSandbox {
+        /// What was tried, and why it failed.
+        reasons: Vec<String>,
+    },
+    /// The profile can't be enforced on what is there.
+    #[error("the sandbox can't be set up: {0}")]
+    Unfit(String),
+    /// The profile allows and forbids the same.
+    #[error("the sandbox can't be set up: {0}")]
+    Contradiction(#[from] Contradiction),
+    /// A variable that makes other programs run code, or that has no proper name.
+    #[error(
+        "the variable `{0}` can't be given to a child: it makes programs load code, or is no name"
+    )]
+    Variable(String),
+    /// A program, argument or variable with a NUL byte in it.
+    #[error("`{0}` has a NUL byte in it")]
+    Nul(String),
+    /// The shim itself did not start or answer.
+    #[error("`{} __exec` did not do its work: {source}", shim.display())]
+    Shim {
+        /// The binary.
+        shim: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The system refused something to this process.
+    #[error("can't start a child: {0}")]
+    System(#[from] std::io::Error),
+}
+
+#[cfg(target_os = "linux")]
+impl NotStarted {
+    /// For the line between shim and parent.
+    fn parts(&self) -> (u8, &str) {
+        match self {
+            Self::NotFound(detail) => (b'n', detail),
+            Self::NotExecutable(detail) => (b'x', detail),
+            Self::NoInterpreter(detail) => (b'i', detail),
+            Self::CarriageReturn(detail) => (b'r', detail),
+            Self::BadFormat(detail) => (b'b', detail),
+            Self::Folder(detail) => (b'd', detail),
+            Self::Fence(detail) => (b'f', detail),
+            Self::Other(detail) => (b'o', detail),
+        }
+    }
+
+    fn from_parts(tag: u8, detail: String) -> Option<Self> {
+        Some(match tag {
+            b'n' => Self::NotFound(detail),
+            b'x' => Self::NotExecutable(detail),
+            b'i' => Self::NoInterpreter(detail),
+            b'r' => Self::CarriageReturn(detail),
+            b'b' => Self::BadFormat(detail),
+            b'd' => Self::Folder(detail),
+            b'f' => Self::Fence(detail),
+            b'o' => Self::Other(detail),
+            _ => return None,
+        })
+    }
+}

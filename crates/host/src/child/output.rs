@@ -1,0 +1,67 @@
+//! What a child prints: read until the end, kept up to a limit.
+
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+/// How much is read and thrown away, for each byte kept, before it counts as a flood.
+const PATIENCE: usize = 256;
+const CHUNK: usize = 64 * 1024;
+
+/// One output stream.
+pub(super) struct Stream<R> {
+    /// `None` once it ended.
+    from: Option<R>,
+    pub(super) kept: Vec<u8>,
+    most: usize,
+    seen: usize,
+}
+
+impl<R: Read + AsFd> Stream<R> {
+    pub(super) fn new(from: Option<R>, most: usize) -> io::Result<Self> {
+        if let Some(from) = &from {
+            fcntl_setfl(from, fcntl_getfl(from)? | OFlags::NONBLOCK)?;
+        }
+        Ok(Self {
+            from,
+            kept: Vec::new(),
+            most,
+            seen: 0,
+        })
+    }
+
+    pub(super) fn source(&self) -> Option<BorrowedFd<'_>> {
+        self.from.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Reads what is there, once: the other stream waits for its turn.
+    pub(super) fn read(&mut self, buffer: &mut Vec<u8>) {
+        buffer.resize(CHUNK, 0);
+        let Some(from) = &mut self.from else {
+            return;
+        };
+        match from.read(buffer) {
+            Ok(0) => self.from = None,
+            Ok(length) => {
+                let room = self.most.saturating_sub(self.kept.len()).min(length);
+                self.kept.extend(buffer.iter().take(room));
+                self.seen = self.seen.saturating_add(length);
+            }
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                ) => {}
+            Err(_) => self.from = None,
+        }
+    }
+
+    pub(super) fn truncated(&self) -> bool {
+        self.seen > self.kept.len()
+    }
+
+    pub(super) fn is_flood(&self) -> bool {
+        self.seen > self.most.saturating_mul(PATIENCE).max(CHUNK)
+    }
+}

@@ -1,0 +1,535 @@
+//! Starting a child and staying in touch with it: the parent's side.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::net::TcpListener;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{ChildStderr, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use super::control::{self, Ended, News, Order};
+use super::environment::{is_hazardous, is_name};
+use super::job::Job;
+use super::output::Stream;
+use super::watch::Watch;
+use super::{ChildError, Exit, Fence, NotStarted, Outcome, Spec, Stdin};
+use crate::sandbox::{Mechanism, Profile, Support, sys};
+
+/// How long the shim has to put up the fence. It takes milliseconds; this is for a machine on its knees.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The most of a grace that counts.
+const MAX_GRACE: Duration = Duration::from_millis(700);
+/// How long after the order to kill the supervisor itself is killed.
+const AFTER_KILL: Duration = Duration::from_millis(200);
+/// How long output is still waited for, after all that could write it has ended.
+const DRAIN: Duration = Duration::from_millis(200);
+
+/// Starts a child, waits for it, and tells what came of it.
+///
+/// # Errors
+/// If the child could not be fenced in, or not even that be tried. A program that doesn't exist is an [`Outcome`].
+pub fn run(spec: &Spec<'_>) -> Result<Outcome, ChildError> {
+    let mut spec = spec.clone();
+    if matches!(spec.stdin, Stdin::Piped) {
+        spec.stdin = Stdin::Null;
+    }
+    spawn(&spec)?.finish(spec.timeout, spec.grace)
+}
+
+/// Starts a child to talk to. Dropping it ends it, and all that it started.
+///
+/// # Errors
+/// If the child could not be fenced in, or not even that be tried.
+pub fn spawn(spec: &Spec<'_>) -> Result<Child, ChildError> {
+    check(spec)?;
+    let profile = match spec.fence {
+        Fence::Profile(profile) => Some(settle(profile)?),
+        Fence::Unsandboxed => None,
+    };
+    let candidates: &[Mechanism] = match (&profile, spec.mechanism) {
+        (None, _) => &[Mechanism::None],
+        (Some(_), None) => &[Mechanism::Namespaces, Mechanism::Landlock],
+        (Some(_), Some(Mechanism::Namespaces)) => &[Mechanism::Namespaces],
+        (Some(_), Some(Mechanism::Landlock)) => &[Mechanism::Landlock],
+        (Some(_), Some(Mechanism::None)) => {
+            let reasons = vec!["none was to be used".to_owned()];
+            return Err(ChildError::NoSandbox { reasons });
+        }
+    };
+    let mut reasons = Vec::new();
+    for mechanism in candidates {
+        match start(spec, profile.as_ref(), *mechanism)? {
+            Started::Yes(child) => return Ok(*child),
+            Started::Unavailable(why) => reasons.push(why),
+        }
+    }
+    Err(ChildError::NoSandbox { reasons })
+}
+
+/// What this machine offers: tried out, not guessed from version numbers.
+#[must_use]
+pub fn detect(shim: &Path) -> Support {
+    let mut missing = Vec::new();
+    let landlock = sys::landlock_version();
+    if let Err(error) = &landlock {
+        missing.push(format!("Landlock: {error}"));
+    }
+    let profile = Profile::default();
+    let mut mechanism = Mechanism::None;
+    for candidate in [Mechanism::Namespaces, Mechanism::Landlock] {
+        let tried = File::open("/").map_err(ChildError::from).and_then(|root| {
+            let mut spec = Spec::new(shim, "", root.as_fd(), Fence::Profile(&profile));
+            spec.mechanism = Some(candidate);
+            spec.timeout = PATIENCE;
+            run(&spec)
+        });
+        match tried.map(|outcome| outcome.exit) {
+            Ok(Exit::Code(0)) => {
+                mechanism = candidate;
+                break;
+            }
+            Ok(other) => missing.push(other.to_string()),
+            Err(ChildError::NoSandbox { reasons }) => missing.extend(reasons),
+            Err(error) => missing.push(error.to_string()),
+        }
+    }
+    Support {
+        mechanism,
+        landlock: landlock.ok(),
+        missing,
+    }
+}
+
+/// A running child.
+#[derive(Debug)]
+pub struct Child {
+    /// Where its standard input comes from, if the spec asked for [`Stdin::Piped`].
+    pub stdin: Option<File>,
+    /// Its standard output, for whoever takes it before [`Child::finish`].
+    pub stdout: Option<ChildStdout>,
+    /// Its standard error, likewise.
+    pub stderr: Option<ChildStderr>,
+    mechanism: Mechanism,
+    max_output: usize,
+    started: Instant,
+    shim: std::process::Child,
+    handle: OwnedFd,
+    line: OwnedFd,
+    watch: Watch,
+}
+
+impl Child {
+    /// What keeps it in.
+    #[must_use]
+    pub fn mechanism(&self) -> Mechanism {
+        self.mechanism
+    }
+
+    /// Whether it still runs.
+    #[must_use]
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.shim.try_wait(), Ok(None))
+    }
+
+    /// Ends it and all that it started, now.
+    ///
+    /// # Errors
+    /// If the system fails us; everything was killed nevertheless.
+    pub fn kill_all(self) -> Result<Outcome, ChildError> {
+        self.finish(Duration::ZERO, Duration::ZERO)
+    }
+
+    /// Reads what it prints until it ends, or makes it end: asked after `timeout`, forced after `grace` more.
+    ///
+    /// # Errors
+    /// If the system fails us; everything was killed nevertheless.
+    pub fn finish(mut self, timeout: Duration, grace: Duration) -> Result<Outcome, ChildError> {
+        self.stdin = None;
+        let mut stdout = Stream::new(self.stdout.take(), self.max_output)?;
+        let mut stderr = Stream::new(self.stderr.take(), self.max_output)?;
+        let mut end = End::new(timeout, grace);
+        let mut buffer = Vec::new();
+        let mut line_open = true;
+        while !end.is_over(stdout.source().is_none() && stderr.source().is_none()) {
+            let ready = self.wait(&end, line_open, stdout.source(), stderr.source())?;
+            if ready.stdout {
+                stdout.read(&mut buffer);
+            }
+            if ready.stderr {
+                stderr.read(&mut buffer);
+            }
+            if ready.line {
+                line_open = end.listen(&self.line);
+            }
+            if ready.gone {
+                end.gone();
+            }
+            if stdout.is_flood() || stderr.is_flood() {
+                end.flood(&self.line);
+            }
+            if end.advance(&self.line) {
+                self.shim.kill()?;
+            }
+        }
+        while line_open {
+            line_open = end.listen(&self.line);
+        }
+        self.shim.wait()?;
+        Ok(Outcome {
+            mechanism: self.mechanism,
+            truncated: stdout.truncated() || stderr.truncated(),
+            stdout: std::mem::take(&mut stdout.kept),
+            stderr: std::mem::take(&mut stderr.kept),
+            ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            survivors_killed: end.ended.is_some_and(|ended| ended.survivors),
+            exit: end.exit(),
+            undone: self.watch.undo(),
+        })
+    }
+
+    fn wait(
+        &self,
+        end: &End,
+        line_open: bool,
+        stdout: Option<BorrowedFd<'_>>,
+        stderr: Option<BorrowedFd<'_>>,
+    ) -> io::Result<Ready> {
+        let line = line_open.then_some(self.line.as_fd());
+        let handle = (!end.is_gone()).then_some(self.handle.as_fd());
+        let all = [stdout, stderr, line, handle];
+        let watched = all.iter().flatten();
+        let mut polled: Vec<PollFd<'_>> = watched
+            .map(|source| PollFd::from_borrowed_fd(*source, PollFlags::IN))
+            .collect();
+        let timeout = timespec(end.next().saturating_duration_since(Instant::now()));
+        match poll(&mut polled, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut answers = polled.iter().map(|source| !source.revents().is_empty());
+        let mut ready = |source: &Option<_>| source.is_some() && answers.next().unwrap_or(false);
+        Ok(Ready {
+            stdout: ready(&stdout),
+            stderr: ready(&stderr),
+            line: ready(&line),
+            gone: ready(&handle),
+        })
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if let Ok(None) = self.shim.try_wait() {
+            control::order(&self.line, Order::Kill);
+            let waited = timespec(AFTER_KILL);
+            let mut handle = [PollFd::new(&self.handle, PollFlags::IN)];
+            if !poll(&mut handle, Some(&waited)).is_ok_and(|ready| ready > 0) {
+                let _already_gone = self.shim.kill();
+            }
+            let _status = self.shim.wait();
+        }
+    }
+}
+
+/// What there is to look at.
+struct Ready {
+    stdout: bool,
+    stderr: bool,
+    line: bool,
+    gone: bool,
+}
+
+/// How far along the end is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Runs, and may until then.
+    Running,
+    /// Was asked to end.
+    Asked,
+    /// Was told to end.
+    Told,
+    /// Was killed together with its supervisor.
+    Killed,
+    /// Is gone; only output may still be in the pipe.
+    Gone,
+}
+
+/// The way from running to gone.
+struct End {
+    stage: Stage,
+    until: Instant,
+    grace: Duration,
+    timed_out: bool,
+    flooded: bool,
+    ended: Option<Ended>,
+    not_started: Option<NotStarted>,
+}
+
+impl End {
+    fn new(timeout: Duration, grace: Duration) -> Self {
+        Self {
+            stage: Stage::Running,
+            until: far(timeout),
+            grace: grace.min(MAX_GRACE),
+            timed_out: false,
+            flooded: false,
+            ended: None,
+            not_started: None,
+        }
+    }
+
+    fn next(&self) -> Instant {
+        self.until
+    }
+
+    fn is_gone(&self) -> bool {
+        self.stage == Stage::Gone
+    }
+
+    fn is_over(&self, silent: bool) -> bool {
+        self.is_gone() && (silent || Instant::now() >= self.until)
+    }
+
+    /// Whether there is more to hear.
+    fn listen(&mut self, line: &OwnedFd) -> bool {
+        match control::hear(line, false) {
+            Ok(Some((News::Ended(ended), _))) => self.ended = Some(ended),
+            Ok(Some((News::NotStarted(why), _))) => self.not_started = Some(why),
+            Ok(Some(_)) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return !self.is_gone(),
+            Ok(None) | Err(_) => return false,
+        }
+        true
+    }
+
+    fn gone(&mut self) {
+        self.stage = Stage::Gone;
+        self.until = far(DRAIN);
+    }
+
+    fn flood(&mut self, line: &OwnedFd) {
+        if matches!(self.stage, Stage::Running | Stage::Asked) {
+            self.flooded = true;
+            self.tell(line);
+        }
+    }
+
+    fn tell(&mut self, line: &OwnedFd) {
+        control::order(line, Order::Kill);
+        self.stage = Stage::Told;
+        self.until = far(AFTER_KILL);
+    }
+
+    /// Takes the next step if it is time; whether that is to kill the supervisor.
+    fn advance(&mut self, line: &OwnedFd) -> bool {
+        if Instant::now() < self.until {
+            return false;
+        }
+        match self.stage {
+            Stage::Running => {
+                self.timed_out = true;
+                control::order(line, Order::Terminate);
+                self.stage = Stage::Asked;
+                self.until = far(self.grace);
+                false
+            }
+            Stage::Asked => {
+                self.tell(line);
+                false
+            }
+            Stage::Told => {
+                self.stage = Stage::Killed;
+                self.until = far(PATIENCE);
+                true
+            }
+            Stage::Killed | Stage::Gone => {
+                self.stage = Stage::Gone;
+                false
+            }
+        }
+    }
+
+    fn exit(self) -> Exit {
+        if self.timed_out {
+            return Exit::TimedOut;
+        }
+        if self.flooded {
+            return Exit::Flooded;
+        }
+        if let Some(why) = self.not_started {
+            return Exit::NotStarted(why);
+        }
+        match self.ended {
+            Some(ended) if ended.swarm => Exit::Swarmed,
+            Some(ended) => {
+                let status =
+                    <std::process::ExitStatus as std::os::unix::process::ExitStatusExt>::from_raw(
+                        ended.status,
+                    );
+                let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+                signal.map_or_else(|| Exit::Code(status.code().unwrap_or(-1)), Exit::Signal)
+            }
+            None => Exit::NotStarted(NotStarted::Other("its supervisor was killed".to_owned())),
+        }
+    }
+}
+
+/// An instant in the future; one too far to be told is as good as a year.
+fn far(after: Duration) -> Instant {
+    let now = Instant::now();
+    let year = Duration::from_secs(365 * 24 * 3600);
+    now.checked_add(after).unwrap_or(now + year)
+}
+
+fn timespec(duration: Duration) -> Timespec {
+    // Rounded up: a wait that is too short is a wait that spins.
+    Timespec {
+        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(duration.subsec_nanos())
+            .saturating_add(1_000)
+            .min(999_999_999),
+    }
+}
+
+fn check(spec: &Spec<'_>) -> Result<(), ChildError> {
+    for (name, _) in spec.env {
+        let unfit = !is_name(name) || matches!(spec.fence, Fence::Profile(_)) && is_hazardous(name);
+        if unfit {
+            return Err(ChildError::Variable(name.to_string_lossy().into_owned()));
+        }
+    }
+    let values = spec.env.iter().map(|(_, value)| value.as_os_str());
+    let texts = spec.args.iter().map(|arg| arg.as_os_str()).chain(values);
+    for text in texts.chain([spec.program]) {
+        if text.as_bytes().contains(&0) {
+            return Err(ChildError::Nul(text.to_string_lossy().into_owned()));
+        }
+    }
+    Ok(())
+}
+
+fn settle(profile: &Profile) -> Result<Profile, ChildError> {
+    profile.check()?;
+    let unfit = |(path, error): (PathBuf, io::Error)| {
+        ChildError::Unfit(format!("make writable `{}`: {error}", path.display()))
+    };
+    let settled = profile.settled().map_err(unfit)?;
+    settled.check()?;
+    Ok(settled)
+}
+
+enum Started {
+    Yes(Box<Child>),
+    Unavailable(String),
+}
+
+fn start(
+    spec: &Spec<'_>,
+    profile: Option<&Profile>,
+    mechanism: Mechanism,
+) -> Result<Started, ChildError> {
+    let broken = |source| ChildError::Shim {
+        shim: spec.shim.to_owned(),
+        source,
+    };
+    let job = Job {
+        program: spec.program.to_owned(),
+        args: spec.args.to_vec(),
+        env: spec.env.to_vec(),
+        proxy_url: spec.proxy.map(|proxy| proxy.url.into()).unwrap_or_default(),
+        mechanism,
+        profile: profile.cloned(),
+    };
+    let job = in_memory(&job.encode())?;
+    let watch = Watch::new(profile);
+    let (line, theirs) = control::pair()?;
+    let (stdin, theirs_to_read) = match spec.stdin {
+        Stdin::Null => (None, None),
+        Stdin::Bytes(bytes) => (None, Some(in_memory(bytes)?)),
+        Stdin::Piped => {
+            let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
+                .map_err(io::Error::from)?;
+            (Some(File::from(write)), Some(read))
+        }
+    };
+    let started = Instant::now();
+    let mut shim = Command::new(spec.shim)
+        .arg("__exec")
+        .env_clear()
+        .stdin(Stdio::from(theirs))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(broken)?;
+    let pid = i32::try_from(shim.id()).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or_else(|| io::Error::other("a process without a number"))?;
+    let handle = pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from)?;
+    let mut child = Child {
+        stdin,
+        stdout: shim.stdout.take(),
+        stderr: shim.stderr.take(),
+        mechanism,
+        max_output: spec.max_output,
+        started,
+        shim,
+        handle,
+        line,
+        watch,
+    };
+    let mut along = vec![job.as_fd(), spec.cwd];
+    along.extend(theirs_to_read.as_ref().map(AsFd::as_fd));
+    control::send(&child.line, b"J", &along).map_err(broken)?;
+    match welcome(&mut child, spec) {
+        Ok(None) => Ok(Started::Yes(Box::new(child))),
+        Ok(Some(why)) => Ok(Started::Unavailable(why)),
+        Err(Failure::Unfit(why)) => Err(ChildError::Unfit(why)),
+        Err(Failure::Shim(error)) => Err(broken(error)),
+    }
+}
+
+enum Failure {
+    Unfit(String),
+    Shim(io::Error),
+}
+
+/// Waits until the fence stands. `Some` says why this mechanism can't be had.
+fn welcome(child: &mut Child, spec: &Spec<'_>) -> Result<Option<String>, Failure> {
+    let until = far(PATIENCE);
+    loop {
+        let timeout = timespec(until.saturating_duration_since(Instant::now()));
+        let mut line = [PollFd::new(&child.line, PollFlags::IN)];
+        match poll(&mut line, Some(&timeout)) {
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(error) => return Err(Failure::Shim(error.into())),
+            Ok(0) => return Err(Failure::Shim(io::ErrorKind::TimedOut.into())),
+            Ok(_) => {}
+        }
+        match control::hear(&child.line, false).map_err(Failure::Shim)? {
+            Some((News::Ready, _)) => return Ok(None),
+            Some((News::Unavailable(why), _)) => return Ok(Some(why)),
+            Some((News::Unfit(why), _)) => return Err(Failure::Unfit(why)),
+            Some((News::Listener, along)) => {
+                if let (Some(proxy), Some(listener)) = (spec.proxy, along.into_iter().next()) {
+                    (proxy.serve)(TcpListener::from(listener));
+                }
+            }
+            Some(_) | None => {
+                return Err(Failure::Shim(io::Error::other("it ended without a word")));
+            }
+        }
+    }
+}
+
+/// Bytes as a file that has no name and goes away with its last reader.
+fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
+    let mut file = File::from(memfd_create("metier", MemfdFlags::CLOEXEC)?);
+    file.write_all(bytes)?;
+    io::Seek::rewind(&mut file)?;
+    Ok(file.into())
+}

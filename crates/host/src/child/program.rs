@@ -1,0 +1,264 @@
+//! The last steps before a program runs: the process fences itself in, then becomes it.
+
+use std::ffi::{CString, OsStr, OsString};
+use std::fs;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::thread::{
+    CapabilitiesSecureBits, CapabilitySet, CapabilitySets, remove_capability_from_bounding_set,
+    set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
+};
+
+use super::NotStarted;
+use super::job::Job;
+use super::supervise::Realm;
+use crate::sandbox::filter::{self, Facts};
+use crate::sandbox::landlock::{self, KNOWS_SIGNALS, Plan};
+use crate::sandbox::{Limits, Profile, mounts, sys};
+
+/// How much of a script is looked at for the name of its interpreter: as much as the kernel looks at.
+const FIRST_LINE: u64 = 256;
+
+/// What is to become of this process.
+pub(crate) struct Program {
+    pub(crate) job: Job,
+    /// Standard input, if there is to be one.
+    pub(crate) stdin: Option<OwnedFd>,
+    /// The folder to start in, as it was opened outside.
+    pub(crate) folder: OwnedFd,
+    /// Its name at the time the shim started.
+    pub(crate) path: PathBuf,
+}
+
+impl Program {
+    /// Becomes the program; comes back with the reason why not. `None` if there was no program to become.
+    pub(crate) fn become_it(&self, realm: Realm) -> Option<NotStarted> {
+        match self.prepare(realm) {
+            Err(why) => Some(why),
+            Ok(()) if self.job.program.is_empty() => std::process::exit(0),
+            Ok(()) => Some(self.execute()),
+        }
+    }
+
+    fn prepare(&self, realm: Realm) -> Result<(), NotStarted> {
+        let fence = |step: &str, error: &dyn std::fmt::Display| {
+            NotStarted::Fence(format!("{step}: {error}"))
+        };
+        let _already_leader = rustix::process::setsid();
+        sys::default_signals();
+        let stdin = match &self.stdin {
+            Some(stdin) => rustix::stdio::dup2_stdin(stdin),
+            None => rustix::fs::open(
+                "/dev/null",
+                rustix::fs::OFlags::RDONLY,
+                rustix::fs::Mode::empty(),
+            )
+            .and_then(rustix::stdio::dup2_stdin),
+        };
+        stdin.map_err(|error| fence("standard input", &error))?;
+        self.enter_folder(realm)?;
+        let Some(profile) = &self.job.profile else {
+            return Ok(());
+        };
+        // When memory runs out, this goes first, and not the user's editor.
+        let _not_allowed = fs::write("/proc/self/oom_score_adj", "500");
+        set_no_new_privs(true).map_err(|error| fence("no new privileges", &error))?;
+        let facts = Facts {
+            network: profile.network,
+            shared_processes: realm == Realm::Descendants,
+            signals_scoped: sys::landlock_version().is_ok_and(|version| version >= KNOWS_SIGNALS),
+            pid: std::process::id(),
+        };
+        let filters = filter::programs(&facts).map_err(|error| fence("seccomp", &error))?;
+        let others = match realm {
+            Realm::Namespace => 0,
+            Realm::Descendants => tasks_of_the_machine(),
+        };
+        // From here on, each step takes away what the next one must not need.
+        restrict_files(profile, realm).map_err(|error| fence("Landlock", &error))?;
+        drop_capabilities().map_err(|error| fence("capabilities", &error))?;
+        limit(&profile.limits, others).map_err(|error| fence("limits", &error))?;
+        for filter in &filters {
+            seccompiler::apply_filter(filter).map_err(|error| fence("seccomp", &error))?;
+        }
+        Ok(())
+    }
+
+    /// In a mount namespace the handle of the folder leads outside, around all mounts: it must be entered by its name,
+    /// and then be the same.
+    fn enter_folder(&self, realm: Realm) -> Result<(), NotStarted> {
+        let gone = |error: &dyn std::fmt::Display| {
+            NotStarted::Folder(format!("{}: {error}", self.path.display()))
+        };
+        if realm == Realm::Descendants {
+            return rustix::process::fchdir(&self.folder).map_err(|error| gone(&error));
+        }
+        rustix::process::chdir(&self.path).map_err(|error| gone(&error))?;
+        let here = fs::metadata(".").map_err(|error| gone(&error))?;
+        let meant = rustix::fs::fstat(&self.folder).map_err(|error| gone(&error))?;
+        if (here.dev(), here.ino()) == (meant.st_dev, meant.st_ino) {
+            Ok(())
+        } else {
+            Err(gone(&"it was replaced by another"))
+        }
+    }
+
+    fn execute(&self) -> NotStarted {
+        let text = |bytes: &OsStr| CString::new(bytes.as_bytes()).unwrap_or_default();
+        let mut args = vec![text(&self.job.program)];
+        args.extend(self.job.args.iter().map(|arg| text(arg)));
+        let variable = |(name, value): &(OsString, OsString)| {
+            let mut both = name.clone();
+            both.push("=");
+            both.push(value);
+            text(&both)
+        };
+        let env: Vec<CString> = self.job.env.iter().map(variable).collect();
+        let mut why = NotStarted::NotFound(self.job.program.to_string_lossy().into_owned());
+        for candidate in self.candidates() {
+            if let Some(script) = Script::read(&candidate)
+                && script.carriage_return
+            {
+                return NotStarted::CarriageReturn(candidate.display().to_string());
+            }
+            let error = sys::execve(&text(candidate.as_os_str()), &args, &env);
+            if error.kind() == io::ErrorKind::NotFound && !candidate.exists() {
+                continue;
+            }
+            why = explain(&candidate, &error);
+            if error.kind() != io::ErrorKind::PermissionDenied {
+                break;
+            }
+        }
+        why
+    }
+
+    /// Where the program may be: its path, or for a bare name each folder of the child's own `PATH`.
+    fn candidates(&self) -> Vec<PathBuf> {
+        let program = &self.job.program;
+        if program.as_bytes().contains(&b'/') {
+            return vec![PathBuf::from(program)];
+        }
+        let path = self.job.env.iter().find(|(name, _)| name == "PATH");
+        let folders = path.map(|(_, value)| value.as_os_str()).unwrap_or_default();
+        std::env::split_paths(folders)
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join(program))
+            .collect()
+    }
+}
+
+fn explain(program: &Path, error: &io::Error) -> NotStarted {
+    let name = program.display().to_string();
+    match error.raw_os_error() {
+        Some(libc::ENOENT) => match Script::read(program) {
+            Some(script) => NotStarted::NoInterpreter(format!("{name} ({})", script.interpreter)),
+            None => NotStarted::NoInterpreter(name),
+        },
+        Some(libc::EACCES) => NotStarted::NotExecutable(name),
+        Some(libc::ENOEXEC) => NotStarted::BadFormat(name),
+        _ => NotStarted::Other(format!("{name}: {error}")),
+    }
+}
+
+/// The first line of a script.
+struct Script {
+    interpreter: String,
+    carriage_return: bool,
+}
+
+impl Script {
+    fn read(path: &Path) -> Option<Self> {
+        let mut start = Vec::new();
+        let file = fs::File::open(path).ok()?;
+        file.take(FIRST_LINE).read_to_end(&mut start).ok()?;
+        let line = start.strip_prefix(b"#!")?;
+        let end = line.iter().position(|byte| *byte == b'\n');
+        let line = line.get(..end.unwrap_or(line.len()))?;
+        Some(Self {
+            interpreter: String::from_utf8_lossy(line).trim().to_owned(),
+            carriage_return: end.is_some() && line.ends_with(b"\r"),
+        })
+    }
+}
+
+fn restrict_files(profile: &Profile, realm: Realm) -> Result<(), String> {
+    let own;
+    let shared_memory = Path::new(mounts::SHARED_MEMORY);
+    // Everybody in a namespace is one's own; outside, only this very process is.
+    let processes = match realm {
+        Realm::Namespace => Path::new("/proc"),
+        Realm::Descendants => {
+            own = format!("/proc/{}", std::process::id());
+            Path::new(&own)
+        }
+    };
+    let plan = Plan {
+        profile,
+        holes_mounted: realm == Realm::Namespace,
+        extra_read: &[processes],
+        extra_write: match realm {
+            Realm::Namespace => std::slice::from_ref(&shared_memory),
+            Realm::Descendants => &[],
+        },
+    };
+    landlock::restrict(&plan).map_err(|trouble| trouble.to_string())
+}
+
+fn limit(limits: &Limits, others: u64) -> io::Result<()> {
+    let set = |resource, value: Option<u64>| -> io::Result<()> {
+        let Some(value) = value else {
+            return Ok(());
+        };
+        // What the user allows themselves is never exceeded.
+        let most = rustix::process::getrlimit(resource)
+            .maximum
+            .unwrap_or(u64::MAX);
+        let value = Some(value.min(most));
+        let both = Rlimit {
+            current: value,
+            maximum: value,
+        };
+        setrlimit(resource, both).map_err(Into::into)
+    };
+    set(Resource::Core, Some(0))?;
+    set(Resource::Fsize, limits.file_size)?;
+    set(Resource::Nofile, limits.open_files)?;
+    set(Resource::Cpu, limits.cpu_seconds)?;
+    set(
+        Resource::Nproc,
+        limits.processes.map(|limit| limit.saturating_add(others)),
+    )?;
+    // Last: from here on this process may get no more memory either.
+    set(Resource::As, limits.memory)
+}
+
+/// How many processes and threads there are: the kernel counts a user's, and no file tells how many those are.
+fn tasks_of_the_machine() -> u64 {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let tasks = text.split_ascii_whitespace().nth(3);
+    let all = tasks.and_then(|tasks| tasks.split_once('/'));
+    all.and_then(|(_, all)| all.parse().ok()).unwrap_or(0)
+}
+
+/// Even the superuser's program, and a user's in a namespace where they have all powers, starts with none.
+fn drop_capabilities() -> io::Result<()> {
+    let none = CapabilitySets {
+        effective: CapabilitySet::empty(),
+        permitted: CapabilitySet::empty(),
+        inheritable: CapabilitySet::empty(),
+    };
+    // These two need a power themselves. Who hasn't got it has nothing to give up either: there are no new privileges.
+    for capability in CapabilitySet::all().iter() {
+        let _not_ours = remove_capability_from_bounding_set(capability);
+    }
+    let _not_ours = set_capabilities_secure_bits(
+        CapabilitiesSecureBits::NO_ROOT | CapabilitiesSecureBits::NO_ROOT_LOCKED,
+    );
+    set_capabilities(None, none).map_err(Into::into)
+}

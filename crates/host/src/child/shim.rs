@@ -1,0 +1,260 @@
+//! `metier __exec`: the process between the parent and a program that puts up the fence.
+//!
+//! It is the same binary, started again, because what it does can't be undone and can't be done by a program with more
+//! than one thread. Up to three processes come of it:
+//!
+//! ```text
+//! shim        takes the job, makes the namespaces and the mounts, then only waits
+//! └ first     number 1 of the PID namespace: supervises; when it ends, the kernel ends everything inside
+//!   └ program applies Landlock and seccomp to itself, then becomes the program
+//! ```
+//!
+//! Without namespaces the first two are one, and what the program leaves behind is found by looking for it.
+//!
+//! There is no "die with your parent" on the shim itself: that signal follows the *thread* that started it, and threads
+//! of a pool come and go. The line to the parent does the same job. See [`control`].
+//!
+//! [`control`]: super::control
+
+#[cfg(target_os = "linux")]
+pub use linux::main;
+
+/// Does nothing on this system, and says so.
+#[cfg(not(target_os = "linux"))]
+pub fn main() -> ! {
+    std::process::exit(2)
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::fs::File;
+    use std::io::{self, Read, Seek, Write};
+    use std::os::fd::{AsFd, OwnedFd};
+    use std::path::PathBuf;
+
+    use rustix::process::{
+        DumpableBehavior, Signal, WaitOptions, set_dumpable_behavior,
+        set_parent_process_death_signal, waitpid,
+    };
+
+    use crate::child::control::{self, News};
+    use crate::child::job::Job;
+    use crate::child::program::Program;
+    use crate::child::supervise::{self, Realm};
+    use crate::sandbox::landlock::KNOWS_TRUNCATE;
+    use crate::sandbox::sys::{self, Forked};
+    use crate::sandbox::trouble::{Kind, Trouble};
+    use crate::sandbox::{Mechanism, Network, mounts, namespaces};
+
+    /// Names under which programs look for a proxy.
+    const PROXY_VARIABLES: &[&str] = &[
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+    ];
+
+    /// Runs the shim. It takes its job from standard input, and never comes back.
+    pub fn main() -> ! {
+        let code = match begin() {
+            Ok(()) => 0,
+            Err(error) => {
+                let _unheard = writeln!(
+                    io::stderr(),
+                    "error: `__exec` is for metier itself, which gives it a job on standard input: {error}"
+                );
+                2
+            }
+        };
+        std::process::exit(code)
+    }
+
+    fn begin() -> io::Result<()> {
+        // Before anything is opened: what is open now was left open by mistake.
+        sys::close_from(3)?;
+        let line = io::stdin().as_fd().try_clone_to_owned()?;
+        let (_, along) = control::receive(&line, true)?;
+        let mut along = along.into_iter();
+        let (Some(job), Some(folder)) = (along.next(), along.next()) else {
+            return Err(io::Error::other("there is no job"));
+        };
+        let mut bytes = Vec::new();
+        let mut job = File::from(job);
+        job.rewind()?;
+        job.read_to_end(&mut bytes)?;
+        let job = Job::decode(&bytes).ok_or_else(|| io::Error::other("the job makes no sense"))?;
+        let path = std::fs::read_link(format!(
+            "/proc/self/fd/{}",
+            std::os::fd::AsRawFd::as_raw_fd(&folder)
+        ));
+        let _already_leader = rustix::process::setsid();
+        let null: OwnedFd = File::options()
+            .read(true)
+            .write(true)
+            .open("/dev/null")?
+            .into();
+        let stdin = along.next();
+        let shim = Shim {
+            line,
+            null,
+            program: Program {
+                stdin,
+                folder,
+                path: path.unwrap_or_else(|_| PathBuf::from("/")),
+                job,
+            },
+        };
+        shim.run();
+        Ok(())
+    }
+
+    struct Shim {
+        line: OwnedFd,
+        null: OwnedFd,
+        program: Program,
+    }
+
+    impl Shim {
+        fn run(mut self) {
+            if let Err(trouble) = self.enclose() {
+                let text = trouble.to_string();
+                let news = match trouble.kind {
+                    Kind::Machine => News::Unavailable(text),
+                    Kind::Profile => News::Unfit(text),
+                };
+                control::tell(&self.line, &news);
+            }
+        }
+
+        fn enclose(&mut self) -> Result<(), Trouble> {
+            match self.program.job.mechanism {
+                Mechanism::Namespaces => self.with_namespaces(),
+                Mechanism::Landlock => self.with_landlock(),
+                Mechanism::None => self.supervise(Realm::Descendants),
+            }
+        }
+
+        fn with_namespaces(&mut self) -> Result<(), Trouble> {
+            landlock_from(1)?;
+            let Some(profile) = self.program.job.profile.clone() else {
+                return Ok(());
+            };
+            namespaces::enter()?;
+            mounts::arrange(&profile)?;
+            if profile.network == Network::Proxy {
+                let (listener, port) = namespaces::listen()?;
+                self.tell_port(port);
+                control::hand_over(&self.line, &News::Listener, &listener)
+                    .map_err(|error| Trouble::machine("hand over the listener", error))?;
+            }
+            let forked = sys::fork().map_err(|error| Trouble::machine("fork", error))?;
+            match forked {
+                Forked::Child => {
+                    let _unsupported = set_parent_process_death_signal(Some(Signal::KILL));
+                    mounts::processes()?;
+                    self.supervise(Realm::Namespace)
+                }
+                Forked::Parent(first) => {
+                    self.let_go();
+                    // The line must be cut when the first process ends, not when this one does.
+                    self.line = clone(&self.null);
+                    while let Err(rustix::io::Errno::INTR) =
+                        waitpid(Some(first), WaitOptions::empty())
+                    {}
+                    std::process::exit(0)
+                }
+            }
+        }
+
+        fn with_landlock(&mut self) -> Result<(), Trouble> {
+            landlock_from(KNOWS_TRUNCATE)?;
+            let network = self
+                .program
+                .job
+                .profile
+                .as_ref()
+                .map(|profile| profile.network);
+            if network == Some(Network::Proxy) {
+                let error = io::Error::other("without namespaces there is no network of one's own");
+                return Err(Trouble::machine("give network by proxy", error));
+            }
+            self.supervise(Realm::Descendants)
+        }
+
+        /// Starts the program and stays with it. Comes back in no process but this one, when all is over.
+        fn supervise(&mut self, realm: Realm) -> Result<(), Trouble> {
+            if realm == Realm::Descendants {
+                let own = rustix::process::getpid();
+                rustix::process::set_child_subreaper(Some(own))
+                    .map_err(|error| Trouble::machine("adopt orphans", error))?;
+            }
+            let limit = self
+                .program
+                .job
+                .profile
+                .as_ref()
+                .and_then(|profile| profile.limits.processes);
+            // The kernel counts no processes of the superuser, and without namespaces it counts all of a user.
+            let uncounted = realm == Realm::Descendants || rustix::process::getuid().is_root();
+            let limit = limit.filter(|_| uncounted);
+            let signals = sys::child_signals()
+                .map_err(|error| Trouble::machine("listen for signals", error))?;
+            control::tell(&self.line, &News::Ready);
+            match sys::fork().map_err(|error| Trouble::machine("fork", error))? {
+                Forked::Child => {
+                    let why = self.program.become_it(realm);
+                    if let Some(why) = why {
+                        control::tell(&self.line, &News::NotStarted(why));
+                    }
+                    std::process::exit(127)
+                }
+                Forked::Parent(main) => {
+                    self.let_go();
+                    supervise::supervise(&self.line, &signals, main, realm, limit);
+                    std::process::exit(0)
+                }
+            }
+        }
+
+        /// Gives up the program's standard streams, and hides the environment that is still in memory.
+        fn let_go(&mut self) {
+            let _ = rustix::stdio::dup2_stdin(&self.null);
+            let _ = rustix::stdio::dup2_stdout(&self.null);
+            let _ = rustix::stdio::dup2_stderr(&self.null);
+            self.program.stdin = None;
+            let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+        }
+
+        fn tell_port(&mut self, port: u16) {
+            let job = &mut self.program.job;
+            let template = job.proxy_url.to_string_lossy();
+            if template.is_empty() {
+                return;
+            }
+            let url = template.replace("{port}", &port.to_string());
+            for name in PROXY_VARIABLES {
+                job.env.retain(|(other, _)| other != name);
+                job.env.push(((*name).into(), url.clone().into()));
+            }
+        }
+    }
+
+    fn clone(descriptor: &OwnedFd) -> OwnedFd {
+        match descriptor.try_clone() {
+            Ok(clone) => clone,
+            Err(_) => std::process::exit(2),
+        }
+    }
+
+    fn landlock_from(version: u32) -> Result<(), Trouble> {
+        let found =
+            sys::landlock_version().map_err(|error| Trouble::machine("use Landlock", error))?;
+        if found >= version {
+            return Ok(());
+        }
+        let error = io::Error::other(format!("version {version} is needed, this is {found}"));
+        Err(Trouble::machine("use Landlock", error))
+    }
+}

@@ -1,0 +1,168 @@
+//! The process that stays with a program until it and all it started are gone.
+
+use std::fs;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, wait};
+
+use super::control::{self, Ended, News, Order};
+use crate::sandbox::sys;
+
+/// How often processes are counted where the kernel doesn't.
+const COUNT_EVERY: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 20_000_000,
+};
+const SWEEPS: usize = 300;
+const BETWEEN_SWEEPS: Duration = Duration::from_millis(2);
+
+/// What belongs to the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Realm {
+    /// Everything in the PID namespace whose first process this is.
+    Namespace,
+    /// All descendants: those that lose their parent become this process's own.
+    Descendants,
+}
+
+impl Realm {
+    fn signal(self, signal: Signal) {
+        match self {
+            Self::Namespace => sys::signal_namespace(signal.as_raw()),
+            Self::Descendants => {
+                for pid in descendants() {
+                    let _ended_meanwhile = kill_process(pid, signal);
+                }
+            }
+        }
+    }
+
+    fn count(self) -> usize {
+        match self {
+            Self::Namespace => processes().count().saturating_sub(1),
+            Self::Descendants => descendants().len(),
+        }
+    }
+
+    /// Leaves nothing running. In a namespace the kernel does it, when this process ends.
+    ///
+    /// What was killed is not taken off the list of processes before all is dead: as long as they are on it they count,
+    /// and a fork bomb can't make new ones faster than they are found.
+    fn clear(self) {
+        if self == Self::Namespace {
+            return;
+        }
+        for _ in 0..SWEEPS {
+            let living = descendants();
+            if living.is_empty() {
+                break;
+            }
+            for pid in living {
+                let _ended_meanwhile = kill_process(pid, Signal::KILL);
+            }
+            std::thread::sleep(BETWEEN_SWEEPS);
+        }
+        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+    }
+}
+
+/// Stays until `main` has ended, then ends the rest.
+pub(crate) fn supervise(
+    line: &OwnedFd,
+    signals: &OwnedFd,
+    main: Pid,
+    realm: Realm,
+    limit: Option<u64>,
+) {
+    let mut cut = false;
+    let mut swarm = false;
+    loop {
+        let mut watched = vec![PollFd::new(signals, PollFlags::IN)];
+        if !cut {
+            watched.push(PollFd::from_borrowed_fd(line.as_fd(), PollFlags::IN));
+        }
+        let _interrupted = poll(&mut watched, limit.map(|_| &COUNT_EVERY));
+        let ordered = watched
+            .get(1)
+            .is_some_and(|line| !line.revents().is_empty());
+        drain(signals);
+        if let Some((status, survivors)) = reap(main) {
+            let ended = Ended {
+                status,
+                survivors,
+                swarm,
+            };
+            realm.clear();
+            control::tell(line, &News::Ended(ended));
+            return;
+        }
+        if ordered {
+            match control::obey(line) {
+                None => {}
+                Some(Order::Terminate) => realm.signal(Signal::TERM),
+                Some(Order::Kill) => {
+                    // The line may be cut, and would wake us without end.
+                    cut = true;
+                    realm.signal(Signal::KILL);
+                }
+            }
+        }
+        if limit.is_some_and(|limit| realm.count() as u64 > limit) {
+            swarm = true;
+            realm.signal(Signal::KILL);
+        }
+    }
+}
+
+fn drain(signals: &OwnedFd) {
+    let mut buffer = [0u8; 1024];
+    while rustix::io::read(signals, &mut buffer).is_ok_and(|length| length > 0) {}
+}
+
+/// Takes note of all that ended. If `main` did: how, and whether others still run.
+fn reap(main: Pid) -> Option<(i32, bool)> {
+    let mut status = None;
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some((pid, how))) if pid == main => status = Some(how.as_raw()),
+            Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+            Ok(None) => return Some((status?, true)),
+            Err(_) => return Some((status?, false)),
+        }
+    }
+}
+
+/// The numbers of all processes that can be seen.
+fn processes() -> impl Iterator<Item = i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// All living processes that descend from this one.
+fn descendants() -> Vec<Pid> {
+    let own = rustix::process::getpid().as_raw_nonzero().get();
+    let all: Vec<(i32, i32, bool)> = processes().filter_map(kin).collect();
+    let mut found = vec![own];
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        let children = all.iter().filter(|(_, above, _)| *above == parent);
+        found.extend(children.map(|(pid, ..)| *pid));
+        next += 1;
+    }
+    let living = |pid: &i32| all.iter().any(|(other, _, alive)| other == pid && *alive);
+    let others = found.into_iter().skip(1).filter(living);
+    others.filter_map(Pid::from_raw).collect()
+}
+
+/// A process, its parent, and whether it lives: from `number (name) state parent …`, where the name may contain anything.
+fn kin(pid: i32) -> Option<(i32, i32, bool)> {
+    let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let end = text.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(text.get(end + 1..)?).ok()?;
+    let mut words = rest.split_ascii_whitespace();
+    let state = words.next()?;
+    let parent = words.next()?.parse().ok()?;
+    Some((pid, parent, !matches!(state, "Z" | "X")))
+}

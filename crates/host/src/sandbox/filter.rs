@@ -1,0 +1,279 @@
+//! Which system calls a child may make: seccomp.
+//!
+//! A list of what is denied, not of what is allowed: skills bring programs in any language, and an allow-list that
+//! runs them all denies little. What matters is on it: everything that opens a way around the other layers. Denied
+//! calls answer `EPERM`, so that programs say what happened instead of dying. Only `clone3` answers "no such call":
+//! its flags can't be looked at, and every C library then uses `clone`.
+
+use std::collections::BTreeMap;
+
+use seccompiler::SeccompCmpArgLen::{Dword, Qword};
+use seccompiler::SeccompCmpOp::{self, Eq, MaskedEq, Ne};
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction, SeccompCondition, SeccompFilter, SeccompRule,
+    sock_filter,
+};
+
+use super::Network;
+
+/// What a filter depends on.
+pub(crate) struct Facts {
+    /// What of the network there is.
+    pub network: Network,
+    /// Without namespaces, the user's other processes are within reach.
+    pub shared_processes: bool,
+    /// Landlock from version 6 on keeps signals inside; before, the filter has to.
+    pub signals_scoped: bool,
+    /// The process the filter is for.
+    pub pid: u32,
+}
+
+/// Denied whatever the arguments are.
+const DENIED: &[libc::c_long] = &[
+    // Ways around seccomp itself, and the largest source of holes in recent kernels.
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    // Other processes' memory and descriptors.
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_process_madvise,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    // Mounts and namespaces: what our own layers are made of.
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_open_tree,
+    libc::SYS_move_mount,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    libc::SYS_unshare,
+    libc::SYS_setns,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_name_to_handle_at,
+    // Keys of the session: they are not in any namespace.
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_keyctl,
+    // Code in the kernel, and a kernel's view of everybody.
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_kexec_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_fanotify_init,
+    libc::SYS_lookup_dcookie,
+    libc::SYS_syslog,
+    // The machine as a whole.
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_acct,
+    libc::SYS_quotactl,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_clock_adjtime,
+    libc::SYS_adjtimex,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_vhangup,
+    libc::SYS_nfsservctl,
+    libc::SYS_move_pages,
+    libc::SYS_migrate_pages,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_iopl,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_ioperm,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_modify_ldt,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_kexec_file_load,
+];
+
+/// Memory and queues that are named, not inherited. A namespace hides the others'; without one they are denied.
+const SHARED: &[libc::c_long] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+
+/// Flags of `clone` that make a namespace.
+const NEW_NAMESPACE: &[libc::c_int] = &[
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWNET,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWUTS,
+];
+
+/// Ways to put words into the user's terminal, to take a terminal over, and to steal a console. As numbers, since the C
+/// libraries don't agree on their type.
+const TERMINAL: &[u64] = &[
+    0x5412, // TIOCSTI
+    0x540e, // TIOCSCTTY
+    0x541c, // TIOCLINUX
+    0x541d, // TIOCCONS
+];
+
+const SOCKET_TYPE: u64 = 0xf;
+#[cfg(target_arch = "x86_64")]
+const X32_BIT: u32 = 0x4000_0000;
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// The filters of one child, to be applied in this order.
+pub(crate) fn programs(facts: &Facts) -> Result<[BpfProgram; 2], BackendError> {
+    let mut rules: Rules = DENIED.iter().map(|call| (*call, Vec::new())).collect();
+    clones(&mut rules)?;
+    terminal(&mut rules)?;
+    sockets(&mut rules, facts.network)?;
+    // Limits of others are theirs. Glibc asks for its own with 0.
+    rules.insert(libc::SYS_prlimit64, vec![rule(&[(0, Dword, Ne, 0)])?]);
+    if facts.shared_processes {
+        rules.extend(SHARED.iter().map(|call| (*call, Vec::new())));
+    }
+    if facts.shared_processes && !facts.signals_scoped {
+        signals(&mut rules, facts.pid)?;
+    }
+    let filter = SeccompFilter::new(
+        rules,
+        SeccompAction::Allow,
+        SeccompAction::Errno(libc::EPERM.unsigned_abs()),
+        std::env::consts::ARCH.try_into()?,
+    )?;
+    Ok([filter.try_into()?, absent()])
+}
+
+fn condition(
+    (argument, width, operator, value): (u8, seccompiler::SeccompCmpArgLen, SeccompCmpOp, u64),
+) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, width, operator, value)
+}
+
+type Condition = (u8, seccompiler::SeccompCmpArgLen, SeccompCmpOp, u64);
+
+/// Denied if all conditions hold.
+fn rule(conditions: &[Condition]) -> Result<SeccompRule, BackendError> {
+    let conditions: Result<_, _> = conditions.iter().cloned().map(condition).collect();
+    SeccompRule::new(conditions?)
+}
+
+fn clones(rules: &mut Rules) -> Result<(), BackendError> {
+    let flag = |flag: &libc::c_int| {
+        let flag = u64::from(flag.unsigned_abs());
+        rule(&[(0, Qword, MaskedEq(flag), flag)])
+    };
+    let denied: Result<_, _> = NEW_NAMESPACE.iter().map(flag).collect();
+    rules.insert(libc::SYS_clone, denied?);
+    Ok(())
+}
+
+fn terminal(rules: &mut Rules) -> Result<(), BackendError> {
+    // The kernel looks at the low half of the request only, so the filter does too.
+    let request = |request: &u64| rule(&[(1, Dword, Eq, *request)]);
+    let denied: Result<_, _> = TERMINAL.iter().map(request).collect();
+    rules.insert(libc::SYS_ioctl, denied?);
+    Ok(())
+}
+
+fn sockets(rules: &mut Rules, network: Network) -> Result<(), BackendError> {
+    let number = |value: libc::c_int| u64::from(value.unsigned_abs());
+    // A datagram pair can send to any address, named sockets of the user's desktop included.
+    let datagram = |kind| rule(&[(1, Dword, MaskedEq(SOCKET_TYPE), number(kind))]);
+    let denied = vec![datagram(libc::SOCK_DGRAM)?, datagram(libc::SOCK_RAW)?];
+    rules.insert(libc::SYS_socketpair, denied);
+    match network {
+        Network::None => {
+            for call in [
+                libc::SYS_socket,
+                libc::SYS_connect,
+                libc::SYS_bind,
+                libc::SYS_listen,
+            ] {
+                rules.insert(call, Vec::new());
+            }
+        }
+        Network::Proxy => {
+            let family = rule(&[
+                (0, Dword, Ne, number(libc::AF_INET)),
+                (0, Dword, Ne, number(libc::AF_INET6)),
+            ])?;
+            let mut denied = vec![family];
+            for kind in 0..=SOCKET_TYPE {
+                if kind != number(libc::SOCK_STREAM) {
+                    denied.push(rule(&[(1, Dword, MaskedEq(SOCKET_TYPE), kind)])?);
+                }
+            }
+            // Of the stream protocols only TCP: the others have had few eyes on them.
+            denied.push(rule(&[
+                (2, Dword, Ne, 0),
+                (2, Dword, Ne, number(libc::IPPROTO_TCP)),
+            ])?);
+            rules.insert(libc::SYS_socket, denied);
+        }
+    }
+    Ok(())
+}
+
+/// Without Landlock's scope, a child may signal itself and its process group, and nobody else.
+fn signals(rules: &mut Rules, pid: u32) -> Result<(), BackendError> {
+    let own = u64::from(pid);
+    let group = u64::from(pid.wrapping_neg());
+    let others = || {
+        rule(&[
+            (0, Dword, Ne, 0),
+            (0, Dword, Ne, own),
+            (0, Dword, Ne, group),
+        ])
+    };
+    rules.insert(libc::SYS_kill, vec![others()?]);
+    for call in [
+        libc::SYS_tkill,
+        libc::SYS_rt_sigqueueinfo,
+        libc::SYS_pidfd_send_signal,
+        libc::SYS_pidfd_open,
+    ] {
+        rules.insert(call, Vec::new());
+    }
+    Ok(())
+}
+
+/// "No such call": `clone3`, and on x86-64 the second, rarely used set of numbers that would pass every list.
+fn absent() -> BpfProgram {
+    const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+    const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+    const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+    let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
+    let clone3 = u32::try_from(libc::SYS_clone3).unwrap_or(u32::MAX);
+    let missing = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
+    let mut program = vec![step(LOAD, 0, 0, 0)];
+    #[cfg(target_arch = "x86_64")]
+    {
+        const AT_LEAST: u16 = (libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K) as u16;
+        program.push(step(AT_LEAST, 2, 0, X32_BIT));
+    }
+    program.push(step(EQUAL, 1, 0, clone3));
+    program.push(step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW));
+    program.push(step(RETURN, 0, 0, missing));
+    program
+}

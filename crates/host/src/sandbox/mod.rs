@@ -1,0 +1,41 @@
+//! The fence around a child: what it may read, write, reach and use up.
+//!
+//! **Problem.** A skill's code runs with the user's rights. It must see the folders it was given, and neither the keys
+//! beside them nor the start-up files through which it would run again tomorrow, unfenced.
+//!
+//! **Decision.** A [`Profile`] is plain data and says what is allowed; empty means nothing. It is enforced by the
+//! kernel, in several layers that don't trust each other, and by a process of its own (the shim), for a restriction
+//! can't be taken back:
+//!
+//! | layer | stops | where |
+//! |---|---|---|
+//! | Landlock | reading, writing and running what is not on the list | always; without it nothing runs |
+//! | seccomp | sockets, other namespaces, mounts, tracing, keys, `io_uring` … | always |
+//! | resource limits | memory, files, processes, processor time | always, as far as the profile has them |
+//! | mounts | all writes but those on the list, protected and denied places in the middle of allowed ones | [`Mechanism::Namespaces`] |
+//! | PID namespace | survivors; seeing or signalling anybody else | [`Mechanism::Namespaces`] |
+//! | network namespace | every packet; only loopback, which ends at our proxy | [`Mechanism::Namespaces`] |
+//!
+//! Where the system gives out no namespaces, [`Mechanism::Landlock`] does with the first three. Landlock can't take a
+//! place out of an allowed folder, so there the folder is not allowed as a whole: its other entries are, one by one,
+//! and nothing new can be made beside the protected one. Network by proxy is refused. Survivors are hunted
+//! down by a supervisor instead of by the kernel. Where there is no Landlock either, nothing runs.
+
+mod places;
+mod profile;
+
+#[cfg(target_os = "linux")]
+pub(crate) mod filter;
+#[cfg(target_os = "linux")]
+pub(crate) mod landlock;
+#[cfg(target_os = "linux")]
+pub(crate) mod mounts;
+#[cfg(target_os = "linux")]
+pub(crate) mod namespaces;
+#[cfg(target_os = "linux")]
+pub(crate) mod sys;
+#[cfg(target_os = "linux")]
+pub(crate) mod trouble;
+
+pub use places::{credential_places, protected_places, system_read};
+pub use profile::{Contradiction, Limits, Mechanism, Network, Profile, Support};

@@ -1,0 +1,163 @@
+//! A view of the file system of its own: read-only, but for what may be written; with holes.
+//!
+//! Landlock says the same about most of it. Two layers that don't share code are the point; and only mounts can take a
+//! place out of the middle of an allowed folder.
+//!
+//! A protected place stays where it is because it is a mount point, which can't be renamed or removed from inside. So
+//! are all folders between it and the writable root: otherwise `mv .git x` would put `.git/hooks` out of the way.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::CWD;
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount, mount_bind,
+    mount_change, move_mount, open_tree,
+};
+
+use super::Profile;
+use super::sys;
+use super::trouble::Trouble;
+
+/// Memory that programs share by name. Their own, since the user's is full of others' things.
+pub(crate) const SHARED_MEMORY: &str = "/dev/shm";
+const SHARED_MEMORY_OPTIONS: &str = "mode=1777,size=64m,nr_inodes=1024";
+/// An empty folder that nobody may look into.
+const COVER_OPTIONS: &str = "mode=000,size=4k,nr_inodes=2";
+
+/// Builds the view. What happens here is seen by this process and its children only.
+pub(crate) fn arrange(profile: &Profile) -> Result<(), Trouble> {
+    let machine = |error: io::Error| Trouble::machine("arrange mounts", error);
+    let everything = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change("/", everything).map_err(|error| machine(error.into()))?;
+
+    // Short paths first, so that a folder inside another comes to lie on top of it.
+    let mut writable: Vec<&Path> = profile.write.iter().map(PathBuf::as_path).collect();
+    writable.sort_unstable();
+    let mut copies = Vec::with_capacity(writable.len());
+    for path in writable {
+        let copy = copy(path).map_err(|error| Trouble::profile("make writable", path, error))?;
+        copies.push((path, copy));
+    }
+    let root = copy_handle("/").map_err(machine)?;
+    sys::freeze_mounts(root.as_fd()).map_err(machine)?;
+    for (path, copy) in &copies {
+        put(copy, path).map_err(|error| Trouble::profile("make writable", path, error))?;
+    }
+    protect(profile)?;
+    deny(profile)?;
+    if Path::new(SHARED_MEMORY).is_dir() {
+        fill(
+            Path::new(SHARED_MEMORY),
+            MountFlags::empty(),
+            SHARED_MEMORY_OPTIONS,
+        )
+        .map_err(machine)?;
+    }
+    Ok(())
+}
+
+/// Shows the processes of the new world instead of the user's. To be called by its first process.
+///
+/// Where the system lets nobody mount `/proc` (inside some containers), there is none: less than usual, never more.
+pub(crate) fn processes() -> Result<(), Trouble> {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    if mount("proc", "/proc", "proc", flags, None).is_ok() {
+        return Ok(());
+    }
+    fill(Path::new("/proc"), MountFlags::RDONLY, COVER_OPTIONS)
+        .map_err(|error| Trouble::machine("hide the processes of others", error))
+}
+
+fn protect(profile: &Profile) -> Result<(), Trouble> {
+    let mut pinned = BTreeSet::new();
+    for place in &profile.protect {
+        let Some(root) = profile.writable_above(place) else {
+            continue;
+        };
+        let trouble = |error| Trouble::profile("protect", place, error);
+        pin(root, place, &mut pinned).map_err(trouble)?;
+        // Through a link, the place itself is somewhere else: protected there, if it could be written there.
+        let Ok(real) = place.canonicalize() else {
+            continue;
+        };
+        if real != *place
+            && let Some(root) = profile.writable_above(&real)
+        {
+            pin(root, &real, &mut pinned).map_err(trouble)?;
+        }
+        if profile.writable_above(&real).is_some() {
+            let copy = copy(&real).map_err(trouble)?;
+            sys::freeze_mounts(copy.as_fd()).map_err(trouble)?;
+            put(&copy, &real).map_err(trouble)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes every folder between the writable root and the place a mount point. Links end it: they can't be one.
+fn pin(root: &Path, place: &Path, pinned: &mut BTreeSet<PathBuf>) -> io::Result<()> {
+    let Ok(between) = place.strip_prefix(root) else {
+        return Ok(());
+    };
+    let mut path = root.to_owned();
+    let Some(parents) = between.parent() else {
+        return Ok(());
+    };
+    for part in parents {
+        path.push(part);
+        let is_folder = path.symlink_metadata().is_ok_and(|found| found.is_dir());
+        if !is_folder {
+            return Ok(());
+        }
+        if pinned.insert(path.clone()) {
+            put(&copy(&path)?, &path)?;
+        }
+    }
+    Ok(())
+}
+
+fn deny(profile: &Profile) -> Result<(), Trouble> {
+    for place in &profile.deny {
+        let Ok(real) = place.canonicalize() else {
+            continue;
+        };
+        let within = |root: &PathBuf| place.starts_with(root) || real.starts_with(root);
+        if !profile.read.iter().chain(&profile.write).any(within) {
+            continue; // Landlock does not grant it
+        }
+        let covered = if real.is_dir() {
+            fill(&real, MountFlags::RDONLY, COVER_OPTIONS)
+        } else {
+            mount_bind("/dev/null", &real).map_err(Into::into)
+        };
+        covered.map_err(|error| Trouble::profile("deny", place, error))?;
+    }
+    Ok(())
+}
+
+fn fill(path: &Path, flags: MountFlags, options: &str) -> io::Result<()> {
+    let flags = flags | MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    let options = std::ffi::CString::new(options)?;
+    mount("tmpfs", path, "tmpfs", flags, Some(options.as_c_str())).map_err(Into::into)
+}
+
+/// A second mount of what is at `path`, not yet put anywhere.
+fn copy(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE;
+    open_tree(CWD, path, flags).map_err(Into::into)
+}
+
+/// The mount at `path`.
+fn copy_handle(path: &str) -> io::Result<OwnedFd> {
+    open_tree(CWD, path, OpenTreeFlags::OPEN_TREE_CLOEXEC).map_err(Into::into)
+}
+
+fn put(copy: &OwnedFd, path: &Path) -> io::Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_SYMLINKS;
+    move_mount(copy, "", CWD, path, flags).map_err(Into::into)
+}

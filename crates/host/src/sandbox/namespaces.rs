@@ -1,0 +1,81 @@
+//! A world of its own: user, PID, network and IPC namespaces.
+//!
+//! The user keeps their number inside, so that files belong to whom they belonged. All namespaces are asked for in one
+//! call, which gives all or none: half a world would be neither here nor there.
+
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, TcpListener};
+
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with,
+};
+use rustix::thread::UnshareFlags;
+
+use super::sys;
+use super::trouble::Trouble;
+
+/// Leaves the user's world. The PID namespace begins with the next child.
+pub(crate) fn enter() -> Result<(), Trouble> {
+    let user = rustix::process::geteuid().as_raw();
+    let group = rustix::process::getegid().as_raw();
+    let all = UnshareFlags::NEWUSER
+        | UnshareFlags::NEWNS
+        | UnshareFlags::NEWPID
+        | UnshareFlags::NEWNET
+        | UnshareFlags::NEWIPC
+        | UnshareFlags::NEWUTS;
+    sys::unshare(all).map_err(|error| Trouble::machine("make namespaces", error))?;
+    let write = |file: &str, text: String| {
+        fs::write(file, text).map_err(|error| Trouble::machine("keep the user's number", error))
+    };
+    // Groups must be given up before they may be mapped: otherwise leaving one would be a way to more rights.
+    write("/proc/self/setgroups", "deny".to_owned())?;
+    write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    write("/proc/self/gid_map", format!("{group} {group} 1"))
+}
+
+/// Opens the one door of a network of its own: loopback, and a listener on it.
+pub(crate) fn listen() -> Result<(TcpListener, u16), Trouble> {
+    let trouble = |error: io::Error| Trouble::machine("open the door of the network", error);
+    raise_loopback().map_err(trouble)?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(trouble)?;
+    let port = listener.local_addr().map_err(trouble)?.port();
+    Ok((listener, port))
+}
+
+/// Asks the kernel, over netlink, to switch interface 1 on: in a new network that is loopback, and there is no other.
+fn raise_loopback() -> io::Result<()> {
+    const HEADER: u32 = 16;
+    const NEW_LINK: u16 = 16;
+    const REQUEST_AND_ACK: u16 = 1 | 4;
+    const ERROR: u16 = 2;
+    const UP: u32 = 1;
+    let mut message = Vec::with_capacity(32);
+    message.extend((HEADER + 16).to_ne_bytes());
+    message.extend(NEW_LINK.to_ne_bytes());
+    message.extend(REQUEST_AND_ACK.to_ne_bytes());
+    message.extend([0; 8]); // sequence and sender, which don't matter with one message
+    message.extend([0; 4]); // any family, any kind of interface
+    message.extend(1i32.to_ne_bytes()); // the interface
+    message.extend(UP.to_ne_bytes()); // its flags
+    message.extend(UP.to_ne_bytes()); // which of them to change
+    // Protocol 0 of netlink is the one for interfaces and routes.
+    let kernel = socket_with(
+        AddressFamily::NETLINK,
+        SocketType::RAW,
+        SocketFlags::CLOEXEC,
+        None,
+    )?;
+    send(&kernel, &message, SendFlags::empty())?;
+    let mut answer = [0u8; 64];
+    let (length, _) = recv(&kernel, &mut answer[..], RecvFlags::empty())?;
+    let field = |at: usize| answer.get(at..at + 4).filter(|_| length >= at + 4);
+    let kind = field(4).map(|bytes| u16::from_ne_bytes([bytes[0], bytes[1]]));
+    let code = field(16).map(|bytes| i32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+    match (kind, code) {
+        (Some(ERROR), Some(0)) => Ok(()),
+        (Some(ERROR), Some(code)) => Err(io::Error::from_raw_os_error(-code)),
+        _ => Err(io::Error::other("the kernel answered something else")),
+    }
+}

@@ -1,0 +1,147 @@
+//! What a child may do, as plain data.
+
+use std::path::{Path, PathBuf};
+
+/// What a child may read, write, reach and use up. The default is nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Profile {
+    /// Files and folders that may be read, and whose programs may be run. What is not there is passed over.
+    pub read: Vec<PathBuf>,
+    /// Files and folders that may be written, which includes reading. They must exist.
+    pub write: Vec<PathBuf>,
+    /// Never readable, even inside an allowed folder: where keys and passwords are.
+    pub deny: Vec<PathBuf>,
+    /// Never writable, even inside a writable folder: what others run or obey later.
+    pub protect: Vec<PathBuf>,
+    /// What of the network there is.
+    pub network: Network,
+    /// How much it may use up.
+    pub limits: Limits,
+}
+
+/// What of the network a child has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Network {
+    /// No sockets at all, local ones included.
+    #[default]
+    None,
+    /// A network of its own, with a single door: a listener that is handed to the parent's proxy.
+    Proxy,
+}
+
+/// How much a child may use up; `None` leaves a limit as it is. Core dumps are always off, since they hold secrets.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Address space of each process, in bytes. Programs that reserve much and use little (V8, Go, Java) need room.
+    pub memory: Option<u64>,
+    /// Size of each file that is written, in bytes.
+    pub file_size: Option<u64>,
+    /// Open files of each process.
+    pub open_files: Option<u64>,
+    /// Processes and threads, all together.
+    pub processes: Option<u64>,
+    /// Processor time of each process, in seconds.
+    pub cpu_seconds: Option<u64>,
+}
+
+/// What encloses a child on this machine, from strong to none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mechanism {
+    /// Own user, mount, PID, network and IPC namespaces, with Landlock and seccomp inside.
+    Namespaces,
+    /// Landlock and seccomp only.
+    Landlock,
+    /// Nothing: a profile can't be enforced, so nothing runs under one.
+    None,
+}
+
+/// What this machine offers, and why not more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Support {
+    /// The strongest that works here.
+    pub mechanism: Mechanism,
+    /// The version of Landlock, if the kernel has it switched on.
+    pub landlock: Option<u32>,
+    /// Why something stronger is not to be had, one sentence each.
+    pub missing: Vec<String>,
+}
+
+/// A profile that gives and takes the same place.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is allowed, but lies in `{}`, which is not", allowed.display(), forbidden.display())]
+pub struct Contradiction {
+    /// What is in `read` or `write`.
+    pub allowed: PathBuf,
+    /// What is in `deny` or `protect`, and above it.
+    pub forbidden: PathBuf,
+}
+
+impl Profile {
+    /// Refuses what can't be enforced in one sense only: a place allowed below one that is forbidden.
+    ///
+    /// # Errors
+    /// The first such pair.
+    pub fn check(&self) -> Result<(), Contradiction> {
+        let clash = |allowed: &[PathBuf], forbidden: &[PathBuf]| {
+            allowed.iter().find_map(|inner| {
+                let outer = forbidden.iter().find(|outer| inner.starts_with(outer))?;
+                Some(Contradiction {
+                    allowed: inner.clone(),
+                    forbidden: outer.clone(),
+                })
+            })
+        };
+        let found = clash(&self.read, &self.deny)
+            .or_else(|| clash(&self.write, &self.deny))
+            .or_else(|| clash(&self.write, &self.protect));
+        found.map_or(Ok(()), Err)
+    }
+
+    /// The same with all links resolved that lead to allowed places, so that paths can be compared by their names.
+    ///
+    /// What is readable or denied and does not exist is left out. What is protected keeps its name below the writable
+    /// folder: it may be missing, or a link, and it is the name that others obey.
+    ///
+    /// # Errors
+    /// If a writable place does not exist: permission to write it would silently be none.
+    pub(crate) fn settled(&self) -> Result<Self, (PathBuf, std::io::Error)> {
+        let existing = |paths: &[PathBuf]| -> Vec<PathBuf> {
+            let mut real: Vec<_> = paths
+                .iter()
+                .filter_map(|path| path.canonicalize().ok())
+                .collect();
+            real.sort_unstable();
+            real.dedup();
+            real
+        };
+        let mut write = Vec::with_capacity(self.write.len());
+        let mut protect = self.protect.clone();
+        for path in &self.write {
+            let real = path.canonicalize().map_err(|error| (path.clone(), error))?;
+            let below = |place: &PathBuf| place.strip_prefix(path).ok().map(|rest| real.join(rest));
+            protect.extend(self.protect.iter().filter_map(below));
+            write.push(real);
+        }
+        write.sort_unstable();
+        write.dedup();
+        protect.extend(existing(&self.protect));
+        protect.sort_unstable();
+        protect.dedup();
+        Ok(Self {
+            read: existing(&self.read),
+            write,
+            deny: existing(&self.deny),
+            protect,
+            network: self.network,
+            limits: self.limits,
+        })
+    }
+
+    /// The innermost writable place that contains `path`, if one does.
+    pub(crate) fn writable_above(&self, path: &Path) -> Option<&Path> {
+        let above = self.write.iter().filter(|root| path.starts_with(root));
+        above
+            .map(PathBuf::as_path)
+            .max_by_key(|root| root.as_os_str().len())
+    }
+}

@@ -1,0 +1,58 @@
+//! Why the fence could not be put up: the shim finds out, the parent tells.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Whose fault it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The machine doesn't offer it; a weaker mechanism may do.
+    Machine,
+    /// The profile can't be enforced on what is there.
+    Profile,
+}
+
+/// One step that failed.
+#[derive(Debug)]
+pub(crate) struct Trouble {
+    pub(crate) kind: Kind,
+    pub(crate) step: &'static str,
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) error: io::Error,
+}
+
+impl Trouble {
+    pub(crate) fn machine(step: &'static str, error: impl Into<io::Error>) -> Self {
+        Self {
+            kind: Kind::Machine,
+            step,
+            path: None,
+            error: error.into(),
+        }
+    }
+
+    pub(crate) fn profile(
+        step: &'static str,
+        path: impl AsRef<Path>,
+        error: impl Into<io::Error>,
+    ) -> Self {
+        Self {
+            kind: Kind::Profile,
+            step,
+            path: Some(path.as_ref().to_owned()),
+            error: error.into(),
+        }
+    }
+}
+
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            step, path, error, ..
+        } = self;
+        match path {
+            Some(path) => write!(out, "{step} `{}`: {error}", path.display()),
+            None => write!(out, "{step}: {error}"),
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Real children behind a real fence: every promise is a program that tries to break it.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a test that can't set up its room has to stop"
+)]
+
+mod room;
+mod start;

@@ -1,0 +1,96 @@
+//! A folder to play in, a fake home beside it, and one function that runs a program there.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use metier_host::child::{self, ChildError, Fence, Outcome, Spec, Stdin};
+use metier_host::sandbox::{Mechanism, Profile, system_read};
+
+/// Both ways of keeping a child in.
+pub(crate) const BOTH: [Mechanism; 2] = [Mechanism::Namespaces, Mechanism::Landlock];
+
+/// The shim of the tests.
+pub(crate) fn shim() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_metier-exec"))
+}
+
+/// A closed room.
+pub(crate) struct Room {
+    folder: tempfile::TempDir,
+    pub(crate) profile: Profile,
+    pub(crate) mechanism: Option<Mechanism>,
+    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) timeout: Duration,
+    pub(crate) stdin: Vec<u8>,
+}
+
+impl Room {
+    /// A workspace that may be written, in a home that may not.
+    pub(crate) fn new(mechanism: Mechanism) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir_all(folder.path().join("home/work")).expect("a workspace");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let dirs: Vec<PathBuf> = std::env::split_paths(&path).collect();
+        let profile = Profile {
+            read: system_read(&dirs, None),
+            write: vec![folder.path().join("home/work")],
+            ..Profile::default()
+        };
+        Self {
+            folder,
+            profile,
+            mechanism: Some(mechanism),
+            env: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
+            timeout: Duration::from_secs(60),
+            stdin: Vec::new(),
+        }
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    pub(crate) fn work(&self) -> PathBuf {
+        self.home().join("work")
+    }
+
+    /// Writes a file below the home.
+    pub(crate) fn file(&self, path: &str, text: &str) -> PathBuf {
+        let path = self.home().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
+        fs::write(&path, text).expect("a file");
+        path
+    }
+
+    pub(crate) fn run(&self, program: &str, args: &[&str]) -> Result<Outcome, ChildError> {
+        let folder = File::open(self.work()).expect("the workspace");
+        let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+        let mut spec = Spec::new(
+            shim(),
+            program,
+            folder.as_fd(),
+            Fence::Profile(&self.profile),
+        );
+        spec.args = &args;
+        spec.env = &self.env;
+        spec.mechanism = self.mechanism;
+        spec.timeout = self.timeout;
+        if !self.stdin.is_empty() {
+            spec.stdin = Stdin::Bytes(&self.stdin);
+        }
+        child::run(&spec)
+    }
+
+    /// Runs a script of the shell.
+    pub(crate) fn sh(&self, script: &str) -> Outcome {
+        self.run("/bin/sh", &["-c", script]).expect("an outcome")
+    }
+}
+
+/// What was printed, for comparing.
+pub(crate) fn out(outcome: &Outcome) -> String {
+    String::from_utf8_lossy(&outcome.stdout).trim().to_owned()
+}
