@@ -5,3 +5,4 @@
 pub mod child;
 pub mod net;
 pub mod sandbox;
+pub mod world;

@@ -1,0 +1,188 @@
+//! Files: opened without following links, read up to a limit, written as a whole.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File},
+    io::{self, Read, Write},
+    os::fd::OwnedFd,
+    path::{Component, Path, PathBuf},
+};
+
+use rustix::fs::{Mode, OFlags, ResolveFlags};
+
+use crate::world::{MAX_FILE, WorldError};
+
+/// Reads a file. The path was checked name by name, so no link on it is followed.
+pub(super) fn read(path: &Path, never: &[PathBuf]) -> Result<Vec<u8>, WorldError> {
+    guard(path, never, "read")?;
+    let failed = |source| WorldError::File {
+        path: path.to_owned(),
+        source,
+    };
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(open(path, flags, Mode::empty()).map_err(failed)?);
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(failed(io::Error::other("it is not a regular file")));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(WorldError::TooLarge {
+            path: path.to_owned(),
+            limit: MAX_FILE,
+        });
+    }
+    Ok(bytes)
+}
+
+/// Writes a file as a whole: a reader sees the old content or the new one.
+pub(super) fn write(path: &Path, content: &[u8], never: &[PathBuf]) -> Result<(), WorldError> {
+    guard(path, never, "written")?;
+    let failed = |source| WorldError::File {
+        path: path.to_owned(),
+        source,
+    };
+    if content.len() as u64 > MAX_FILE {
+        return Err(WorldError::TooLarge {
+            path: path.to_owned(),
+            limit: MAX_FILE,
+        });
+    }
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(failed(io::Error::other("it has no name")));
+    };
+    let folder = open(
+        parent,
+        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )
+    .map_err(failed)?;
+    let mut temporary = OsString::from(".");
+    temporary.push(name);
+    temporary.push(format!(".{}", std::process::id()));
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let place = || -> io::Result<()> {
+        let mode = Mode::from_raw_mode(0o644);
+        let mut file = File::from(rustix::fs::openat(&folder, &temporary, flags, mode)?);
+        file.write_all(content)?;
+        file.sync_all()?;
+        rustix::fs::renameat(&folder, &temporary, &folder, name)?;
+        Ok(())
+    };
+    place().map_err(|error| {
+        // The half-written one has a name of its own; whether it can be removed changes nothing.
+        rustix::fs::unlinkat(&folder, &temporary, rustix::fs::AtFlags::empty()).ok();
+        failed(error)
+    })
+}
+
+/// From the root of the machine, without following any link.
+fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+    let root = rustix::fs::open(
+        "/",
+        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    let relative = path
+        .strip_prefix("/")
+        .map_err(|_| io::Error::other("the path is not absolute"))?;
+    let relative = if relative.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        relative
+    };
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::BENEATH;
+    rustix::fs::openat2(&root, relative, flags, mode, resolve).map_err(Into::into)
+}
+
+fn guard(path: &Path, never: &[PathBuf], what: &'static str) -> Result<(), WorldError> {
+    let plain = path
+        .components()
+        .all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+    if !plain || never.iter().any(|place| path.starts_with(place)) {
+        return Err(WorldError::Never {
+            path: path.to_owned(),
+            what,
+        });
+    }
+    Ok(())
+}
+
+/// What runs a script: its first line if it has one, else what its ending says. Files of a skill need no executable bit:
+/// packages lose it.
+pub(super) fn runner(
+    file: &Path,
+    arguments: Vec<OsString>,
+) -> Result<(OsString, Vec<OsString>), WorldError> {
+    const INTERPRETERS: &[(&str, &[&str])] = &[
+        ("sh", &["sh"]),
+        ("bash", &["bash"]),
+        ("zsh", &["zsh"]),
+        ("py", &["python3"]),
+        ("js", &["node"]),
+        ("mjs", &["node"]),
+        ("cjs", &["node"]),
+        ("ts", &["deno", "run"]),
+        ("rb", &["ruby"]),
+        ("pl", &["perl"]),
+        ("php", &["php"]),
+        ("lua", &["lua"]),
+    ];
+    let failed = |source| WorldError::File {
+        path: file.to_owned(),
+        source,
+    };
+    let mut head = [0; 2];
+    let mut opened = File::open(file).map_err(failed)?;
+    let read = opened.read(&mut head).map_err(failed)?;
+    let executable = {
+        use std::os::unix::fs::PermissionsExt;
+        fs::metadata(file).map_err(failed)?.permissions().mode() & 0o111 != 0
+    };
+    if executable {
+        return Ok((file.into(), arguments));
+    }
+    let ending = file
+        .extension()
+        .and_then(|ending| ending.to_str())
+        .unwrap_or_default();
+    let known = INTERPRETERS.iter().find(|(known, _)| *known == ending);
+    let words: Vec<OsString> = match known {
+        Some((_, words)) => words.iter().map(OsString::from).collect(),
+        None if &head[..read] == b"#!" => shebang(file).map_err(failed)?,
+        None => {
+            return Err(failed(io::Error::other(
+                "it is neither executable nor a script of a known kind",
+            )));
+        }
+    };
+    let mut words = words.into_iter();
+    let program = words.next().unwrap_or_default();
+    let arguments = words.chain([file.into()]).chain(arguments).collect();
+    Ok((program, arguments))
+}
+
+/// The words of a first line `#!/usr/bin/env python3`.
+fn shebang(file: &Path) -> io::Result<Vec<OsString>> {
+    let mut text = String::new();
+    File::open(file)?.take(256).read_to_string(&mut text)?;
+    let line = text
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches("#!")
+        .trim();
+    let (program, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+    if program.is_empty() {
+        return Err(io::Error::other(
+            "its first line names nothing that could run it",
+        ));
+    }
+    let argument = argument.trim();
+    let words = [program, argument]
+        .into_iter()
+        .filter(|word| !word.is_empty());
+    Ok(words.map(OsString::from).collect())
+}

@@ -1,0 +1,125 @@
+//! Git: a closed list of commands, without hooks, helpers or anything else that a repository could make it run.
+
+use std::{
+    ffi::{OsStr, OsString},
+    time::Duration,
+};
+
+use metier_policy::Git;
+
+use crate::{
+    child::Outcome,
+    world::{World, WorldError},
+};
+
+/// Commands that only look.
+const READS: &[&str] = &[
+    "blame",
+    "branch",
+    "cat-file",
+    "describe",
+    "diff",
+    "for-each-ref",
+    "log",
+    "ls-files",
+    "ls-tree",
+    "merge-base",
+    "rev-list",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "status",
+    "tag",
+];
+
+/// Commands that change the repository and reach nobody else.
+const WRITES: &[&str] = &[
+    "add", "branch", "checkout", "commit", "init", "merge", "mv", "reset", "restore", "revert",
+    "rm", "stash", "switch", "tag",
+];
+
+/// Settings that switch off everything that a repository could make git run.
+const SAFE: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.pager=cat",
+    "core.editor=true",
+    "diff.external=",
+    "credential.helper=",
+    "protocol.allow=never",
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    "core.sshCommand=false",
+    "submodule.recurse=false",
+];
+
+/// Flags that make git run a program, write elsewhere, or look at another repository.
+const RUNS: &[&str] = &[
+    "--ext-diff",
+    "--textconv",
+    "--exec",
+    "--upload-pack",
+    "--receive-pack",
+    "--output",
+    "--git-dir",
+    "--work-tree",
+    "--exec-path",
+    "--open-files-in-pager",
+    "--contents",
+    "--template",
+];
+
+impl World<'_> {
+    pub(super) fn git(
+        &self,
+        git: &Git,
+        writes: bool,
+        timeout: Duration,
+    ) -> Result<Outcome, WorldError> {
+        let (list, permission) = if writes {
+            (WRITES, "git:write")
+        } else {
+            (READS, "git:read")
+        };
+        let refuse = |word: &str| Err(WorldError::Git(word.to_owned(), permission));
+        let command = git
+            .arguments
+            .first()
+            .map(String::as_str)
+            .unwrap_or_default();
+        if !list.contains(&command) {
+            return refuse(command);
+        }
+        // `branch` and `tag` also make and remove; to look, they are given nothing but flags that list.
+        let lists = |word: &String| {
+            word.starts_with("--list")
+                || word.starts_with("--format")
+                || ["-a", "-r", "-v", "-vv", "--show-current"].contains(&word.as_str())
+        };
+        if !writes && ["branch", "tag"].contains(&command) {
+            let listing = git.arguments.iter().any(|word| word == "--list")
+                || git.arguments[1..].iter().all(lists);
+            if !listing {
+                return refuse(&git.arguments.join(" "));
+            }
+        }
+        let runs = |word: &&String| {
+            let flag = word.split('=').next().unwrap_or_default();
+            RUNS.contains(&flag) || flag == "-O" || flag == "-c"
+        };
+        if let Some(word) = git
+            .arguments
+            .iter()
+            .take_while(|word| *word != "--")
+            .find(runs)
+        {
+            return refuse(word);
+        }
+        let settings = SAFE.iter().flat_map(|setting| ["-c", setting]);
+        let arguments: Vec<OsString> = settings
+            .map(OsString::from)
+            .chain(git.arguments.iter().map(OsString::from))
+            .collect();
+        self.child(OsStr::new("git"), &arguments, &git.repository, timeout)
+    }
+}

@@ -1,0 +1,222 @@
+//! The world: the one place where a permit becomes a deed.
+//!
+//! A [`Permit`] can't be made anywhere but in policy, and [`World::act`] takes nothing else, so there is no way from a skill
+//! to a file, a program or a host around the check. What a grant allows is turned into a [`Profile`](crate::sandbox::Profile)
+//! for every child; what a grant can't allow (keys, start-up files, our own state) is denied here once more.
+
+mod environment;
+mod files;
+mod git;
+mod room;
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs::File,
+    os::fd::AsFd,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use metier_policy::{Act, Grant, Line, Permit};
+
+use crate::{
+    child::{self, ChildError, Fence, Outcome, Spec},
+    sandbox::Mechanism,
+};
+
+pub use room::Scratch;
+
+/// What surrounds a skill on this machine. Values come in; the world looks nothing up by itself.
+#[derive(Clone, Debug)]
+pub struct Surroundings<'a> {
+    /// Our own binary, which has the shim inside.
+    pub shim: &'a Path,
+    /// The skill's folder; a built-in skill has none.
+    pub skill: Option<&'a Path>,
+    /// Where scripts start.
+    pub work: &'a Path,
+    /// The user's home.
+    pub home: Option<&'a Path>,
+    /// `PATH`.
+    pub path: Option<&'a OsStr>,
+    /// Variables of this process that any child may see, such as `LANG`.
+    pub common: &'a [(OsString, OsString)],
+    /// Variables that a child sees if `env:read` names them: those of this process, and the user's secrets for the skill.
+    pub named: &'a [(String, OsString)],
+    /// Our own state and configuration: no skill reads or writes it.
+    pub own: &'a [PathBuf],
+    /// Where folders for temporary files are made.
+    pub temporary: &'a Path,
+    /// Whether children run without a sandbox, because the user said so.
+    pub unsandboxed: bool,
+}
+
+/// What came of an act.
+#[derive(Debug)]
+pub enum Done {
+    /// A child ended.
+    Child(Outcome),
+    /// A file was read.
+    Bytes(Vec<u8>),
+    /// A variable was read; `None` if it isn't set.
+    Value(Option<OsString>),
+    /// It was done, and there is nothing to say.
+    Nothing,
+}
+
+/// Why an act that was permitted did not happen.
+#[derive(Debug, thiserror::Error)]
+pub enum WorldError {
+    /// A child did not start.
+    #[error(transparent)]
+    Child(#[from] ChildError),
+    /// The place is one that no permission opens.
+    #[error("{} is never {what} for a skill", path.display())]
+    Never {
+        /// Which.
+        path: PathBuf,
+        /// `read` or `written`.
+        what: &'static str,
+    },
+    /// A file could not be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file is larger than may be read.
+    #[error("{} is larger than {limit} bytes", path.display())]
+    TooLarge {
+        /// Which.
+        path: PathBuf,
+        /// How much may be read.
+        limit: u64,
+    },
+    /// A git command that is not on the list.
+    #[error("`git {0}` is not a command that {1} allows")]
+    Git(String, &'static str),
+    /// This part of the world is elsewhere: models and skills belong to the runtime.
+    #[error("`{0}` is not done here")]
+    Elsewhere(&'static str),
+}
+
+/// How much memory, and so on, a child may use up.
+const LIMITS: crate::sandbox::Limits = crate::sandbox::Limits {
+    memory: Some(8 << 30),
+    file_size: Some(1 << 30),
+    open_files: Some(1024),
+    processes: Some(256),
+    cpu_seconds: Some(600),
+};
+
+/// The largest file that is read or written at once.
+const MAX_FILE: u64 = 10 << 20;
+
+/// The world of one activation.
+pub struct World<'a> {
+    grant: &'a Grant,
+    around: Surroundings<'a>,
+    scratch: Scratch,
+}
+
+impl<'a> World<'a> {
+    /// The world as this grant lets a skill see it.
+    ///
+    /// # Errors
+    /// When there is no room for temporary files.
+    pub fn new(grant: &'a Grant, around: Surroundings<'a>) -> Result<Self, WorldError> {
+        let scratch = Scratch::new(around.temporary)?;
+        Ok(Self {
+            grant,
+            around,
+            scratch,
+        })
+    }
+
+    /// Does what was permitted.
+    ///
+    /// # Errors
+    /// When it can't be done, or is what no permission allows.
+    pub fn act(&self, permit: &Permit) -> Result<Done, WorldError> {
+        let timeout = permit.timeout().unwrap_or(Duration::from_secs(30));
+        match permit.act() {
+            Act::ReadFile(path) => files::read(path, &self.denied()).map(Done::Bytes),
+            Act::WriteFile { path, content } => {
+                files::write(path, content, &self.untouchable(path)).map(|()| Done::Nothing)
+            }
+            Act::Line(line) => self.line(line, timeout).map(Done::Child),
+            Act::Script { path, arguments } => {
+                self.script(path, arguments, timeout).map(Done::Child)
+            }
+            Act::ReadRepository(git) => self.git(git, false, timeout).map(Done::Child),
+            Act::WriteRepository(git) => self.git(git, true, timeout).map(Done::Child),
+            Act::ReadVariable(name) => Ok(Done::Value(self.variable(name))),
+            Act::SetVariable(_) | Act::CallModel(_) | Act::InvokeSkill(_) | Act::Fetch(_) => {
+                Err(WorldError::Elsewhere(permit.act().permission().as_str()))
+            }
+        }
+    }
+
+    /// What children are confined by, for a receipt.
+    #[must_use]
+    pub fn confinement(outcome: &Outcome) -> &'static str {
+        match outcome.mechanism {
+            Mechanism::Namespaces => "namespaces",
+            Mechanism::Landlock => "landlock",
+            Mechanism::None => "unsandboxed",
+        }
+    }
+
+    /// A line of a shell: in the skill's folder, with the values as parameters.
+    fn line(&self, line: &Line, timeout: Duration) -> Result<Outcome, WorldError> {
+        let mut arguments: Vec<OsString> =
+            vec!["-c".into(), (&*line.script).into(), "metier".into()];
+        arguments.extend(line.parameters.iter().map(OsString::from));
+        let folder = self.around.skill.unwrap_or_else(|| self.scratch.path());
+        self.child(OsStr::new("/bin/sh"), &arguments, folder, timeout)
+    }
+
+    /// A file of the skill: where the user is, so that names of files in the arguments mean what they say.
+    fn script(
+        &self,
+        path: &str,
+        arguments: &[String],
+        timeout: Duration,
+    ) -> Result<Outcome, WorldError> {
+        let Some(folder) = self.around.skill else {
+            return Err(WorldError::Elsewhere("a script of a built-in skill"));
+        };
+        let file = folder.join(path);
+        let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        let (program, arguments) = files::runner(&file, arguments)?;
+        self.child(&program, &arguments, self.around.work, timeout)
+    }
+
+    fn child(
+        &self,
+        program: &OsStr,
+        arguments: &[OsString],
+        folder: &Path,
+        timeout: Duration,
+    ) -> Result<Outcome, WorldError> {
+        let failed = |source| WorldError::File {
+            path: folder.to_owned(),
+            source,
+        };
+        let handle = File::open(folder).map_err(failed)?;
+        let profile = self.profile()?;
+        let env = self.environment();
+        let fence = if self.around.unsandboxed {
+            Fence::Unsandboxed
+        } else {
+            Fence::Profile(&profile)
+        };
+        let mut spec = Spec::new(self.around.shim, program, handle.as_fd(), fence);
+        spec.args = arguments;
+        spec.env = &env;
+        spec.timeout = timeout;
+        Ok(child::run(&spec)?)
+    }
+}

@@ -1,0 +1,182 @@
+//! The room of a child: which places its grant opens, and a folder of its own for temporary files.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use metier_model::{
+    Permission, Scope, Want,
+    scope::{Anchor, PathPattern, Reach},
+};
+
+use crate::{
+    sandbox::{Network, Profile, credential_places, protected_places, system_read},
+    world::{LIMITS, World, WorldError},
+};
+
+/// How many files a pattern is matched against before it is given up.
+const MAX_MATCHED: usize = 20_000;
+
+/// A folder that is gone when this is.
+#[derive(Debug)]
+pub struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    /// A new folder below this one, for nobody else.
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub fn new(below: &Path) -> Result<Self, WorldError> {
+        let make = || {
+            fs::create_dir_all(below)?;
+            tempfile::Builder::new().prefix("run-").tempdir_in(below)
+        };
+        make().map(Self).map_err(|source| WorldError::File {
+            path: below.to_owned(),
+            source,
+        })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl World<'_> {
+    /// The fence that the grant amounts to.
+    pub(super) fn profile(&self) -> Result<Profile, WorldError> {
+        let mut read = system_read(&self.path_folders(), self.around.home);
+        read.extend(self.around.skill.map(Path::to_owned));
+        let mut write = vec![self.scratch.path().to_owned()];
+        for want in self.grant.allowed() {
+            let Scope::Paths(pattern) = want.reach() else {
+                continue;
+            };
+            match want.permission {
+                Permission::FileRead => read.extend(self.places(&pattern, false)?),
+                Permission::FileWrite => write.extend(self.places(&pattern, true)?),
+                Permission::GitRead => read.extend(self.anchored(&pattern)),
+                Permission::GitWrite => write.extend(self.anchored(&pattern)),
+                _ => {}
+            }
+        }
+        let mut protect = self.around.own.to_vec();
+        for root in &write[1..] {
+            protect.extend(protected_places(self.around.home, root));
+        }
+        Ok(Profile {
+            read,
+            write,
+            deny: self.denied(),
+            protect,
+            network: Network::None,
+            limits: LIMITS,
+        })
+    }
+
+    /// What no permission opens for reading.
+    pub(super) fn denied(&self) -> Vec<PathBuf> {
+        let keys = self.around.home.map(credential_places).unwrap_or_default();
+        let denied = self.grant.denied().iter();
+        let denied = denied.filter(|want| want.permission == Permission::FileRead);
+        let denied = denied.filter_map(|want: &Want| match want.reach() {
+            Scope::Paths(pattern) => self.anchored(&pattern),
+            _ => None,
+        });
+        keys.into_iter()
+            .chain(self.around.own.to_vec())
+            .chain(denied)
+            .collect()
+    }
+
+    /// What no permission opens for writing.
+    pub(super) fn untouchable(&self, path: &Path) -> Vec<PathBuf> {
+        let mut places = self.denied();
+        let roots = path.ancestors().skip(1).filter(|root| {
+            root.starts_with(&self.grant.terms().project) || self.around.home == Some(root)
+        });
+        for root in roots {
+            places.extend(protected_places(self.around.home, root));
+        }
+        places
+    }
+
+    /// The fixed part of a pattern on this machine.
+    fn anchored(&self, pattern: &PathPattern) -> Option<PathBuf> {
+        let terms = self.grant.terms();
+        let anchor = match pattern.anchor() {
+            Anchor::Project => terms.project.as_path(),
+            Anchor::Home => terms.home.as_deref()?,
+            Anchor::Root => Path::new("/"),
+        };
+        let (names, _) = pattern.fixed();
+        let mut path = anchor.to_owned();
+        path.extend(names);
+        Some(path)
+    }
+
+    /// The files and folders that a pattern opens for a child. A folder that is to be written and isn't there is made; a
+    /// pattern with names to be matched opens the files that match today.
+    fn places(&self, pattern: &PathPattern, to_write: bool) -> Result<Vec<PathBuf>, WorldError> {
+        let Some(base) = self.anchored(pattern) else {
+            return Ok(Vec::new());
+        };
+        let failed = |source: io::Error| WorldError::File {
+            path: base.clone(),
+            source,
+        };
+        let (names, reach) = pattern.fixed();
+        match reach {
+            Reach::Everything => {
+                if to_write && !base.exists() {
+                    fs::create_dir_all(&base).map_err(failed)?;
+                }
+                Ok(vec![base])
+            }
+            Reach::Exactly if base.is_file() || (!to_write && base.is_dir()) => Ok(vec![base]),
+            Reach::Exactly if to_write && !base.exists() => {
+                fs::File::create_new(&base).map_err(failed)?;
+                Ok(vec![base])
+            }
+            Reach::Exactly => Ok(Vec::new()),
+            Reach::Some => {
+                let mut found = Vec::new();
+                let mut left = MAX_MATCHED;
+                let names = names.into_iter().map(str::to_owned).collect();
+                collect(&base, names, pattern, &mut left, &mut found);
+                Ok(found)
+            }
+        }
+    }
+}
+
+/// Every file below a folder whose names match, without following links.
+fn collect(
+    folder: &Path,
+    names: Vec<String>,
+    pattern: &PathPattern,
+    left: &mut usize,
+    found: &mut Vec<PathBuf>,
+) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        if *left == 0 {
+            return;
+        }
+        *left -= 1;
+        let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
+            continue;
+        };
+        let mut names = names.clone();
+        names.push(name);
+        let all: Vec<&str> = names.iter().map(String::as_str).collect();
+        if kind.is_file() && pattern.matches(&all) {
+            found.push(entry.path());
+        } else if kind.is_dir() {
+            collect(&entry.path(), names, pattern, left, found);
+        }
+    }
+}
