@@ -26,6 +26,7 @@ pub mod render;
 mod rulebook;
 pub mod scanning;
 mod tokens;
+pub mod worker;
 
 pub use inventory::{Counts, Inventory, NotFound, Skill, Status, survey};
 pub use redact::Redactor;

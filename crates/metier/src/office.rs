@@ -1,0 +1,218 @@
+//! Where permission is asked for and acts are done in this run: the desk, and what surrounds a skill here.
+
+use std::{
+    cell::Cell,
+    ffi::OsString,
+    hash::{BuildHasher, Hasher, RandomState},
+    path::{Path, PathBuf},
+    time::{Duration, SystemTime},
+};
+
+use metier_catalog::{Entry, Place, Snapshot};
+use metier_config::Config;
+use metier_host::world::Surroundings;
+use metier_model::{Card, Permission, Scope};
+use metier_policy::{Approver, Changes, Grant, Identity, Meter, Rates, Terms, variables};
+use metier_runtime::{
+    Redactor,
+    desk::{Desk, Refused},
+};
+use metier_store::Store;
+
+use crate::{
+    approver::{Terminal, difference},
+    failure::Failure,
+    output::one_line,
+    session::Session,
+};
+
+/// Variables that any child may see.
+const COMMON: &[&str] = &[
+    "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "TZ", "TERM", "USER", "LOGNAME",
+    "NO_COLOR", "COLUMNS", "LINES",
+];
+
+/// What decides and acts in this run.
+pub(crate) struct Office<'s> {
+    session: &'s Session<'s>,
+    store: Store,
+    approver: Box<dyn Approver>,
+    common: Vec<(OsString, OsString)>,
+    own: Vec<PathBuf>,
+    temporary: PathBuf,
+    shim: PathBuf,
+    id: String,
+}
+
+impl<'s> Office<'s> {
+    /// Opens the database; without one nothing is done, because nothing could be written down.
+    pub(crate) fn open(session: &'s Session<'s>) -> Result<Self, Failure> {
+        let asks = Terminal::new(session.output.is_json());
+        Self::with(session, Box::new(asks))
+    }
+
+    /// The same with somebody else to ask.
+    pub(crate) fn with(session: &'s Session<'s>, approver: Box<dyn Approver>) -> Result<Self, Failure> {
+        let machine = session.machine;
+        let nowhere = |what: &str| {
+            Failure::broken("store", format!("there is no place for {what}")).hint("set METIER_HOME to a folder")
+        };
+        let database = machine.database.as_ref().ok_or_else(|| nowhere("receipts"))?;
+        let cache = machine.cache.as_ref().ok_or_else(|| nowhere("temporary files"))?;
+        let shim = std::env::current_exe().map_err(|error| {
+            Failure::broken("program", format!("the program can't find itself: {error}"))
+                .hint("start metier by its full path")
+        })?;
+        let folder = |file: Option<&PathBuf>| file.and_then(|file| file.parent()).map(Path::to_owned);
+        let config = machine.config_file.as_ref().map(|file| machine.work.join(file));
+        let common = COMMON.iter().filter_map(|name| Some(((*name).into(), std::env::var_os(name)?)));
+        Ok(Self {
+            session,
+            store: Store::open(database)?,
+            approver,
+            common: common.collect(),
+            own: folder(Some(database)).into_iter().chain(config).collect(),
+            temporary: cache.join("runs"),
+            shim,
+            id: format!("{:016x}", RandomState::new().build_hasher().finish()),
+        })
+    }
+
+    /// Who decides.
+    pub(crate) fn desk(&self) -> Desk<'_> {
+        Desk {
+            store: &self.store,
+            approver: self.approver.as_ref(),
+            approved_now: &self.session.global.approve_skills,
+            approved: &self.session.config.approved,
+            terms: terms(self.session),
+            clock: &now,
+            meter: Meter::default(),
+            session: self.id.clone(),
+            once: Cell::new(0),
+        }
+    }
+
+    /// The values of the variables that a grant names: what the configuration sets for the skill, else this process's own.
+    pub(crate) fn named(&self, card: &Card, grant: &Grant) -> Vec<(String, OsString)> {
+        let configured = configured(&self.session.config, card);
+        let names = grant.allowed().iter().filter_map(|want| match (&want.scope, want.permission) {
+            (Scope::Variable(name), Permission::EnvRead) => Some(name.to_string()),
+            _ => None,
+        });
+        let value = |name: &str| {
+            let own = configured.iter().find(|(other, _)| other == name);
+            own.map(|(_, value)| OsString::from(value)).or_else(|| std::env::var_os(name))
+        };
+        names.filter_map(|name| Some((name.clone(), value(&name)?))).collect()
+    }
+
+    /// What surrounds a skill.
+    pub(crate) fn around<'a>(&'a self, folder: Option<&'a Path>, named: &'a [(String, OsString)]) -> Surroundings<'a> {
+        let machine = self.session.machine;
+        Surroundings {
+            shim: &self.shim,
+            skill: folder,
+            work: &machine.work,
+            home: machine.home.as_deref(),
+            path: machine.path.as_deref(),
+            common: &self.common,
+            named,
+            own: &self.own,
+            temporary: &self.temporary,
+            unsandboxed: self.session.global.unsandboxed,
+        }
+    }
+}
+
+/// The clock of receipts; tests own it.
+fn now() -> SystemTime {
+    crate::machine::now()
+}
+
+fn terms(session: &Session<'_>) -> Terms {
+    let limits = &session.config.limits;
+    let prefixes = session.config.security.allowed_command_prefixes.as_ref();
+    let words = |prefix: &String| prefix.split_whitespace().map(str::to_owned).collect();
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    Terms {
+        rates: Rates {
+            shell_exec: limits.max_shell_exec_per_turn,
+            net_fetch: limits.max_net_fetch_per_turn,
+            llm_call: limits.max_llm_calls_per_turn,
+        },
+        shell_timeout: Duration::from_secs(limits.shell_exec_timeout),
+        fetch_timeout: Duration::from_secs(limits.net_fetch_timeout),
+        prefixes: prefixes.map(|prefixes| prefixes.iter().map(words).collect()),
+        project: real(&session.machine.project),
+        home: session.machine.home.as_deref().map(real),
+    }
+}
+
+/// The variables that the user's configuration sets for a skill, with their values.
+pub(crate) fn configured(config: &Config, card: &Card) -> Vec<(String, String)> {
+    let entry = config.entry(card.config_key());
+    let key = entry.api_key.as_ref().zip(card.primary_env.as_deref());
+    let mut found: Vec<(String, String)> = entry
+        .env
+        .iter()
+        .map(|(name, value)| (name.clone(), value.reveal().to_owned()))
+        .collect();
+    found.extend(key.map(|(key, name)| (name.to_owned(), key.reveal().to_owned())));
+    found
+}
+
+/// What must not be seen in any output: what the configuration sets, and whatever has the name of a secret.
+pub(crate) fn redactor(config: &Config, card: &Card, named: &[(String, OsString)]) -> Redactor {
+    let configured = configured(config, card);
+    let named: Vec<(String, String)> = named
+        .iter()
+        .filter(|(name, _)| variables::is_secret(name))
+        .map(|(name, value)| (name.clone(), value.to_string_lossy().into_owned()))
+        .collect();
+    let all = configured.iter().chain(&named);
+    Redactor::new(all.map(|(name, value)| (name.as_str(), value.as_str())))
+}
+
+/// Which skill this is, in which bytes.
+pub(crate) fn identity(entry: &Entry, held: &Snapshot) -> Identity {
+    Identity {
+        skill: entry.name().as_ref().into(),
+        source: entry.source,
+        digest: held.digest,
+    }
+}
+
+/// The folder of a skill; a built-in one has none.
+pub(crate) fn folder(entry: &Entry) -> Option<&Path> {
+    match &entry.place {
+        Place::Folder(path) => Some(path),
+        Place::Builtin(_) => None,
+    }
+}
+
+/// What to say when there is no grant.
+pub(crate) fn refused(entry: &Entry, refused: Refused) -> Failure {
+    let name = entry.name();
+    let word = metier_model::text::shell_word(&name);
+    match refused {
+        Refused::Store(error) => error.into(),
+        Refused::Denied(ref asked) => {
+            let failure = Failure::unmet("denied", format!("skill `{name}`: permission was denied")).skill(name.as_ref());
+            let failure = asked.iter().fold(failure, |failure, asked| failure.detail(asked.want.to_string()));
+            failure.hint(format!("metier permissions {word} shows what was decided; --revoke takes it back"))
+        }
+        Refused::NotApproved { ref asked, ref changes } => {
+            let failure = Failure::unmet("not-approved", format!("skill `{name}` needs permission, and nobody was there to give it"))
+                .skill(name.as_ref());
+            let failure = asked.iter().fold(failure, |failure, asked| failure.detail(asked.want.to_string()));
+            let failure = changes.iter().fold(failure, |failure, changes| changed(failure, changes));
+            failure.hint(format!("allow it for this run with --approve-skills {word}, or for good with: metier permissions {word} --approve"))
+        }
+    }
+}
+
+fn changed(failure: Failure, changes: &Changes) -> Failure {
+    let failure = failure.detail(format!("it is not what was approved on {}:", one_line(&changes.since)));
+    difference(changes).lines().fold(failure, |failure, line| failure.detail(line.trim().to_owned()))
+}

@@ -1,0 +1,150 @@
+//! One activation at work: every act is permitted, done and written down, in this order and nowhere else.
+
+use std::time::Instant;
+
+use metier_host::{
+    child::{Exit, Outcome as Ended},
+    world::{Done, Surroundings, World, WorldError},
+};
+use metier_policy::{Act, Grant, Refusal};
+use metier_store::{Outcome, Receipt, StoreError};
+
+use crate::{
+    desk::{Desk, Went},
+    redact::Redactor,
+};
+
+/// A skill with a grant, and the world that it may change.
+pub struct Worker<'a> {
+    desk: &'a Desk<'a>,
+    grant: &'a Grant,
+    world: World<'a>,
+    redactor: Redactor,
+    receipts: std::cell::RefCell<Vec<Receipt>>,
+}
+
+/// Why an act was not done.
+#[derive(Debug, thiserror::Error)]
+pub enum Failed {
+    /// The grant does not hold it.
+    #[error("{0}")]
+    Refused(#[from] Refusal),
+    /// The world would not.
+    #[error(transparent)]
+    World(#[from] WorldError),
+    /// It can't be written down; what can't be written down is not done.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl<'a> Worker<'a> {
+    /// Ready to work.
+    ///
+    /// # Errors
+    /// When there is no room for temporary files.
+    pub fn new(
+        desk: &'a Desk<'a>,
+        grant: &'a Grant,
+        around: Surroundings<'a>,
+        redactor: Redactor,
+    ) -> Result<Self, WorldError> {
+        Ok(Self {
+            desk,
+            grant,
+            world: World::new(grant, around)?,
+            redactor,
+            receipts: std::cell::RefCell::default(),
+        })
+    }
+
+    /// Does one thing, if it may.
+    ///
+    /// # Errors
+    /// When it may not, when it can't be done, or when it can't be written down.
+    pub fn act(&self, act: Act) -> Result<Done, Failed> {
+        let permit = match self.grant.permit(act.clone(), &self.desk.meter) {
+            Ok(permit) => permit,
+            Err(refusal) => {
+                self.note(&act, refused(refusal.message.clone()))?;
+                return Err(refusal.into());
+            }
+        };
+        let start = Instant::now();
+        let done = self.world.act(&permit);
+        let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let went = match &done {
+            Ok(Done::Child(ended)) => child(ended),
+            Ok(_) => Went {
+                outcome: Some(Outcome::Ok),
+                reason: None,
+                ms,
+                sandbox: None,
+            },
+            Err(error @ WorldError::Never { .. }) => refused(error.to_string()),
+            Err(error) => Went {
+                outcome: Some(Outcome::Error),
+                reason: Some(error.to_string()),
+                ms,
+                sandbox: None,
+            },
+        };
+        self.note(&act, went)?;
+        Ok(done?)
+    }
+
+    /// A text without the secrets that the skill was given.
+    #[must_use]
+    pub fn clean(&self, bytes: &[u8]) -> String {
+        self.redactor.clean(&String::from_utf8_lossy(bytes))
+    }
+
+    /// What was written down so far.
+    #[must_use]
+    pub fn receipts(&self) -> Vec<Receipt> {
+        self.receipts.borrow().clone()
+    }
+
+    fn note(&self, act: &Act, went: Went) -> Result<(), StoreError> {
+        let receipt = self
+            .desk
+            .note(self.grant.identity(), act, &went, &self.redactor)?;
+        self.receipts.borrow_mut().extend(receipt);
+        Ok(())
+    }
+}
+
+fn refused(reason: String) -> Went {
+    Went {
+        outcome: None,
+        reason: Some(reason),
+        ms: 0,
+        sandbox: None,
+    }
+}
+
+fn child(ended: &Ended) -> Went {
+    let mut reasons = Vec::new();
+    if ended.exit != Exit::Code(0) {
+        reasons.push(ended.exit.to_string());
+    }
+    if ended.survivors_killed {
+        reasons.push("it left processes running, which were ended".to_owned());
+    }
+    if !ended.undone.is_empty() {
+        let places = ended.undone.iter().map(|place| place.display().to_string());
+        let places = places.collect::<Vec<_>>().join(", ");
+        reasons.push(format!(
+            "it made protected files, which were removed: {places}"
+        ));
+    }
+    Went {
+        outcome: Some(match ended.exit {
+            Exit::Code(0) if ended.undone.is_empty() => Outcome::Ok,
+            Exit::TimedOut => Outcome::Timeout,
+            _ => Outcome::Error,
+        }),
+        reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
+        ms: ended.ms,
+        sandbox: Some(World::confinement(ended).to_owned()),
+    }
+}
