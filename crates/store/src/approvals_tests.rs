@@ -304,3 +304,18 @@ fn a_word_that_is_not_ours_is_damage_and_never_permission() {
     let error = store.approvals("deploy", "user", "v1").unwrap_err();
     assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
 }
+
+#[test]
+fn an_answer_is_found_without_reading_all_answers() {
+    let (_folder, store) = store();
+    let sql = "EXPLAIN QUERY PLAN SELECT * FROM permission_approvals
+               WHERE skill = 'a' AND source = 'b' AND digest = 'c' ORDER BY permission";
+    let plan: String = store
+        .connection
+        .query_row(sql, [], |row| row.get(3))
+        .unwrap();
+    assert!(
+        plan.ends_with("(skill=? AND source=? AND digest=?)"),
+        "{plan}"
+    );
+}

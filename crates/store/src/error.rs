@@ -152,10 +152,13 @@ impl StoreError {
         }
         match source.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => StoreError::NotOurs { path },
-            Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged {
-                path,
-                source: Some(source),
-            },
+            // What this program writes breaks no rule of the tables; so what is in them does.
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::ConstraintViolation) => {
+                StoreError::Damaged {
+                    path,
+                    source: Some(source),
+                }
+            }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
             _ => StoreError::Database { path, source },
         }

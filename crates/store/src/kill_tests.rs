@@ -68,7 +68,9 @@ fn live(path: &Path, life: u64) -> Vec<String> {
     acknowledged.extend(lines.map(Result::unwrap).filter(|line| is_record(line)));
     let status = child.0.wait().unwrap();
     assert!(!status.success(), "it was to be killed, not to end");
-    assert_eq!(status.code(), None, "it gave up by itself");
+    if cfg!(unix) {
+        assert_eq!(status.code(), None, "it gave up by itself");
+    }
     acknowledged
 }
 

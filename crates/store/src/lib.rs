@@ -1,8 +1,8 @@
 //! # metier-store — what we remember
 //!
-//! **Problem.** Some answers must outlive a run: which folders the user trusts, which skills were accepted
-//! against the scanner, and later what was approved, installed and done. They decide what may run on the machine, so they must survive a crash, be private to the user
-//! and never be quietly replaced by nothing.
+//! **Problem.** Some answers must outlive a run: which folders the user trusts, which skills were accepted against the
+//! scanner, what each skill may do, and what was done. They decide what may run on the machine, so they must survive a
+//! crash, be private to the user and never be quietly replaced by nothing.
 //!
 //! **Goals.**
 //! - One SQLite file, opened in one place, by any number of processes at once.
@@ -26,13 +26,55 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **In → out.** `path → Store` · `folder + time → row` · `folder → trusted by whom, or not` · `digest + reason → row`
+//! She allows a skill one thing, and what it did is written down. When the skill has changed, nothing is allowed.
+//!
+//! ```
+//! use metier_store::{Answer, Approval, Decision, NewReceipt, Outcome, Store, Verified};
+//!
+//! # let home = tempfile::tempdir()?;
+//! # let store = Store::open(&home.path().join("metier.db"))?;
+//! let (skill, source, digest) = ("release", "user", "sha256:5e1f");
+//! store.approve(&[Approval {
+//!     skill: skill.to_owned(),
+//!     source: source.to_owned(),
+//!     permission: "shell:exec(git *)".to_owned(),
+//!     digest: digest.to_owned(),
+//!     decision: Answer::Allowed,
+//!     at: "2026-01-31T09:00:00Z".to_owned(),
+//!     by: "terminal".to_owned(),
+//! }])?;
+//! assert_eq!(store.approvals(skill, source, digest)?.len(), 1);
+//! assert!(store.approvals(skill, source, "sha256:0dd5")?.is_empty());
+//!
+//! let receipts = store.append(&[NewReceipt {
+//!     at: "2026-01-31T09:00:01Z".to_owned(),
+//!     skill: skill.to_owned(),
+//!     source: source.to_owned(),
+//!     digest: digest.to_owned(),
+//!     act: "shell:exec".to_owned(),
+//!     detail: "git tag v1".to_owned(),
+//!     decision: Decision::Allowed,
+//!     reason: None,
+//!     outcome: Some(Outcome::Ok),
+//!     ms: 12,
+//!     sandbox: None,
+//!     session: None,
+//! }])?;
+//! assert_eq!(receipts[0].id, 1);
+//! assert_eq!(store.verify()?, Verified::Whole { count: 1 });
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **In → out.** `path → Store` · `folder + time → row` · `folder → trusted by whom, or not` · `digest + reason → row` ·
+//! `skill + source + digest → answers` · `nonce + now → used up, or not` · `acts → receipts` · `receipts → whole, or broken where`
 //!
 //! **Invariants.** the file is 0600 and a folder we create 0700 · a migration happens as a whole or not at all · what was
-//! committed survives a killed process · no clock, no environment, no home directory: paths and times come in · only
-//! this crate opens the database.
+//! committed survives a killed process · an answer is never found by less than skill, source and exact bytes · once
+//! is once, for all processes together · receipts are only appended, and each contains the hash of the one before ·
+//! no permissions are understood here: they are texts that are equal or not · no clock, no environment, no home
+//! directory: paths and times come in · only this crate opens the database.
 //!
-//! **Start reading at** `open.rs`, then `schema.rs`, then `trust.rs`.
+//! **Start reading at** `open.rs`, then `schema.rs`, then `approvals.rs` and `receipts.rs`.
 
 mod accepted;
 mod approvals;

@@ -19,6 +19,9 @@ use crate::{Store, StoreError};
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// More than there are statements that are prepared once and kept.
+const STATEMENTS: usize = 32;
+
 const SWITCH_ATTEMPTS: u32 = 50;
 const SWITCH_PAUSE: Duration = Duration::from_millis(10);
 
@@ -211,6 +214,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.pragma_update(None, "trusted_schema", false)?;
     connection.pragma_update(None, "foreign_keys", true)?;

@@ -2,11 +2,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::process::Command;
 use std::thread;
 
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+#[cfg(unix)]
+use crate::rerun;
 use crate::{Store, StoreError, schema};
 
 const NOW: &str = "2026-01-31T09:00:00Z";
@@ -137,6 +141,47 @@ fn only_the_owner_can_look() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
     let _store = Store::open(&path).unwrap();
     assert_eq!(mode(&path), 0o600, "a file from elsewhere is made private");
+}
+
+/// Without a mask, what is not asked for explicitly would be open to all.
+#[cfg(unix)]
+#[test]
+fn only_the_owner_can_look_even_without_a_mask() {
+    use std::os::unix::fs::PermissionsExt;
+
+    if let Some((path, _)) = rerun::role() {
+        let store = Store::open(&path).unwrap();
+        store.trust(Path::new("/src/app"), NOW).unwrap();
+        // Without a word to SQLite, so that its log stays.
+        std::process::exit(42);
+    }
+    let (folder, path) = place();
+    let child = rerun::process(
+        "open_tests::only_the_owner_can_look_even_without_a_mask",
+        &path,
+        "",
+    );
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", "umask 000 && exec \"$0\" \"$@\""])
+        .arg(child.get_program())
+        .args(child.get_args())
+        .envs(
+            child
+                .get_envs()
+                .filter_map(|(key, value)| Some((key, value?))),
+        );
+    assert_eq!(shell.status().unwrap().code(), Some(42));
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&folder.path().join("data")), 0o700);
+    let files: Vec<_> = fs::read_dir(path.parent().unwrap())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert_eq!(files.len(), 3, "{files:?}");
+    for file in files {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
 }
 
 #[test]

@@ -6,10 +6,10 @@
 //! last receipts could go missing unnoticed.
 //!
 //! **What this can't do.** There is no secret in it. Whoever may write to the file can drop the triggers and compute
-//! the whole chain anew from any receipt on, or replace the file with an older copy of itself: both look whole. It
-//! finds accidents, and hands that change rows without knowing about the chain. To find the rest, keep what
-//! [`Store::head`] says in a place that the tamperer can't write to, and compare: a chain that was whole then still has
-//! that hash at that number, see [`Store::receipt`].
+//! the whole chain anew from any receipt on, cut it off anywhere and set its end to match, or put back an older copy of
+//! the file: all of these look whole. What is found are accidents, and hands that don't know about the chain. To find
+//! the rest, keep what [`Store::head`] says in a place that the tamperer can't write to, and compare: a chain that was
+//! whole then still has that hash at that number, see [`Store::receipt`].
 //!
 //! Texts are kept as they come, escaped by whoever shows them, and without secrets, by whoever writes them; only their
 //! length is bounded, with a visible cut.
@@ -159,7 +159,10 @@ impl Store {
             let mut appended = Vec::with_capacity(receipts.len());
             for receipt in receipts {
                 let entry = receipt.bounded();
-                id += 1;
+                let Some(next) = id.checked_add(1) else {
+                    return Ok(None);
+                };
+                id = next;
                 let hash = chain::hash(id, &entry, &previous);
                 insert(connection, id, &entry, &previous, &hash)?;
                 appended.push(Receipt {

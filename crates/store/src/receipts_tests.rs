@@ -358,6 +358,27 @@ fn without_an_end_nothing_is_appended() {
 }
 
 #[test]
+fn nothing_is_appended_to_an_end_that_was_tampered_with() {
+    for sql in [
+        "UPDATE receipts_head SET count = 9223372036854775807",
+        "DROP TRIGGER receipts_head_grows; UPDATE receipts_head SET count = 3",
+        "DROP TRIGGER receipts_head_grows; UPDATE receipts_head SET count = -1",
+        "INSERT INTO receipts SELECT 11, at, skill, source, digest, act, detail, decision, reason,
+             outcome, ms, sandbox, session, previous, hash FROM receipts WHERE id = 10",
+    ] {
+        let (_folder, store) = ten();
+        store.connection.execute_batch(sql).expect(sql);
+        let error = store.append(&[act("deploy", "next")]).unwrap_err();
+        assert!(
+            matches!(error, StoreError::Damaged { .. }),
+            "{sql}: {error:?}"
+        );
+        let verified = store.verify().unwrap();
+        assert!(matches!(verified, Verified::Broken { .. }), "{sql}");
+    }
+}
+
+#[test]
 fn a_batch_is_written_as_a_whole() {
     let (_folder, store) = ten();
     // In the way of the third.

@@ -1,4 +1,4 @@
-//! The tables, version by version, and the ten lines that bring a database up to date.
+//! The tables, version by version, and the few lines that bring a database up to date.
 
 use rusqlite::{Connection, TransactionBehavior};
 
@@ -141,20 +141,23 @@ pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     migrate_to(connection, newest())
 }
 
-/// Applies what is missing, one transaction for each version. Another process may be doing the same: the version is
-/// read again once the lock is held.
+/// Applies what is missing in one transaction: each would wait for the disk, and a new database needs all of them.
+/// Another process may be doing the same: the version is read again once the lock is held.
 pub(crate) fn migrate_to(connection: &mut Connection, last: i64) -> rusqlite::Result<()> {
+    if version(connection)? >= last {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let first = version(&transaction)?;
+    if first >= last {
+        return Ok(());
+    }
     for (position, sql) in (0..last).zip(MIGRATIONS) {
-        if version(connection)? > position {
-            continue;
-        }
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if version(&transaction)? == position {
+        if position >= first {
             transaction.execute_batch(sql)?;
-            transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-            transaction.pragma_update(None, "user_version", position + 1)?;
-            transaction.commit()?;
         }
     }
-    Ok(())
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", last)?;
+    transaction.commit()
 }
