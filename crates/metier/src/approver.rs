@@ -28,7 +28,11 @@ impl Approver for Terminal {
         }
         let mut talk = io::stderr().lock();
         // Whoever can't see the question hasn't answered it.
-        if talk.write_all(text(question).as_bytes()).and_then(|()| talk.flush()).is_err() {
+        if talk
+            .write_all(text(question).as_bytes())
+            .and_then(|()| talk.flush())
+            .is_err()
+        {
             return Reply::Deny;
         }
         let mut line = String::new();
@@ -71,7 +75,10 @@ fn text(question: &Question<'_>) -> String {
         out.push_str(&format!("  - {}{why}\n", plain(&asked.want)));
     }
     if let Some(changes) = question.changes {
-        out.push_str(&format!("\nIt is not what you approved on {}:\n", one_line(&changes.since)));
+        out.push_str(&format!(
+            "\nIt is not what you approved on {}:\n",
+            one_line(&changes.since)
+        ));
         out.push_str(&difference(changes));
     }
     out.push_str("\n[o]nce, [a]lways for exactly these bytes, or [d]eny? (deny) ");
@@ -82,7 +89,10 @@ fn text(question: &Question<'_>) -> String {
 pub(crate) fn difference(changes: &Changes) -> String {
     let kinds = [
         ("new permission", &changes.new_permissions),
-        ("permission not asked for any more", &changes.gone_permissions),
+        (
+            "permission not asked for any more",
+            &changes.gone_permissions,
+        ),
         ("new file", &changes.added),
         ("file gone", &changes.removed),
         ("file changed", &changes.changed),
@@ -93,7 +103,10 @@ pub(crate) fn difference(changes: &Changes) -> String {
             out.push_str(&format!("  {kind}: {}\n", one_line(thing)));
         }
         if things.len() > MAX_NAMED {
-            out.push_str(&format!("  {kind}: and {} more\n", things.len() - MAX_NAMED));
+            out.push_str(&format!(
+                "  {kind}: and {} more\n",
+                things.len() - MAX_NAMED
+            ));
         }
     }
     out
@@ -109,7 +122,16 @@ mod tests {
     fn only_a_clear_yes_is_a_yes() {
         assert_eq!(reply("o\n"), Reply::Once);
         assert_eq!(reply("always\n"), Reply::Always);
-        for line in ["", "\n", "y\n", "yes\n", "d\n", "A\n", "once more\n", "\u{1b}[A\n"] {
+        for line in [
+            "",
+            "\n",
+            "y\n",
+            "yes\n",
+            "d\n",
+            "A\n",
+            "once more\n",
+            "\u{1b}[A\n",
+        ] {
             assert_eq!(reply(line), Reply::Deny, "{line:?}");
         }
     }
@@ -122,7 +144,9 @@ mod tests {
             digest: Digest([1; 32]),
         };
         let asked = [Asked {
-            want: "shell:exec(echo a\\n\u{202e}rm -rf ~)".parse().expect("a permission"),
+            want: "shell:exec(echo a\\n\u{202e}rm -rf ~)"
+                .parse()
+                .expect("a permission"),
             why: Why::Inferred,
         }];
         let changes = Changes {
@@ -137,9 +161,18 @@ mod tests {
             changes: Some(&changes),
         };
         let text = text(&question);
-        assert!(!text.contains(['\u{1b}', '\u{7}', '\r', '\u{202e}']), "{text:?}");
-        assert!(text.contains("  - run: echo a\\n\\u{202e}rm -rf ~  (from"), "{text}");
-        assert!(text.contains("The skill x\\u{1b}[2Jy It wants nothing asks"), "{text}");
+        assert!(
+            !text.contains(['\u{1b}', '\u{7}', '\r', '\u{202e}']),
+            "{text:?}"
+        );
+        assert!(
+            text.contains("  - run: echo a\\n\\u{202e}rm -rf ~  (from"),
+            "{text}"
+        );
+        assert!(
+            text.contains("The skill x\\u{1b}[2Jy It wants nothing asks"),
+            "{text}"
+        );
         assert!(text.ends_with("(deny) "), "{text}");
     }
 }

@@ -5,7 +5,8 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 
 use crate::commands::{
-    completions, config, doctor, info, list, man, prompt, read, scan, show, trust, validate,
+    completions, config, doctor, exec, info, list, log, man, permissions, prompt, read, scan, show,
+    trust, validate,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -46,6 +47,12 @@ pub(crate) struct Global {
     /// Add a skill, or a folder of skills, for this run; it wins over all others
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) skill_dir: Vec<PathBuf>,
+    /// Approve what these skills ask for, for this run
+    #[arg(long, value_name = "A,B", global = true, value_delimiter = ',')]
+    pub(crate) approve_skills: Vec<String>,
+    /// Run programs of skills without a sandbox; the receipts will say so
+    #[arg(long, global = true)]
+    pub(crate) unsandboxed: bool,
     /// Print one JSON document and nothing else
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -112,7 +119,10 @@ pub(crate) enum Command {
     Read(read::Args),
     Scan(scan::Args),
     Doctor(doctor::Args),
+    Exec(exec::Args),
     Trust(trust::Args),
+    Permissions(permissions::Args),
+    Log(log::Args),
     Config(config::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -127,6 +137,7 @@ pub(crate) fn without_seed_spelling(mut arguments: Vec<OsString>) -> Vec<OsStrin
         "--root",
         "--skills",
         "--skill-dir",
+        "--approve-skills",
         "--color",
     ];
     let mut index = 1;

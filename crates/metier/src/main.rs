@@ -11,10 +11,12 @@
 //!
 //! **Start reading at** `cli.rs`, then `session.rs`, then `commands/list.rs`.
 
+mod approver;
 mod cli;
 mod commands;
 mod failure;
 mod machine;
+mod office;
 mod output;
 mod screening;
 mod session;
@@ -29,6 +31,13 @@ use machine::Machine;
 use output::Output;
 
 fn main() -> ExitCode {
+    // Before anything else, and with nothing else: this is how children of skills are started.
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|word| word == "__exec")
+    {
+        metier_host::child::shim::main();
+    }
     let arguments = cli::without_seed_spelling(std::env::args_os().collect());
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,

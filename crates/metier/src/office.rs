@@ -28,8 +28,21 @@ use crate::{
 
 /// Variables that any child may see.
 const COMMON: &[&str] = &[
-    "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "TZ", "TERM", "USER", "LOGNAME",
-    "NO_COLOR", "COLUMNS", "LINES",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LC_COLLATE",
+    "LC_MESSAGES",
+    "LC_NUMERIC",
+    "LC_TIME",
+    "TZ",
+    "TERM",
+    "USER",
+    "LOGNAME",
+    "NO_COLOR",
+    "COLUMNS",
+    "LINES",
 ];
 
 /// What decides and acts in this run.
@@ -52,26 +65,43 @@ impl<'s> Office<'s> {
     }
 
     /// The same with somebody else to ask.
-    pub(crate) fn with(session: &'s Session<'s>, approver: Box<dyn Approver>) -> Result<Self, Failure> {
+    pub(crate) fn with(
+        session: &'s Session<'s>,
+        approver: Box<dyn Approver>,
+    ) -> Result<Self, Failure> {
         let machine = session.machine;
         let nowhere = |what: &str| {
-            Failure::broken("store", format!("there is no place for {what}")).hint("set METIER_HOME to a folder")
+            Failure::broken("store", format!("there is no place for {what}"))
+                .hint("set METIER_HOME to a folder")
         };
-        let database = machine.database.as_ref().ok_or_else(|| nowhere("receipts"))?;
-        let cache = machine.cache.as_ref().ok_or_else(|| nowhere("temporary files"))?;
+        let database = machine
+            .database
+            .as_ref()
+            .ok_or_else(|| nowhere("receipts"))?;
+        let cache = machine
+            .cache
+            .as_ref()
+            .ok_or_else(|| nowhere("temporary files"))?;
         let shim = std::env::current_exe().map_err(|error| {
             Failure::broken("program", format!("the program can't find itself: {error}"))
                 .hint("start metier by its full path")
         })?;
-        let folder = |file: Option<&PathBuf>| file.and_then(|file| file.parent()).map(Path::to_owned);
-        let config = machine.config_file.as_ref().map(|file| machine.work.join(file));
-        let common = COMMON.iter().filter_map(|name| Some(((*name).into(), std::env::var_os(name)?)));
+        let config = machine
+            .config_file
+            .as_ref()
+            .map(|file| machine.work.join(file));
+        let common = COMMON
+            .iter()
+            .filter_map(|name| Some(((*name).into(), std::env::var_os(name)?)));
         Ok(Self {
             session,
             store: Store::open(database)?,
             approver,
             common: common.collect(),
-            own: folder(Some(database)).into_iter().chain(config).collect(),
+            own: own(database)
+                .chain(config)
+                .chain([cache.join("catalog")])
+                .collect(),
             temporary: cache.join("runs"),
             shim,
             id: format!("{:016x}", RandomState::new().build_hasher().finish()),
@@ -96,19 +126,30 @@ impl<'s> Office<'s> {
     /// The values of the variables that a grant names: what the configuration sets for the skill, else this process's own.
     pub(crate) fn named(&self, card: &Card, grant: &Grant) -> Vec<(String, OsString)> {
         let configured = configured(&self.session.config, card);
-        let names = grant.allowed().iter().filter_map(|want| match (&want.scope, want.permission) {
-            (Scope::Variable(name), Permission::EnvRead) => Some(name.to_string()),
-            _ => None,
-        });
+        let names =
+            grant
+                .allowed()
+                .iter()
+                .filter_map(|want| match (&want.scope, want.permission) {
+                    (Scope::Variable(name), Permission::EnvRead) => Some(name.to_string()),
+                    _ => None,
+                });
         let value = |name: &str| {
             let own = configured.iter().find(|(other, _)| other == name);
-            own.map(|(_, value)| OsString::from(value)).or_else(|| std::env::var_os(name))
+            own.map(|(_, value)| OsString::from(value))
+                .or_else(|| std::env::var_os(name))
         };
-        names.filter_map(|name| Some((name.clone(), value(&name)?))).collect()
+        names
+            .filter_map(|name| Some((name.clone(), value(&name)?)))
+            .collect()
     }
 
     /// What surrounds a skill.
-    pub(crate) fn around<'a>(&'a self, folder: Option<&'a Path>, named: &'a [(String, OsString)]) -> Surroundings<'a> {
+    pub(crate) fn around<'a>(
+        &'a self,
+        folder: Option<&'a Path>,
+        named: &'a [(String, OsString)],
+    ) -> Surroundings<'a> {
         let machine = self.session.machine;
         Surroundings {
             shim: &self.shim,
@@ -123,6 +164,15 @@ impl<'s> Office<'s> {
             unsandboxed: self.session.global.unsandboxed,
         }
     }
+}
+
+/// The database and its companions.
+fn own(database: &Path) -> impl Iterator<Item = PathBuf> {
+    ["", "-wal", "-shm", "-journal"].into_iter().map(|ending| {
+        let mut name = database.as_os_str().to_owned();
+        name.push(ending);
+        name.into()
+    })
 }
 
 /// The clock of receipts; tests own it.
@@ -156,9 +206,9 @@ pub(crate) fn configured(config: &Config, card: &Card) -> Vec<(String, String)> 
     let mut found: Vec<(String, String)> = entry
         .env
         .iter()
-        .map(|(name, value)| (name.clone(), value.reveal().to_owned()))
+        .map(|(name, value)| (name.clone(), value.expose().to_owned()))
         .collect();
-    found.extend(key.map(|(key, name)| (name.to_owned(), key.reveal().to_owned())));
+    found.extend(key.map(|(key, name)| (name.to_owned(), key.expose().to_owned())));
     found
 }
 
@@ -198,21 +248,42 @@ pub(crate) fn refused(entry: &Entry, refused: Refused) -> Failure {
     match refused {
         Refused::Store(error) => error.into(),
         Refused::Denied(ref asked) => {
-            let failure = Failure::unmet("denied", format!("skill `{name}`: permission was denied")).skill(name.as_ref());
-            let failure = asked.iter().fold(failure, |failure, asked| failure.detail(asked.want.to_string()));
-            failure.hint(format!("metier permissions {word} shows what was decided; --revoke takes it back"))
+            let failure =
+                Failure::unmet("denied", format!("skill `{name}`: permission was denied"))
+                    .skill(name.as_ref());
+            let failure = asked.iter().fold(failure, |failure, asked| {
+                failure.detail(asked.want.to_string())
+            });
+            failure.hint(format!(
+                "metier permissions {word} shows what was decided; --revoke takes it back"
+            ))
         }
-        Refused::NotApproved { ref asked, ref changes } => {
-            let failure = Failure::unmet("not-approved", format!("skill `{name}` needs permission, and nobody was there to give it"))
-                .skill(name.as_ref());
-            let failure = asked.iter().fold(failure, |failure, asked| failure.detail(asked.want.to_string()));
-            let failure = changes.iter().fold(failure, |failure, changes| changed(failure, changes));
+        Refused::NotApproved {
+            ref asked,
+            ref changes,
+        } => {
+            let failure = Failure::unmet(
+                "not-approved",
+                format!("skill `{name}` needs permission, and nobody was there to give it"),
+            )
+            .skill(name.as_ref());
+            let failure = asked.iter().fold(failure, |failure, asked| {
+                failure.detail(asked.want.to_string())
+            });
+            let failure = changes
+                .iter()
+                .fold(failure, |failure, changes| changed(failure, changes));
             failure.hint(format!("allow it for this run with --approve-skills {word}, or for good with: metier permissions {word} --approve"))
         }
     }
 }
 
 fn changed(failure: Failure, changes: &Changes) -> Failure {
-    let failure = failure.detail(format!("it is not what was approved on {}:", one_line(&changes.since)));
-    difference(changes).lines().fold(failure, |failure, line| failure.detail(line.trim().to_owned()))
+    let failure = failure.detail(format!(
+        "it is not what was approved on {}:",
+        one_line(&changes.since)
+    ));
+    difference(changes).lines().fold(failure, |failure, line| {
+        failure.detail(line.trim().to_owned())
+    })
 }

@@ -13,6 +13,8 @@ pub enum Purpose<'a> {
     Render(&'a [&'a str]),
     /// Run a script that lies in its folder, at this path.
     Script(&'a str),
+    /// Run any file in its `scripts/`.
+    Scripts,
     /// Run its code.
     Code,
 }
@@ -51,6 +53,7 @@ impl Request {
             Purpose::Render([]) => return Self::default(),
             Purpose::Render(commands) => commands.iter().flat_map(|line| of_line(line)).collect(),
             Purpose::Script(path) => vec![exec(CommandPattern::script(path))],
+            Purpose::Scripts => "shell:exec(scripts/*)".parse().into_iter().collect(),
             Purpose::Code => Vec::new(),
         };
         let (why, wants) = if manifest.wants.is_empty() {

@@ -153,6 +153,34 @@ impl Desk<'_> {
         Ok(kept.iter().filter_map(answer).collect())
     }
 
+    /// What a skill asks for and what else was answered about it, each with the decision.
+    ///
+    /// # Errors
+    /// When the answers can't be read.
+    pub fn standing(
+        &self,
+        identity: &Identity,
+        request: &Request,
+    ) -> Result<Vec<(Want, Decision)>, StoreError> {
+        let mut answers = self.answers(identity)?;
+        let known: Vec<Want> = answers.iter().map(|answer| answer.want.clone()).collect();
+        if self.is_approved(identity) {
+            answers.extend(request.iter().map(|asked| allow(&asked.want)));
+        }
+        let mut wants: Vec<Want> = request
+            .iter()
+            .map(|asked| asked.want.clone())
+            .chain(known)
+            .collect();
+        wants.sort();
+        wants.dedup();
+        let decided = wants.into_iter().map(|want| {
+            let decision = metier_policy::decide(&want, &answers);
+            (want, decision)
+        });
+        Ok(decided.collect())
+    }
+
     /// Whether the user's flags or configuration approve whatever it asks for.
     fn is_approved(&self, identity: &Identity) -> bool {
         let full = format!("{}:{}", identity.source.as_str(), identity.skill);

@@ -20,6 +20,7 @@
 
 pub mod desk;
 mod inventory;
+pub mod permissions;
 pub mod prompt;
 mod redact;
 pub mod render;

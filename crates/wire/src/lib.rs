@@ -19,6 +19,7 @@ mod info;
 mod json;
 mod list;
 mod manifest;
+mod permission;
 mod scan;
 
 pub use baseline::Baseline;
@@ -30,4 +31,8 @@ pub use documents::{
 pub use info::Info;
 pub use list::{Counts, DiagnosticRow, List, ReasonRow};
 pub use manifest::{to_json as manifest, without_effect};
+pub use permission::{
+    AnswerRow, AnswersDocument, CommandRow, ExecDocument, LogDocument, PermissionRow, ReceiptRow,
+    SkillPermissions,
+};
 pub use scan::{AcceptanceRow, FindingRow, Observed, ScanDocument, ScannedRow, UnreadRow, sarif};

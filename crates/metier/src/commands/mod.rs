@@ -3,10 +3,13 @@
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
+pub(crate) mod exec;
 pub(crate) mod info;
 pub(crate) mod list;
+pub(crate) mod log;
 pub(crate) mod man;
 mod overview;
+pub(crate) mod permissions;
 pub(crate) mod prompt;
 pub(crate) mod read;
 pub(crate) mod scan;
@@ -42,6 +45,9 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(Command::Read(args)) => read::run(&open()?, args),
         Some(Command::Scan(args)) => scan::run(&open()?, args),
         Some(Command::Doctor(args)) => doctor::run(&open_anyway()?, args),
+        Some(Command::Exec(args)) => exec::run(&open()?, args),
+        Some(Command::Permissions(args)) => permissions::run(&open()?, args),
+        Some(Command::Log(args)) => log::run(&open()?, args),
         Some(Command::Trust(args)) => trust::run(&open_anyway()?, args),
         Some(Command::Config(args)) => config::run(&open_anyway()?, args),
         Some(Command::Completions(args)) => completions::run(args, output),

@@ -68,7 +68,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     Ok(ExitCode::SUCCESS)
 }
 
-fn failure(skill: &str, error: &ReadError) -> Failure {
+pub(super) fn failure(skill: &str, error: &ReadError) -> Failure {
     let code = match error {
         ReadError::BadPath { .. } | ReadError::HardLink(_) => "path-refused",
         ReadError::NotFound(_) => "not-found",

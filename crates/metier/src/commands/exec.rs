@@ -1,0 +1,152 @@
+//! `metier exec`
+
+use std::process::ExitCode;
+
+use metier_host::{child::Exit, world::Done};
+use metier_model::Mode;
+use metier_policy::{Act, Purpose, Request};
+use metier_runtime::{
+    desk::Subject,
+    worker::{Failed, Worker},
+};
+use metier_wire::{ExecDocument, ReceiptRow};
+
+use crate::{
+    commands::find_usable,
+    failure::Failure,
+    office::{self, Office},
+    output::one_line,
+    screening::refused,
+    session::Session,
+};
+
+/// Run a script of a skill inside the sandbox of its permissions
+///
+/// The script sees its own folder, the system's programs and what was approved, and nothing else: no network, no keys, no
+/// variables. It starts where you are. Its exit code is passed on. Every run leaves a receipt (`metier log`).
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The skill
+    name: String,
+    /// A file below its folder, such as `scripts/check.sh`
+    script: String,
+    /// Arguments of the script
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+    let inventory = session.inventory()?;
+    let skill = find_usable(session, &inventory, &args.name)?;
+    let entry = inventory.entry(skill);
+    let name = entry.name();
+    let screening = session.screening(&inventory.catalog);
+    screening.check_rules()?;
+    let held = screening
+        .admit(&inventory.catalog, entry)
+        .map_err(|refusal| refused(entry, &refusal))?;
+    let script = args.script.strip_prefix("./").unwrap_or(&args.script);
+    held.read(script, u64::MAX)
+        .map_err(|error| super::read::failure(&args.name, &error))?;
+    let limit = session.config.limits.max_skill_bytes;
+    let (parsed, _) = entry
+        .load_held(&held, Mode::Lenient, limit)
+        .map_err(|error| super::show::failure(entry, &error.into()))?;
+    let manifest = parsed.manifest.ok_or_else(|| {
+        Failure::unmet("invalid", format!("skill `{name}` can't be read")).skill(name.as_ref())
+    })?;
+    let office = Office::open(session)?;
+    let desk = office.desk();
+    let configured = office::configured(&session.config, &manifest.card);
+    let variables: Vec<&str> = configured.iter().map(|(name, _)| name.as_str()).collect();
+    let identity = office::identity(entry, &held);
+    let place = entry.place.path();
+    let subject = Subject {
+        identity: &identity,
+        place: &place.to_string_lossy(),
+        held: &held,
+    };
+    let request = Request::of(&manifest, Purpose::Script(script), &variables);
+    let grant = desk
+        .grant(&subject, &request)
+        .map_err(|error| office::refused(entry, error))?;
+    let named = office.named(&manifest.card, &grant);
+    let redactor = office::redactor(&session.config, &manifest.card, &named);
+    let around = office.around(office::folder(entry), &named);
+    let worker = Worker::new(&desk, &grant, around, redactor)
+        .map_err(|error| failed(&name, error.into()))?;
+    let act = Act::Script {
+        path: script.into(),
+        arguments: args.arguments.clone(),
+    };
+    let Done::Child(ended) = worker.act(act).map_err(|error| failed(&name, error))? else {
+        return Err(Failure::broken("bug", "a script did not end as a program"));
+    };
+    let code = match ended.exit {
+        Exit::Code(code) => Some(code),
+        _ => None,
+    };
+    if session.output.is_json() {
+        session.output.document(&ExecDocument {
+            name: &name,
+            script,
+            exit: code,
+            ended: ended.exit.to_string(),
+            stdout: worker.clean(&ended.stdout),
+            stderr: worker.clean(&ended.stderr),
+            truncated: ended.truncated,
+            ms: ended.ms,
+            receipts: worker.receipts().iter().map(ReceiptRow::from).collect(),
+        })?;
+    } else {
+        session.output.content(&worker.clean(&ended.stdout))?;
+        let complaints = worker.clean(&ended.stderr);
+        complaints
+            .lines()
+            .for_each(|line| session.output.say(&one_line(line)));
+        if ended.truncated {
+            session
+                .output
+                .note("the output was longer than 64 KB and is cut");
+        }
+        if code.is_none() {
+            return Err(Failure::unmet(
+                "exec",
+                format!("`{script}` of skill `{name}` {}", ended.exit),
+            )
+            .skill(name.as_ref()));
+        }
+    }
+    Ok(ExitCode::from(
+        code.map_or(1, |code| u8::try_from(code).unwrap_or(1)),
+    ))
+}
+
+/// What to say when an act was not done.
+pub(super) fn failed(skill: &str, error: Failed) -> Failure {
+    let word = metier_model::text::shell_word(skill).into_owned();
+    match error {
+        Failed::Store(error) => error.into(),
+        Failed::Refused(refusal) => {
+            let failure =
+                Failure::unmet(refusal.code, format!("skill `{skill}`: {refusal}")).skill(skill);
+            match &refusal.needed {
+                Some(needed) => failure.hint(format!(
+                    "metier permissions {word} --approve {}",
+                    metier_model::text::shell_word(needed)
+                )),
+                None => failure,
+            }
+        }
+        Failed::World(error) => {
+            let failure =
+                Failure::unmet("not-done", format!("skill `{skill}`: {error}")).skill(skill);
+            match error {
+                metier_host::world::WorldError::Child(metier_host::child::ChildError::NoSandbox { .. }) => {
+                    failure.hint("metier doctor says what is missing; --unsandboxed runs it without, and the receipt says so")
+                }
+                _ => failure.hint(format!("metier log {word} shows what was tried")),
+            }
+        }
+    }
+}

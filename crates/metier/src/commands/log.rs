@@ -1,0 +1,133 @@
+//! `metier log`
+
+use std::process::ExitCode;
+
+use metier_store::{ReceiptFilter, Store, Verified};
+use metier_wire::{LogDocument, ReceiptRow};
+
+use crate::{
+    failure::Failure,
+    machine,
+    output::{Tone, one_line},
+    session::Session,
+};
+
+/// Show what skills did, and what was refused
+///
+/// Every act of a skill leaves a receipt, allowed or not, with the exact bytes that did it. Receipts are chained, so that a
+/// changed or missing one shows: --verify checks all of them.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Only this skill
+    name: Option<String>,
+    /// Only since then: `2026-01-31`, `2026-01-31T09:00:00Z`, or as long ago as `10m`, `3h`, `7d`
+    #[arg(long, value_name = "T")]
+    since: Option<String>,
+    /// At most so many, the newest first; 0 shows all
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: u32,
+    /// Check that no receipt was changed or removed
+    #[arg(long)]
+    verify: bool,
+}
+
+pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+    let since = args
+        .since
+        .as_deref()
+        .map(|text| time(session, text))
+        .transpose()?;
+    let store = match &session.machine.database {
+        Some(database) => Store::open_existing(database)?,
+        None => None,
+    };
+    let filter = ReceiptFilter {
+        skill: args.name.as_deref(),
+        since: since.as_deref(),
+        limit: (args.limit > 0).then_some(args.limit),
+    };
+    let receipts = match &store {
+        Some(store) => store.receipts(filter)?,
+        None => Vec::new(),
+    };
+    let verified = match &store {
+        Some(store) if args.verify => Some(store.verify()?),
+        _ => args.verify.then_some(Verified::Whole { count: 0 }),
+    };
+    let rows: Vec<ReceiptRow> = receipts.iter().map(ReceiptRow::from).collect();
+    let whole = verified
+        .as_ref()
+        .map(|verified| matches!(verified, Verified::Whole { .. }));
+    if session.output.is_json() {
+        session.output.document(&LogDocument {
+            receipts: rows,
+            whole,
+        })?;
+    } else {
+        let text: String = rows.iter().map(|row| line(session, row)).collect();
+        session.output.text(&text)?;
+        if rows.is_empty() {
+            session
+                .output
+                .note("no receipts; skills have done nothing that needs one");
+        }
+        match &verified {
+            Some(Verified::Whole { count }) => session
+                .output
+                .say(&format!("all {count} receipts are as they were written")),
+            Some(Verified::Broken { id, why }) => session.output.say(&format!(
+                "{} receipt {id}: {why}",
+                session.output.paint_talk("broken:", Tone::Bad)
+            )),
+            None => {}
+        }
+    }
+    Ok(if whole == Some(false) {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+fn line(session: &Session<'_>, row: &ReceiptRow) -> String {
+    let output = session.output;
+    let mark = match (row.decision, row.outcome) {
+        ("refused", _) => output.paint("✗ refused", Tone::Bad),
+        (_, Some("ok")) => output.paint("✓ ok     ", Tone::Good),
+        (_, Some("timeout")) => output.paint("! timeout", Tone::Warn),
+        _ => output.paint("! error  ", Tone::Warn),
+    };
+    let sandbox = match row.sandbox.as_deref() {
+        Some("unsandboxed") => " UNSANDBOXED",
+        _ => "",
+    };
+    let reason = row
+        .reason
+        .as_deref()
+        .map(|reason| format!("\n    {}", one_line(reason)))
+        .unwrap_or_default();
+    format!(
+        "{} {mark} {} {} {} ({} ms{sandbox}){reason}\n",
+        output.paint(&row.at, Tone::Faint),
+        output.paint(&one_line(&row.skill), Tone::Strong),
+        row.act,
+        one_line(&row.detail),
+        row.ms,
+    )
+}
+
+/// A time, a day, or how long ago.
+fn time(session: &Session<'_>, text: &str) -> Result<String, Failure> {
+    let moment = humantime::parse_rfc3339_weak(text)
+        .or_else(|_| humantime::parse_rfc3339_weak(&format!("{text} 00:00:00")))
+        .ok()
+        .or_else(|| {
+            humantime::parse_duration(text)
+                .ok()
+                .and_then(|ago| session.machine.now.checked_sub(ago))
+        });
+    moment.map(machine::timestamp).ok_or_else(|| {
+        Failure::broken("usage", format!("`{}` is not a time", one_line(text)))
+            .hint("write 2026-01-31, 2026-01-31T09:00:00Z, or as long ago as 10m, 3h, 7d")
+    })
+}
