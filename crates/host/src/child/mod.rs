@@ -265,6 +265,14 @@ pub enum ChildError {
         /// Why.
         source: std::io::Error,
     },
+    /// A child made something in a protected place, and it could not be removed again.
+    #[error("a child made `{}`, which others obey, and it can't be removed: {source}; look at it before you go on", path.display())]
+    NotUndone {
+        /// The place.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The system refused something to this process.
     #[error("can't start a child: {0}")]
     System(#[from] std::io::Error),

@@ -181,6 +181,7 @@ impl Child {
             line_open = end.listen(&self.line);
         }
         self.shim.wait()?;
+        let undone = self.watch.undo();
         Ok(Outcome {
             mechanism: self.mechanism,
             truncated: stdout.truncated() || stderr.truncated(),
@@ -189,7 +190,7 @@ impl Child {
             ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
             survivors_killed: end.ended.is_some_and(|ended| ended.survivors),
             exit: end.exit(),
-            undone: self.watch.undo(),
+            undone: undone.map_err(|(path, source)| ChildError::NotUndone { path, source })?,
         })
     }
 
@@ -234,6 +235,7 @@ impl Drop for Child {
             }
             let _status = self.shim.wait();
         }
+        let _nobody_to_tell = self.watch.undo();
     }
 }
 
@@ -447,7 +449,7 @@ fn start(
         profile: profile.cloned(),
     };
     let job = in_memory(&job.encode())?;
-    let watch = Watch::new(profile);
+    let watch = Watch::new(profile)?;
     let (line, theirs) = control::pair()?;
     let (stdin, theirs_to_read) = match spec.stdin {
         Stdin::Null => (None, None),

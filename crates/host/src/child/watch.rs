@@ -1,23 +1,264 @@
-//! Protected places that did not exist: looked at again when the child is gone.
+//! Protected places that no fence can hold: those that don't exist yet, and links.
+//!
+//! What isn't there can't be made read-only, and a link can't be a mount point. So they are looked at again when the
+//! child and all it started are gone: what appeared is removed, what was bent is put back. Nothing is followed: every
+//! step is taken from the handle of the folder before, and a link in the way is itself what appeared.
 
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, chmod, openat, readlinkat,
+    renameat_with, statat, symlinkat, unlinkat,
+};
+use rustix::io::Errno;
 
 use crate::sandbox::Profile;
 
-/// What is watched.
-#[derive(Debug)]
+/// How often a folder is read again because entries appeared to be left.
+const PASSES: usize = 16;
+
+/// The places of one child.
+#[derive(Debug, Default)]
 pub(super) struct Watch {
+    roots: Vec<Root>,
+}
+
+/// A writable folder.
+#[derive(Debug)]
+struct Root {
+    path: PathBuf,
+    handle: OwnedFd,
+    /// Names below it that were not there.
     missing: Vec<PathBuf>,
+    /// Links below it, and where they led.
+    links: Vec<(PathBuf, OsString)>,
 }
 
 impl Watch {
-    pub(super) fn new(_profile: Option<&Profile>) -> Self {
-        Self {
-            missing: Vec::new(),
+    /// Notes how things are before the child starts.
+    pub(super) fn new(profile: Option<&Profile>) -> io::Result<Self> {
+        let mut watch = Self::default();
+        let Some(profile) = profile else {
+            return Ok(watch);
+        };
+        for place in &profile.protect {
+            if let Some(root) = profile.writable_above(place).filter(|root| root != place) {
+                watch.note(root, place)?;
+            }
         }
+        Ok(watch)
     }
 
-    pub(super) fn undo(&mut self) -> Vec<PathBuf> {
-        std::mem::take(&mut self.missing)
+    fn note(&mut self, root: &Path, place: &Path) -> io::Result<()> {
+        let mut at = self.roots.iter().position(|other| other.path == root);
+        let mut below = root.to_owned();
+        for part in place.strip_prefix(root).unwrap_or(Path::new("")) {
+            below.push(part);
+            let found = below.symlink_metadata();
+            let is_link = found.as_ref().is_ok_and(|found| found.is_symlink());
+            if found.is_ok() && !is_link {
+                continue;
+            }
+            let at = match at {
+                Some(at) => at,
+                None => *at.insert(self.open(root)?),
+            };
+            let Some(root) = self.roots.get_mut(at) else {
+                continue;
+            };
+            let name = |path: &Path| {
+                path.strip_prefix(&root.path)
+                    .map(Path::to_owned)
+                    .unwrap_or_default()
+            };
+            if is_link {
+                let link = (name(&below), std::fs::read_link(&below)?.into_os_string());
+                if !root.links.contains(&link) {
+                    root.links.push(link);
+                }
+            } else {
+                root.missing.push(name(place));
+            }
+            return Ok(());
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, root: &Path) -> io::Result<usize> {
+        self.roots.push(Root {
+            path: root.to_owned(),
+            handle: openat(CWD, root, FOLDER, Mode::empty())?,
+            missing: Vec::new(),
+            links: Vec::new(),
+        });
+        Ok(self.roots.len() - 1)
+    }
+
+    /// Puts things back, and says which.
+    ///
+    /// # Errors
+    /// The first place that could not be put back, after all others were tried.
+    pub(super) fn undo(&mut self) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
+        let mut undone = Vec::new();
+        let mut failed = None;
+        for root in std::mem::take(&mut self.roots) {
+            for (name, target) in &root.links {
+                match root.straighten(name, target) {
+                    Ok(false) => {}
+                    Ok(true) => undone.push(root.path.join(name)),
+                    Err(error) => failed = failed.or(Some((root.path.join(name), error))),
+                }
+            }
+            for name in &root.missing {
+                match root.remove(name) {
+                    Ok(None) => {}
+                    Ok(Some(removed)) => undone.push(root.path.join(removed)),
+                    Err(error) => failed = failed.or(Some((root.path.join(name), error))),
+                }
+            }
+        }
+        undone.sort_unstable();
+        undone.dedup();
+        failed.map_or(Ok(undone), Err)
+    }
+}
+
+const FOLDER: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+impl Root {
+    /// Removes what has this name now, or the link on the way to it; the name of what was removed.
+    fn remove(&self, name: &Path) -> io::Result<Option<PathBuf>> {
+        let mut folder: Option<OwnedFd> = None;
+        let mut walked = PathBuf::new();
+        let count = name.iter().count();
+        for (index, part) in name.iter().enumerate() {
+            walked.push(part);
+            if self.links.iter().any(|(link, _)| *link == walked) {
+                return Ok(None); // was there before, and leads elsewhere
+            }
+            let at = folder.as_ref().map_or(self.handle.as_fd(), AsFd::as_fd);
+            let found = match statat(at, part, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(found) => FileType::from_raw_mode(found.st_mode),
+                Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+                Err(Errno::ACCESS) => {
+                    // A folder that nobody may look into was made by the child.
+                    enter(at)?;
+                    FileType::from_raw_mode(statat(at, part, AtFlags::SYMLINK_NOFOLLOW)?.st_mode)
+                }
+                Err(error) => return Err(error.into()),
+            };
+            if index + 1 == count || found == FileType::Symlink {
+                remove_tree(at, part)?;
+                return Ok(Some(walked));
+            }
+            if found != FileType::Directory {
+                return Ok(None);
+            }
+            make_accessible(at, part)?;
+            folder = Some(openat(at, part, FOLDER, Mode::empty())?);
+        }
+        Ok(None)
+    }
+
+    /// Makes a link lead where it led; whether it had to be.
+    fn straighten(&self, name: &Path, target: &OsStr) -> io::Result<bool> {
+        let mut folder: Option<OwnedFd> = None;
+        let Some(last) = name.file_name() else {
+            return Ok(false);
+        };
+        for part in name.parent().into_iter().flatten() {
+            let at = folder.as_ref().map_or(self.handle.as_fd(), AsFd::as_fd);
+            folder = Some(openat(at, part, FOLDER, Mode::empty())?);
+        }
+        let at = folder.as_ref().map_or(self.handle.as_fd(), AsFd::as_fd);
+        match readlinkat(at, last, Vec::new()) {
+            Ok(now) if now.as_bytes() == target.as_bytes() => return Ok(false),
+            Ok(_) | Err(Errno::INVAL) => remove_tree(at, last)?,
+            Err(Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+        }
+        symlinkat(target, at, last)?;
+        Ok(true)
+    }
+}
+
+/// Gives the user back their rights to a folder that they hold open.
+fn enter(folder: BorrowedFd<'_>) -> io::Result<()> {
+    let path = format!("/proc/self/fd/{}", folder.as_raw_fd());
+    chmod(path, Mode::RWXU).map_err(Into::into)
+}
+
+/// The same for a folder by its name. Through a handle that follows no link.
+fn make_accessible(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let folder = openat(at, name, flags, Mode::empty())?;
+    let mode = Mode::from_raw_mode(rustix::fs::fstat(&folder)?.st_mode);
+    if mode.contains(Mode::RWXU) {
+        return Ok(());
+    }
+    enter(folder.as_fd())
+}
+
+/// Removes a file, a link or a folder with all in it.
+///
+/// Folders inside are moved up and removed one after the other: a tree may be deeper than a stack, or than there are
+/// descriptors.
+fn remove_tree(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+    match unlinkat(at, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => return Ok(()),
+        Err(Errno::ISDIR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let mut moved = 0u64;
+    let mut waiting = vec![name.to_owned()];
+    while let Some(name) = waiting.pop() {
+        make_accessible(at, &name)?;
+        let folder = openat(at, &name, FOLDER, Mode::empty())?;
+        for _ in 0..PASSES {
+            for entry in Dir::read_from(&folder)? {
+                let entry = entry?;
+                let entry = OsStr::from_bytes(entry.file_name().to_bytes());
+                if entry == "." || entry == ".." {
+                    continue;
+                }
+                match unlinkat(&folder, entry, AtFlags::empty()) {
+                    Ok(()) | Err(Errno::NOENT) => continue,
+                    Err(Errno::ISDIR) => {}
+                    Err(error) => return Err(error.into()),
+                }
+                make_accessible(folder.as_fd(), entry)?;
+                waiting.push(move_up(folder.as_fd(), entry, at, &mut moved)?);
+            }
+            match unlinkat(at, &name, AtFlags::REMOVEDIR) {
+                Ok(()) | Err(Errno::NOENT) => break,
+                Err(Errno::NOTEMPTY) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    Ok(())
+}
+
+fn move_up(
+    from: BorrowedFd<'_>,
+    entry: &OsStr,
+    to: BorrowedFd<'_>,
+    moved: &mut u64,
+) -> io::Result<OsString> {
+    loop {
+        *moved += 1;
+        let name = OsString::from(format!(".metier-undo-{}-{moved}", std::process::id()));
+        match renameat_with(from, entry, to, &name, RenameFlags::NOREPLACE) {
+            Ok(()) => return Ok(name),
+            Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
     }
 }

@@ -1,26 +1,636 @@
 //! Which places of a machine are what: the system's, the keys', and those that others obey.
+//!
+//! Tables, and as little code around them as possible: they are what a reviewer has to look at. A place that doesn't
+//! exist costs nothing, so the tables name what may be there on any system.
 
 use std::path::{Path, PathBuf};
 
-/// What nearly every program needs to start: libraries, certificates, locales, the programs themselves.
+/// What nearly every program needs to start and to speak the user's language. No place with private keys in it.
 const SYSTEM: &[&str] = &[
-    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32",
+    // programs and libraries
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix/store",
+    "/gnu/store",
+    "/run/current-system/sw",
+    "/etc/alternatives",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/java",
+    "/etc/perl",
+    "/etc/python3",
+    // certificates of others, never our own
+    "/etc/ssl/certs",
+    "/etc/ssl/cert.pem",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/openssl.cnf",
+    "/etc/ca-certificates",
+    "/etc/pki/ca-trust/extracted",
+    "/etc/pki/tls/certs",
+    "/etc/pki/tls/cert.pem",
+    "/etc/pki/tls/openssl.cnf",
+    // language, time and names
+    "/etc/localtime",
+    "/etc/timezone",
+    "/etc/locale.alias",
+    "/etc/locale.conf",
+    "/etc/passwd",
+    "/etc/group",
+    "/etc/nsswitch.conf",
+    "/etc/hosts",
+    "/etc/host.conf",
+    "/etc/gai.conf",
+    "/etc/protocols",
+    "/etc/services",
+    "/etc/mime.types",
+    "/etc/magic",
+    "/etc/os-release",
+    "/etc/debian_version",
+    "/etc/lsb-release",
+    "/etc/terminfo",
+    "/etc/inputrc",
+    "/etc/fonts",
+    // how many processors there are, and how much of them is ours
+    "/sys/devices/system/cpu",
+    "/sys/fs/cgroup",
 ];
 
-/// What programs may read of the system, besides its programs and libraries.
+/// Folders of version managers and toolchains, wherever they are: what a `PATH` entry in one of them needs is all there.
+const TOOL_ROOTS: &[&str] = &[
+    ".pyenv",
+    ".rbenv",
+    ".nodenv",
+    ".goenv",
+    ".plenv",
+    ".phpenv",
+    ".jenv",
+    ".nvm",
+    ".fnm",
+    ".volta",
+    ".asdf",
+    ".sdkman",
+    ".rustup",
+    ".deno",
+    ".bun",
+    ".dotnet",
+    ".ghcup",
+    ".opam",
+    ".juliaup",
+    ".elan",
+    ".nix-profile",
+    ".linuxbrew",
+    "miniconda3",
+    "miniforge3",
+    "anaconda3",
+    "mise",
+    "rtx",
+];
+
+/// What belongs to a program in `…/bin`, beside it.
+const BESIDE_BIN: &[&str] = &[
+    "bin",
+    "sbin",
+    "lib",
+    "lib32",
+    "lib64",
+    "libexec",
+    "include",
+    "jre",
+    "modules",
+    "pkg",
+    "src",
+    "pyvenv.cfg",
+];
+
+/// Programs that find the rest of themselves from where they really are.
+const INTERPRETERS: &[&str] = &[
+    "python3", "python", "node", "deno", "bun", "ruby", "perl", "php", "java", "go", "lua",
+    "Rscript", "rustc", "cargo",
+];
+
+/// Below the home: keys, passwords, sessions, and what the user typed.
+const CREDENTIALS: &[&str] = &[
+    // keys and tokens of tools
+    ".ssh",
+    ".gnupg",
+    ".pki",
+    ".netrc",
+    "_netrc",
+    ".authinfo",
+    ".authinfo.gpg",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".config/gh",
+    ".config/glab-cli",
+    ".config/hub",
+    ".config/tea",
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".config/configstore",
+    ".pypirc",
+    ".config/pip",
+    ".pip",
+    ".config/pypoetry",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".bundle/config",
+    ".composer/auth.json",
+    ".config/composer/auth.json",
+    ".m2/settings.xml",
+    ".m2/settings-security.xml",
+    ".gradle/gradle.properties",
+    ".nuget/NuGet/NuGet.Config",
+    ".config/NuGet",
+    ".config/hcloud",
+    ".config/rclone",
+    ".config/sops",
+    ".config/age",
+    ".age",
+    ".vault-token",
+    ".config/op",
+    ".op",
+    ".config/Bitwarden",
+    ".config/Bitwarden CLI",
+    // clouds and clusters
+    ".aws",
+    ".azure",
+    ".config/gcloud",
+    ".boto",
+    ".s3cfg",
+    ".oci",
+    ".aliyun",
+    ".tencentcloud",
+    ".config/doctl",
+    ".config/heroku",
+    ".config/fly",
+    ".fly",
+    ".config/netlify",
+    ".config/vercel",
+    ".local/share/com.vercel.cli",
+    ".config/wrangler",
+    ".wrangler",
+    ".config/scw",
+    ".config/linode-cli",
+    ".kube",
+    ".docker",
+    ".config/containers/auth.json",
+    ".config/helm",
+    ".terraform.d",
+    ".terraformrc",
+    ".pulumi/credentials.json",
+    ".ansible",
+    ".vagrant.d",
+    ".databrickscfg",
+    ".snowflake",
+    ".config/snowflake",
+    ".pgpass",
+    ".my.cnf",
+    ".mylogin.cnf",
+    ".dbshell",
+    ".mongorc.js",
+    ".config/stripe",
+    ".kaggle",
+    ".huggingface",
+    ".cache/huggingface/token",
+    ".cache/huggingface/stored_tokens",
+    // agents
+    ".claude/.credentials.json",
+    ".claude.json",
+    ".codex/auth.json",
+    ".gemini/oauth_creds.json",
+    ".gemini/google_accounts.json",
+    ".config/github-copilot",
+    ".copilot",
+    ".local/share/opencode/auth.json",
+    ".openclaw/credentials",
+    ".openclaw/openclaw.json",
+    ".config/openai",
+    ".config/anthropic",
+    ".config/io.datasette.llm/keys.json",
+    // password stores, keyrings, wallets
+    ".password-store",
+    ".local/share/password-store",
+    ".local/share/keyrings",
+    ".gnome2/keyrings",
+    ".local/share/kwalletd",
+    ".kde/share/apps/kwallet",
+    ".config/keepassxc",
+    ".keepass",
+    ".local/share/gopass",
+    ".config/gopass",
+    ".electrum",
+    ".bitcoin",
+    ".litecoin",
+    ".dogecoin",
+    ".ethereum",
+    ".monero",
+    ".bitmonero",
+    ".config/solana",
+    ".config/Exodus",
+    ".config/atomic",
+    ".config/Ledger Live",
+    ".config/sui",
+    ".foundry/keystores",
+    // browsers, mail, messengers: sessions are passwords too
+    ".mozilla",
+    ".librewolf",
+    ".config/mozilla",
+    ".config/google-chrome",
+    ".config/google-chrome-beta",
+    ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge",
+    ".config/vivaldi",
+    ".config/opera",
+    ".config/Arc",
+    ".cache/mozilla",
+    ".cache/google-chrome",
+    ".cache/chromium",
+    "snap/firefox",
+    "snap/chromium",
+    ".var/app",
+    ".thunderbird",
+    ".local/share/evolution",
+    ".config/evolution",
+    ".config/Slack",
+    ".config/discord",
+    ".config/Signal",
+    ".config/Element",
+    ".config/teams",
+    ".config/Microsoft",
+    ".local/share/TelegramDesktop",
+    ".config/Code/User/globalStorage",
+    ".config/Cursor/User/globalStorage",
+    ".config/filezilla",
+    ".config/remmina",
+    ".local/share/remmina",
+    ".config/hexchat",
+    ".config/weechat",
+    ".weechat",
+    ".irssi",
+    ".msmtprc",
+    ".muttrc",
+    ".config/mutt",
+    ".config/neomutt",
+    ".fetchmailrc",
+    ".mbsyncrc",
+    ".davfs2",
+    ".smbcredentials",
+    ".config/neofetch/secrets",
+    ".rhosts",
+    ".Xauthority",
+    ".ICEauthority",
+    ".local/share/atuin",
+    "Library/Keychains",
+    "Library/Cookies",
+    "Library/Messages",
+    "Library/Mail",
+    "Library/Application Support/Google/Chrome",
+    "Library/Application Support/Firefox",
+    "Library/Application Support/BraveSoftware",
+    "Library/Application Support/Slack",
+    "Library/Application Support/1Password",
+    // what was typed, passwords on command lines included
+    ".bash_history",
+    ".zsh_history",
+    ".zhistory",
+    ".histfile",
+    ".history",
+    ".sh_history",
+    ".ksh_history",
+    ".local/share/fish/fish_history",
+    ".python_history",
+    ".node_repl_history",
+    ".irb_history",
+    ".psql_history",
+    ".mysql_history",
+    ".sqlite_history",
+    ".rediscli_history",
+    ".lesshst",
+    ".viminfo",
+    ".wget-hsts",
+];
+
+/// In any folder: what git, editors, agents, shells and builders obey when they come by.
+const OBEYED: &[&str] = &[
+    ".gitmodules",
+    ".gitconfig",
+    // agents
+    ".mcp.json",
+    "mcp.json",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".claude/commands",
+    ".claude/agents",
+    ".claude/hooks",
+    ".claude/skills",
+    ".claude/plugins",
+    ".claude/CLAUDE.md",
+    ".claude.json",
+    ".codex",
+    ".cursor",
+    ".gemini",
+    ".opencode",
+    "opencode.json",
+    "opencode.jsonc",
+    ".openclaw",
+    ".continue",
+    ".windsurf",
+    ".roo",
+    ".kiro",
+    ".amp",
+    ".goose",
+    ".junie",
+    ".agents",
+    ".agent",
+    ".metier",
+    ".aider.conf.yml",
+    ".cursorrules",
+    ".windsurfrules",
+    ".clinerules",
+    ".roorules",
+    ".goosehints",
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    "GEMINI.md",
+    ".github/workflows",
+    ".github/actions",
+    ".github/copilot-instructions.md",
+    ".github/hooks",
+    ".gitlab-ci.yml",
+    // editors
+    ".vscode",
+    ".idea",
+    ".zed",
+    ".devcontainer",
+    ".exrc",
+    ".vimrc",
+    ".nvimrc",
+    ".nvim.lua",
+    ".lvimrc",
+    ".emacs",
+    ".dir-locals.el",
+    ".gdbinit",
+    ".lldbinit",
+    // shells and what hooks into them
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".inputrc",
+    ".tmux.conf",
+    ".screenrc",
+    ".envrc",
+    ".mise.toml",
+    "mise.toml",
+    // builders and runners that start what a file names
+    ".husky",
+    ".pre-commit-config.yaml",
+    "lefthook.yml",
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".pnpmfile.cjs",
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".pythonrc",
+    ".pythonrc.py",
+    ".pystartup",
+];
+
+/// Below the home, besides the above: what starts with the session, and where programs are looked for.
+const OBEYED_AT_HOME: &[&str] = &[
+    ".ssh",
+    ".gnupg",
+    ".config/git",
+    ".config/fish",
+    ".config/nushell",
+    ".config/zsh",
+    ".config/autostart",
+    ".config/autostart-scripts",
+    ".config/systemd",
+    ".config/environment.d",
+    ".config/plasma-workspace",
+    ".config/nvim",
+    ".config/direnv",
+    ".config/tmux",
+    ".config/mise",
+    ".config/metier",
+    ".local/share/metier",
+    ".local/state/metier",
+    ".local/share/systemd",
+    ".local/share/applications",
+    ".local/share/dbus-1",
+    ".config/Code/User",
+    ".config/Cursor/User",
+    ".config/zed",
+    ".config/opencode",
+    ".config/goose",
+    ".claude",
+    ".vim",
+    ".emacs.d",
+    ".oh-my-zsh",
+    ".xinitrc",
+    ".xprofile",
+    ".xsession",
+    ".xsessionrc",
+    ".pam_environment",
+    ".cargo/bin",
+    ".local/bin",
+    "bin",
+    ".docker/config.json",
+    "Library/LaunchAgents",
+];
+
+/// Belong to nobody's home, but to the user nevertheless.
+const OBEYED_ANYWHERE: &[&str] = &["/var/spool/cron", "/etc/cron.d", "/etc/profile.d"];
+
+/// In a repository: what git runs, or what tells it where to look for that.
+const GIT_OBEYED: &[&str] = &[
+    "hooks",
+    "config",
+    "config.worktree",
+    "commondir",
+    "modules",
+    "info",
+];
+
+/// What nearly every program needs to read, and the toolchains behind the entries of `PATH`; never a whole home.
+///
+/// Harmless devices are not in it: those everybody gets.
 #[must_use]
-pub fn system_read(_path_dirs: &[PathBuf], _home: Option<&Path>) -> Vec<PathBuf> {
-    SYSTEM.iter().map(PathBuf::from).collect()
+pub fn system_read(path_dirs: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
+    for folder in path_dirs.iter().filter(|folder| folder.is_absolute()) {
+        toolchain(folder, home, &mut found);
+        for interpreter in INTERPRETERS {
+            // A program of a virtual environment is a link to the real one, with its library beside it there.
+            let Ok(real) = folder.join(interpreter).canonicalize() else {
+                continue;
+            };
+            if let Some(folder) = real.parent() {
+                toolchain(folder, home, &mut found);
+            }
+        }
+    }
+    let is_home = |path: &Path| home.is_some_and(|home| home.starts_with(path));
+    found.retain(|path| !is_home(path) && path.exists());
+    found.sort_unstable();
+    // What lies below an entry that stays is in it already.
+    let mut kept: Vec<PathBuf> = Vec::with_capacity(found.len());
+    for path in found {
+        if !kept.last().is_some_and(|above| path.starts_with(above)) {
+            kept.push(path);
+        }
+    }
+    kept
 }
 
-/// Where keys are.
-#[must_use]
-pub fn credential_places(_home: &Path) -> Vec<PathBuf> {
-    Vec::new()
+fn toolchain(folder: &Path, home: Option<&Path>, found: &mut Vec<PathBuf>) {
+    if folder.parent().is_none() || home == Some(folder) {
+        return;
+    }
+    let named = |path: &&Path| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| TOOL_ROOTS.contains(&name))
+    };
+    if let Some(root) = folder.ancestors().find(named) {
+        found.push(root.to_owned());
+        return;
+    }
+    found.push(folder.to_owned());
+    // `~/.cargo/bin/cargo` is a door to what is in `~/.rustup`.
+    if folder.ends_with(".cargo/bin")
+        && let Some(above) = folder.parent().and_then(Path::parent)
+    {
+        found.push(above.join(".rustup"));
+    }
+    let is_bin = folder
+        .file_name()
+        .is_some_and(|name| name == "bin" || name == "sbin");
+    let Some(root) = folder
+        .parent()
+        .filter(|root| is_bin && root.parent().is_some())
+    else {
+        return;
+    };
+    // `~/bin` has the home beside it, not a toolchain.
+    if home != Some(root) && (root.join("lib").is_dir() || root.join("lib64").is_dir()) {
+        found.extend(BESIDE_BIN.iter().map(|name| root.join(name)));
+    }
 }
 
-/// What others obey.
+/// Where keys, passwords, sessions and histories are, below a home. They need not exist.
 #[must_use]
-pub fn protected_places(_home: Option<&Path>, _writable_root: &Path) -> Vec<PathBuf> {
-    Vec::new()
+pub fn credential_places(home: &Path) -> Vec<PathBuf> {
+    CREDENTIALS.iter().map(|place| home.join(place)).collect()
+}
+
+/// What others run or obey, in a folder that a child may write and in the home. They need not exist.
+///
+/// A `.git` folder is protected in part, so that there can be commits. Where there is none, the whole name is: a new
+/// repository is new hooks, and a settings file that makes git run programs.
+#[must_use]
+pub fn protected_places(home: Option<&Path>, writable_root: &Path) -> Vec<PathBuf> {
+    let mut places: Vec<PathBuf> = OBEYED_ANYWHERE.iter().map(PathBuf::from).collect();
+    let mut bases = vec![writable_root];
+    bases.extend(home.filter(|home| *home != writable_root));
+    for base in bases {
+        places.extend(OBEYED.iter().map(|place| base.join(place)));
+        let git = base.join(".git");
+        let is_folder = git.symlink_metadata().is_ok_and(|found| found.is_dir());
+        if is_folder {
+            places.extend(GIT_OBEYED.iter().map(|place| git.join(place)));
+        } else {
+            places.push(git);
+        }
+    }
+    if let Some(home) = home {
+        places.extend(OBEYED_AT_HOME.iter().map(|place| home.join(place)));
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_home_is_never_readable_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path();
+        for place in [
+            "bin",
+            "lib",
+            ".local/bin",
+            ".local/lib",
+            ".local/share/keyrings",
+            ".pyenv/shims",
+        ] {
+            fs::create_dir_all(home.join(place)).unwrap();
+        }
+        let dirs = ["", "bin", ".local/bin", ".pyenv/shims"].map(|place| home.join(place));
+        let read = system_read(&dirs, Some(home));
+        let ours: Vec<_> = read
+            .iter()
+            .filter_map(|path| path.strip_prefix(home).ok())
+            .collect();
+        let expected = [".local/bin", ".local/lib", ".pyenv", "bin"].map(Path::new);
+        assert_eq!(ours, expected);
+        assert!(!read.iter().any(|path| home.starts_with(path)), "{read:?}");
+    }
+
+    #[test]
+    fn nothing_that_is_readable_everywhere_is_a_credential() {
+        let home = Path::new("/home/somebody");
+        for secret in credential_places(home) {
+            for system in SYSTEM {
+                assert!(!secret.starts_with(system), "{}", secret.display());
+            }
+        }
+    }
+
+    #[test]
+    fn a_repository_that_is_not_there_is_protected_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        assert!(protected_places(None, root).contains(&root.join(".git")));
+        fs::create_dir(root.join(".git")).unwrap();
+        let places = protected_places(None, root);
+        assert!(!places.contains(&root.join(".git")));
+        assert!(places.contains(&root.join(".git/hooks")));
+    }
+
+    #[test]
+    fn tables_have_no_entry_twice() {
+        for table in [SYSTEM, CREDENTIALS, OBEYED, OBEYED_AT_HOME, TOOL_ROOTS] {
+            let mut sorted = table.to_vec();
+            sorted.sort_unstable();
+            sorted.dedup();
+            assert_eq!(sorted.len(), table.len());
+        }
+    }
 }

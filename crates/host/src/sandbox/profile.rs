@@ -125,6 +125,12 @@ impl Profile {
         write.sort_unstable();
         write.dedup();
         protect.extend(existing(&self.protect));
+        // The rest is out of reach anyway.
+        protect.retain(|place| {
+            write
+                .iter()
+                .any(|root| place.starts_with(root) || root.starts_with(place))
+        });
         protect.sort_unstable();
         protect.dedup();
         Ok(Self {

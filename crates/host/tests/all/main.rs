@@ -7,5 +7,6 @@
     reason = "a test that can't set up its room has to stop"
 )]
 
+mod calls;
 mod room;
 mod start;

@@ -17,6 +17,11 @@ pub(crate) fn shim() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_metier-exec"))
 }
 
+/// The program that tries things.
+pub(crate) fn probe() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_metier-probe"))
+}
+
 /// A closed room.
 pub(crate) struct Room {
     folder: tempfile::TempDir,
@@ -34,8 +39,10 @@ impl Room {
         fs::create_dir_all(folder.path().join("home/work")).expect("a workspace");
         let path = std::env::var_os("PATH").unwrap_or_default();
         let dirs: Vec<PathBuf> = std::env::split_paths(&path).collect();
+        let mut read = system_read(&dirs, None);
+        read.push(probe().to_owned());
         let profile = Profile {
-            read: system_read(&dirs, None),
+            read,
             write: vec![folder.path().join("home/work")],
             ..Profile::default()
         };
@@ -87,6 +94,12 @@ impl Room {
     /// Runs a script of the shell.
     pub(crate) fn sh(&self, script: &str) -> Outcome {
         self.run("/bin/sh", &["-c", script]).expect("an outcome")
+    }
+
+    /// Runs the program that tries things.
+    pub(crate) fn probe(&self, args: &[&str]) -> Outcome {
+        let program = probe().to_str().expect("a readable path");
+        self.run(program, args).expect("an outcome")
     }
 }
 
