@@ -151,7 +151,7 @@ pub fn render(
 
 fn command(piece: &Piece<'_>) -> Option<String> {
     match piece {
-        Piece::Command { command, .. } => Some((*command).to_owned()),
+        Piece::Command(command) => Some(command.text.to_owned()),
         _ => None,
     }
 }
@@ -202,7 +202,8 @@ fn fill(
                     }
                 }
             }
-            Piece::Command { source, .. } | Piece::Read { source, .. } => out.push_str(source),
+            Piece::Command(command) => out.push_str(command.source),
+            Piece::Read { source, .. } => out.push_str(source),
         }
     }
     if !taken {

@@ -31,6 +31,7 @@ use std::fmt;
 use std::ops::Range;
 
 pub use programs::Runs;
+pub(crate) use programs::runs;
 
 /// The longest text that is read.
 pub const MAX_TEXT: usize = 64 * 1024;
@@ -310,7 +311,7 @@ impl Simple {
     /// Which of its arguments the program runs.
     #[must_use]
     pub fn runs(&self) -> Runs {
-        programs::runs(&self.words)
+        runs(&self.words)
     }
 
     /// Whether it may change what later commands mean or where they find things: `export PATH=…`, `set`, `cd`,

@@ -92,6 +92,10 @@ const WRAPPERS: &[Wrapper] = &[
         long_values: &["max-args", "max-procs", "delimiter", "replace", "max-lines"],
         ..wrapper("xargs", "0rtxop", "ILnPsdE")
     },
+    wrapper("npx", "yq", "p"),
+    wrapper("pnpx", "", ""),
+    wrapper("bunx", "", ""),
+    wrapper("uvx", "", "p"),
     wrapper("busybox", "", ""),
     wrapper("toybox", "", ""),
     Wrapper {
@@ -136,11 +140,11 @@ const INTERPRETERS: &[Interpreter] = &[
     interpreter(&["pwsh", "powershell", "cmd"], "cCek/", &["command"], ""),
     Interpreter {
         bare: true,
-        ..interpreter(&["awk", "gawk", "mawk", "nawk"], "e", &["source"], "Fvfi")
+        ..interpreter(&["awk", "gawk", "mawk", "nawk"], "e", &["source"], "Fvi")
     },
     Interpreter {
         bare: true,
-        ..interpreter(&["sed", "gsed"], "e", &["expression"], "fl")
+        ..interpreter(&["sed", "gsed"], "e", &["expression"], "l")
     },
 ];
 
@@ -166,46 +170,39 @@ const ALL_CODE: &[&str] = &["eval", "trap", "ssh", "watch", "parallel", "su", "s
 const UNCLEAR: &[&str] = &[
     "at",
     "batch",
+    "bind",
+    "compgen",
+    "complete",
+    "coproc",
     "crontab",
     "deno",
-    "docker",
     "emacs",
     "entr",
+    "fc",
     "flock",
     "gdb",
-    "kubectl",
+    "gmake",
     "ltrace",
     "make",
-    "gmake",
-    "nerdctl",
-    "npx",
+    "mapfile",
     "nsenter",
     "nvim",
     "pipx",
-    "pnpx",
-    "podman",
-    "bunx",
+    "readarray",
     "runuser",
     "screen",
     "strace",
     "systemd-run",
     "tmux",
     "unshare",
-    "uvx",
     "vi",
     "vim",
-    "mapfile",
-    "readarray",
-    "complete",
-    "compgen",
-    "bind",
-    "systemctl",
-    "launchctl",
-    "coproc",
-    "fc",
 ];
 
-/// (program, words or their beginnings): only with one of these does it run an argument.
+/// Words with which containers run something.
+const CONTAINERS: &[&str] = &["exec", "run", "create", "build", "compose"];
+
+/// (program, words or beginnings of options): only with one of these does it run an argument.
 const SOMETIMES: &[(&str, &[&str])] = &[
     ("fd", &["-x", "-X", "--exec"]),
     ("fdfind", &["-x", "-X", "--exec"]),
@@ -240,6 +237,10 @@ const SOMETIMES: &[(&str, &[&str])] = &[
             "--info-script",
         ],
     ),
+    ("docker", CONTAINERS),
+    ("podman", CONTAINERS),
+    ("nerdctl", CONTAINERS),
+    ("kubectl", &["exec", "run", "debug"]),
     ("rsync", &["-e", "--rsh", "--rsync-path"]),
     ("man", &["-P", "--pager", "-H"]),
     ("npm", &["exec", "x"]),
@@ -280,7 +281,7 @@ const CHANGES: &[&str] = &[
     "command",
 ];
 
-pub(super) fn runs(words: &[Word]) -> Runs {
+pub(crate) fn runs(words: &[Word]) -> Runs {
     let Some(first) = words.first() else {
         return Runs::Nothing;
     };
@@ -303,8 +304,12 @@ pub(super) fn runs(words: &[Word]) -> Runs {
     }
     if let Some((_, marks)) = SOMETIMES.iter().find(|(name, _)| *name == program) {
         let marked = |word: &Word| {
+            let fits = |mark: &&str, text: &str| match mark.starts_with('-') {
+                true => text.starts_with(mark),
+                false => text == *mark,
+            };
             word.literal()
-                .is_some_and(|text| marks.iter().any(|mark| text.starts_with(mark)))
+                .is_some_and(|text| marks.iter().any(|mark| fits(mark, text)))
         };
         return if words[1..].iter().any(marked) {
             Runs::Unclear
@@ -449,6 +454,7 @@ fn interpreted(language: &Interpreter, words: &[Word]) -> Runs {
                 at += 1;
                 break;
             }
+            Some("-f") if language.bare => return Runs::File { at: at + 1 },
             Some(text) if text.starts_with('-') && text.len() > 1 => {
                 let takes = text.len() == 2 && language.values.contains(&text[1..]);
                 at += if takes { 2 } else { 1 };

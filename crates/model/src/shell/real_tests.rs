@@ -181,15 +181,14 @@ fn random_text(dice: &mut Dice) -> String {
         .collect()
 }
 
-/// Whether `p id` is among the commands, or may be.
+/// Whether `p id` is among the commands, or may be: an unknown program may be any.
 fn is_listed(line: &Line, id: &str) -> bool {
     line.commands.iter().any(|simple| {
-        let known = simple.program().is_none_or(|program| program == "p");
-        known
-            && simple
-                .words
-                .get(1)
-                .is_none_or(|word| word.literal().is_none_or(|text| text == id))
+        let fits = |word: &Word| word.literal().is_none_or(|text| text == id);
+        match simple.program() {
+            None => !simple.words.is_empty(),
+            Some(program) => program == "p" && simple.words.get(1).is_some_and(fits),
+        }
     })
 }
 

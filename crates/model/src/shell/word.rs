@@ -15,6 +15,22 @@ impl Word {
         Self { literal, parts }
     }
 
+    /// Puts quoted text in the place of parameters whose value is known after all.
+    pub(crate) fn fill(&mut self, value: impl Fn(&str) -> Option<String>) {
+        for part in &mut self.parts {
+            let Part::Parameter {
+                name, plain: true, ..
+            } = part
+            else {
+                continue;
+            };
+            if let Some(text) = value(name) {
+                *part = Part::Literal { text, quoted: true };
+            }
+        }
+        *self = Self::from_parts(std::mem::take(&mut self.parts));
+    }
+
     pub(super) fn dynamic(part: Part) -> Self {
         Self::from_parts(vec![part])
     }

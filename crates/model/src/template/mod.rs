@@ -10,6 +10,21 @@
 //! !read references/style.md   →  Read("references/style.md")
 //! Branch: !`git branch`       →  Prose("Branch: "), Command("git branch")
 //! ```
+//!
+//! A placeholder inside a command becomes a reference to a parameter, never text: see [`Script`].
+
+mod invocation;
+mod script;
+
+#[cfg(test)]
+mod real_tests;
+#[cfg(test)]
+mod script_tests;
+#[cfg(test)]
+mod tests;
+
+pub use invocation::{Invocation, MAX_ARGUMENT, MAX_PARAMETERS, Refusal, Values};
+pub use script::{Carries, Command, Reason, Recipe, Refused, Script, Slot};
 
 /// One piece of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,13 +39,8 @@ pub enum Piece<'a> {
     Named(usize),
     /// `${METIER_SKILL_DIR}` and its aliases, `{baseDir}`.
     Variable(Variable),
-    /// A shell command; `source` is how it stands in the body.
-    Command {
-        /// What to run.
-        command: &'a str,
-        /// How it stands in the body.
-        source: &'a str,
-    },
+    /// A shell command.
+    Command(Command<'a>),
     /// `!read path`.
     Read {
         /// A path below the skill's folder.
@@ -75,11 +85,13 @@ pub struct Placeholders<'a> {
 /// Cuts a body into pieces.
 #[must_use]
 pub fn parse<'a>(body: &'a str, placeholders: Placeholders<'_>) -> Vec<Piece<'a>> {
-    let positional = placeholders.declared || body.contains("$ARGUMENTS");
     let mut parser = Parser {
         body,
-        placeholders,
-        positional,
+        spellings: Spellings {
+            names: placeholders.names,
+            declared: placeholders.declared,
+            positional: placeholders.declared || body.contains("$ARGUMENTS"),
+        },
         pieces: Vec::new(),
         prose: 0,
     };
@@ -89,8 +101,7 @@ pub fn parse<'a>(body: &'a str, placeholders: Placeholders<'_>) -> Vec<Piece<'a>
 
 struct Parser<'a, 'n> {
     body: &'a str,
-    placeholders: Placeholders<'n>,
-    positional: bool,
+    spellings: Spellings<'n>,
     pieces: Vec<Piece<'a>>,
     /// Where the prose that is not yet a piece starts.
     prose: usize,
@@ -135,6 +146,14 @@ impl<'a> Parser<'a, '_> {
         self.prose = next;
     }
 
+    fn command(&self, source: &'a str, text: &'a str) -> Piece<'a> {
+        Piece::Command(Command {
+            source,
+            text,
+            script: Script::prepare(text, self.spellings),
+        })
+    }
+
     fn push(&mut self, piece: Piece<'a>, at: usize, next: usize) {
         self.flush(at, next);
         self.pieces.push(piece);
@@ -149,10 +168,7 @@ impl<'a> Parser<'a, '_> {
         };
         let piece = match command.strip_prefix("read ").map(str::trim) {
             Some(path) if !path.is_empty() => Piece::Read { path, source: text },
-            _ => Piece::Command {
-                command: command.trim_end(),
-                source: text,
-            },
+            _ => self.command(text, command.trim_end()),
         };
         self.push(piece, start, stop);
         end
@@ -169,10 +185,8 @@ impl<'a> Parser<'a, '_> {
             match close {
                 Some(close) if free && close > index + 2 => {
                     self.placeholders_in(from, index);
-                    let piece = Piece::Command {
-                        command: &self.body[index + 2..close],
-                        source: &self.body[index..=close],
-                    };
+                    let piece =
+                        self.command(&self.body[index..=close], &self.body[index + 2..close]);
                     self.push(piece, index, close + 1);
                     from = close + 1;
                 }
@@ -197,10 +211,7 @@ impl<'a> Parser<'a, '_> {
         for (at, end, line) in close {
             if line.trim() == mark {
                 let source = self.body[start..end].trim_end_matches('\n');
-                let piece = Piece::Command {
-                    command: self.body[content..at].trim_end(),
-                    source,
-                };
+                let piece = self.command(source, self.body[content..at].trim_end());
                 self.push(piece, start, start + source.len());
                 return end;
             }
@@ -218,31 +229,62 @@ impl<'a> Parser<'a, '_> {
 
     /// A placeholder at `index`, or one byte of text; the offset behind it.
     fn placeholder(&mut self, index: usize, start: usize, end: usize) -> usize {
-        let rest = &self.body[index..end];
+        match self.spellings.at(self.body, start, index, end) {
+            Spelt::Text => index + 1,
+            Spelt::Escaped(length) => {
+                self.flush(index - 1, index);
+                index + length
+            }
+            Spelt::Piece(piece, length) => {
+                self.push(piece, index, index + length);
+                index + length
+            }
+        }
+    }
+}
+
+/// What counts as a placeholder in one body, in prose as in commands.
+#[derive(Clone, Copy, Debug)]
+struct Spellings<'n> {
+    names: &'n [Box<str>],
+    declared: bool,
+    positional: bool,
+}
+
+/// What stands at a `$` or `{`.
+enum Spelt<'a> {
+    Text,
+    /// An argument that a backslash made text; its length.
+    Escaped(usize),
+    /// A placeholder and its length.
+    Piece(Piece<'a>, usize),
+}
+
+impl Spellings<'_> {
+    /// What stands at `index` of `text`, where only `start..end` is looked at.
+    fn at<'a>(self, text: &'a str, start: usize, index: usize, end: usize) -> Spelt<'a> {
+        let rest = &text[index..end];
         if let Some((spelling, variable)) = VARIABLES
             .iter()
             .find(|(spelling, _)| rest.starts_with(spelling))
         {
-            self.push(Piece::Variable(*variable), index, index + spelling.len());
-            return index + spelling.len();
+            return Spelt::Piece(Piece::Variable(*variable), spelling.len());
         }
         let Some((piece, length)) = self.argument(rest) else {
-            return index + 1;
+            return Spelt::Text;
         };
-        let backslashes = self.body[start..index]
+        let backslashes = text[start..index]
             .bytes()
             .rev()
             .take_while(|byte| *byte == b'\\')
             .count();
         if backslashes == 1 {
-            self.flush(index - 1, index);
-            return index + length;
+            return Spelt::Escaped(length);
         }
-        self.push(piece, index, index + length);
-        index + length
+        Spelt::Piece(piece, length)
     }
 
-    fn argument(&self, rest: &'a str) -> Option<(Piece<'a>, usize)> {
+    fn argument(self, rest: &str) -> Option<(Piece<'_>, usize)> {
         let word = rest.strip_prefix('$')?;
         if let Some(behind) = word.strip_prefix("ARGUMENTS") {
             let index = behind
@@ -273,11 +315,7 @@ impl<'a> Parser<'a, '_> {
             let number = name[..digits].parse().ok()?;
             return Some((Piece::Argument(number, &rest[..=digits]), digits + 1));
         }
-        let position = self
-            .placeholders
-            .names
-            .iter()
-            .position(|known| &**known == name)?;
+        let position = self.names.iter().position(|known| &**known == name)?;
         Some((Piece::Named(position), length + 1))
     }
 }
@@ -320,146 +358,4 @@ pub fn split_arguments(text: &str) -> Vec<String> {
     }
     words.extend(word);
     words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(body: &str, declared: bool) -> Vec<Piece<'_>> {
-        let names = [Box::<str>::from("issue")];
-        let pieces = parse(
-            body,
-            Placeholders {
-                names: &names,
-                declared,
-            },
-        );
-        let source: String = pieces.iter().map(source).collect();
-        if !body.contains('\\') {
-            assert_eq!(source, body, "pieces put together are the body");
-        }
-        pieces
-    }
-
-    fn source<'a>(piece: &Piece<'a>) -> &'a str {
-        match piece {
-            Piece::Prose(text) | Piece::Argument(_, text) => text,
-            Piece::Command { source, .. } | Piece::Read { source, .. } => source,
-            Piece::Arguments => "$ARGUMENTS",
-            Piece::Named(_) => "$issue",
-            Piece::Variable(_) => "{baseDir}",
-        }
-    }
-
-    #[test]
-    fn placeholders() {
-        assert_eq!(
-            check("a $ARGUMENTS b", false),
-            [Piece::Prose("a "), Piece::Arguments, Piece::Prose(" b")]
-        );
-        assert_eq!(
-            check("$ARGUMENTS[1]", false),
-            [Piece::Argument(1, "$ARGUMENTS[1]")]
-        );
-        assert_eq!(
-            check("fix $issue now", false),
-            [Piece::Prose("fix "), Piece::Named(0), Piece::Prose(" now")]
-        );
-        assert_eq!(
-            check("in {baseDir}/x", false),
-            [
-                Piece::Prose("in "),
-                Piece::Variable(Variable::SkillDir),
-                Piece::Prose("/x")
-            ]
-        );
-    }
-
-    #[test]
-    fn shell_examples_stay_text() {
-        assert_eq!(
-            check("echo $1 $HOME ${x}", false),
-            [Piece::Prose("echo $1 $HOME ${x}")]
-        );
-        assert_eq!(check("$0", true), [Piece::Argument(0, "$0")]);
-        assert_eq!(
-            check("costs $100000", true),
-            [Piece::Prose("costs $100000")]
-        );
-    }
-
-    #[test]
-    fn a_single_backslash_escapes() {
-        assert_eq!(check("\\$ARGUMENTS", false), [Piece::Prose("$ARGUMENTS")]);
-        assert_eq!(
-            check("\\\\$ARGUMENTS", false),
-            [Piece::Prose("\\\\"), Piece::Arguments]
-        );
-    }
-
-    #[test]
-    fn commands() {
-        assert_eq!(
-            check("!git log\nx", false),
-            [
-                Piece::Command {
-                    command: "git log",
-                    source: "!git log"
-                },
-                Piece::Prose("\nx")
-            ]
-        );
-        assert_eq!(
-            check("!read a/b.md", false),
-            [Piece::Read {
-                path: "a/b.md",
-                source: "!read a/b.md"
-            }]
-        );
-        assert_eq!(
-            check("on !`git branch` now", false)[1],
-            Piece::Command {
-                command: "git branch",
-                source: "!`git branch`"
-            }
-        );
-        assert_eq!(
-            check("```!\nls\n```\n", false)[0],
-            Piece::Command {
-                command: "ls",
-                source: "```!\nls\n```"
-            }
-        );
-    }
-
-    #[test]
-    fn what_is_no_command() {
-        for body in [
-            "![image](x.png)",
-            "!important, read this",
-            "KEY=!`x`",
-            "```sh\n!ls\n```\n",
-            "~~~\n!`ls`\n~~~\n",
-            "！ls",
-            " !",
-            "!",
-            "```!\nls\n",
-        ] {
-            assert!(
-                check(body, false)
-                    .iter()
-                    .all(|piece| matches!(piece, Piece::Prose(_))),
-                "{body:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn arguments_split_like_a_shell() {
-        assert_eq!(
-            split_arguments(r#"a "b c" d\ e 'f"g' """#),
-            ["a", "b c", "d e", "f\"g", ""]
-        );
-    }
 }

@@ -1,0 +1,584 @@
+//! A command with its placeholders, made ready to run without a value ever becoming shell text.
+//!
+//! **Problem.** `gh pr view $ARGUMENTS` with the argument `1; rm -rf ~` must look up a strange pull request, and
+//! nothing else; `gh pr view 'no $ARGUMENTS'` can't be served at all, since a shell puts nothing into single quotes.
+//!
+//! **Decision.** Each placeholder becomes a reference to a variable of our own, `${__metier_0}`, and the text is read
+//! by [`crate::shell`]. Only a reference that the grammar found as a plain part of an argument is accepted, bare or
+//! in double quotes; everything else is [`Refused`], with the reason and what to write instead. So a placeholder
+//! in a place nobody thought of is refused, not run.
+//!
+//! ```text
+//! gh pr view $ARGUMENTS       →  gh pr view "${__metier_0_0}" "${__metier_0_1}"    each word of the user a word
+//! git log --grep "$ARGUMENTS" →  git log --grep "${__metier_0}"                    all of it one word
+//! echo "$(gh pr view $0)"     →  echo "$(gh pr view "${__metier_0}")"              the inner context counts
+//! ```
+//!
+//! Arguments may not be a program, the value of a variable, the target of a redirect, or program text for another
+//! interpreter (`sh -c "… $ARGUMENTS"`). Folders and the session id come from the host: they may be part of a program's
+//! path, a value or a target, but are quoted all the same.
+
+use std::fmt;
+
+use super::{Piece, Spellings, Spelt, Variable};
+use crate::shell::{self, Line, NotUnderstood, Part, Runs, Simple, Word, Zone};
+
+/// What our variables start with. The author's text may not use it.
+const PREFIX: &str = "__metier_";
+
+/// So many placeholders in one command are no mistake but an attack.
+const MAX_PLACEHOLDERS: usize = 64;
+
+/// A command of a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command<'a> {
+    /// How it stands in the body.
+    pub source: &'a str,
+    /// What the author wants to run, placeholders included.
+    pub text: &'a str,
+    /// The same, ready to run or refused.
+    pub script: Script,
+}
+
+/// What became of a command's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Script {
+    /// Every placeholder has a reference.
+    Ready(Recipe),
+    /// A placeholder stands where no value can be put safely.
+    Refused(Refused),
+}
+
+/// A command whose values are still missing; [`Recipe::instantiate`] puts them beside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recipe {
+    pub(super) parts: Vec<Fragment>,
+    pub(super) slots: Vec<Slot>,
+    text: String,
+}
+
+/// A stretch of script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fragment {
+    /// The author's text.
+    Text(String),
+    /// The slot with this number.
+    Slot(usize),
+}
+
+/// One placeholder in a script, and what is known about its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// What is put there.
+    pub carries: Carries,
+    /// Whether a value that starts with `-` would be taken for an option: the word starts with it, and no `--`
+    /// stands before.
+    pub option_risk: bool,
+    /// The placeholder as written.
+    pub placeholder: String,
+    /// Whether it stands in double quotes.
+    pub(super) quoted: bool,
+    /// Whether it is the whole word, so that no value means no word.
+    pub(super) alone: bool,
+}
+
+/// What a slot carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// All words, each as a word of its own.
+    All,
+    /// The whole argument text as one string.
+    Text,
+    /// The word with this index, counted from zero. A missing one is refused.
+    Word(usize),
+    /// The named argument at this position. A missing one is empty.
+    Named(usize),
+    /// What the host knows.
+    Variable(Variable),
+}
+
+/// A placeholder that can't be served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The placeholder as written.
+    pub placeholder: String,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why a placeholder can't be served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// In `'…'`.
+    SingleQuotes,
+    /// In `$'…'`.
+    DollarQuotes,
+    /// In a heredoc, whose reader may take it for code.
+    HereDocument,
+    /// In a comment.
+    Comment,
+    /// In backticks, which take backslashes off.
+    Backticks,
+    /// In `${…}`.
+    Expansion,
+    /// In `[[ … ]]`, where it may be a pattern.
+    Test,
+    /// As (part of) a program's name.
+    Program,
+    /// As the value of a variable.
+    Assignment,
+    /// As the target of a redirect.
+    Redirect,
+    /// As program text, or where it might become some: `sh -c "… $ARGUMENTS"`, `env $ARGUMENTS`.
+    Code,
+    /// Somewhere else than in an argument.
+    Elsewhere,
+    /// The command uses the names that references have.
+    Reserved,
+    /// There are too many placeholders.
+    TooMany,
+    /// The command is not understood.
+    NotUnderstood(NotUnderstood),
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.placeholder;
+        match self.reason {
+            Reason::SingleQuotes | Reason::DollarQuotes => {
+                write!(
+                    f,
+                    "`{name}` stands in single quotes, into which a shell puts nothing: use double quotes"
+                )?;
+                if name.starts_with('$') && !name.starts_with("${") {
+                    write!(f, ", or write `\\{name}` to leave it to the command")?;
+                }
+                Ok(())
+            }
+            Reason::HereDocument => write!(
+                f,
+                "`{name}` stands in a heredoc, whose reader might run it: pass it as an argument, as in \
+                 `python3 - \"{name}\" <<'EOF'`"
+            ),
+            Reason::Comment => write!(f, "`{name}` stands in a comment: remove it"),
+            Reason::Backticks => write!(
+                f,
+                "`{name}` stands in backticks: write `$(…)` in their place"
+            ),
+            Reason::Expansion => write!(
+                f,
+                "`{name}` stands inside of `${{…}}`: use it as a word of its own, `\"{name}\"`"
+            ),
+            Reason::Test => write!(
+                f,
+                "`{name}` stands in `[[ … ]]`, where it might be a pattern: use `[ … \"{name}\" … ]`"
+            ),
+            Reason::Program => write!(
+                f,
+                "`{name}` stands in the place of a program: name the program, and give it `{name}` as an argument"
+            ),
+            Reason::Assignment => write!(
+                f,
+                "`{name}` is the value of a variable: use `\"{name}\"` directly where the variable is used"
+            ),
+            Reason::Redirect => write!(
+                f,
+                "`{name}` is the target of a redirect: give it to a program as an argument, as in `cat -- \"{name}\"`"
+            ),
+            Reason::Code => write!(
+                f,
+                "`{name}` might be run as a program: pass it as an argument to program text that does not hold it, as \
+                 in `sh -c 'echo \"$@\"' sh \"{name}\"`"
+            ),
+            Reason::Elsewhere => write!(
+                f,
+                "`{name}` stands where it is not an argument of a command: use it as a word of its own, `\"{name}\"`"
+            ),
+            Reason::Reserved => write!(
+                f,
+                "the command holds `{PREFIX}`, which is what `{name}` becomes: use another name"
+            ),
+            Reason::TooMany => write!(
+                f,
+                "the command holds more than {MAX_PLACEHOLDERS} placeholders, `{name}` among them: write a script"
+            ),
+            Reason::NotUnderstood(error) => write!(
+                f,
+                "it is not clear where `{name}` stands, since {error}: write a script, and give it `\"{name}\"` as an \
+                 argument"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Refused {}
+
+/// A placeholder on its way to a slot.
+struct Found<'a> {
+    source: &'a str,
+    carries: Carries,
+    /// Where its reference starts in the text.
+    at: usize,
+}
+
+impl Script {
+    /// Finds the placeholders of a command, and a reference for each.
+    pub(super) fn prepare(text: &str, spellings: Spellings<'_>) -> Self {
+        match recipe(text, spellings) {
+            Ok(recipe) => Self::Ready(recipe),
+            Err(refused) => Self::Refused(refused),
+        }
+    }
+}
+
+impl Recipe {
+    /// The script with one reference for each placeholder: what is to be judged.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The placeholders, in order; the reference of the first is `${__metier_0}`.
+    #[must_use]
+    pub fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// Every command that the script would run, with the host's values in their places and arguments left
+    /// open: `bash ${METIER_SKILL_DIR}/x.sh $ARGUMENTS` is `bash /skills/a/x.sh` with a dynamic word.
+    ///
+    /// # Errors
+    /// When the script is not understood, which only happens to one without placeholders.
+    pub fn line(&self, variable: impl Fn(Variable) -> String) -> Result<Line, NotUnderstood> {
+        let mut line = shell::parse(&self.text)?;
+        fill_variables(&mut line, &self.slots, variable);
+        Ok(line)
+    }
+}
+
+fn fill_variables(line: &mut Line, slots: &[Slot], variable: impl Fn(Variable) -> String) {
+    if slots.is_empty() {
+        return;
+    }
+    let value = |name: &str| match slots.get(slot_number(name)?)?.carries {
+        Carries::Variable(known) => Some(variable(known)),
+        _ => None,
+    };
+    for command in &mut line.commands {
+        let words = command.words.iter_mut();
+        let values = command.assignments.iter_mut().map(|one| &mut one.value);
+        let targets = command.redirects.iter_mut().map(|one| &mut one.target);
+        for word in words.chain(values).chain(targets) {
+            word.fill(value);
+        }
+    }
+}
+
+/// The number in `__metier_7`.
+fn slot_number(name: &str) -> Option<usize> {
+    name.strip_prefix(PREFIX)?.parse().ok()
+}
+
+/// The variable of a slot, or of one of its words.
+pub(super) fn variable_name(slot: usize, word: Option<usize>) -> String {
+    match word {
+        None => format!("{PREFIX}{slot}"),
+        Some(word) => format!("{PREFIX}{slot}_{word}"),
+    }
+}
+
+fn recipe(text: &str, spellings: Spellings<'_>) -> Result<Recipe, Refused> {
+    let draft = draft(text, |_| true, spellings);
+    let Some(first) = draft.found.first() else {
+        return Ok(draft.without_slots());
+    };
+    let refused = |found: &Found<'_>, reason| Refused {
+        placeholder: found.source.to_owned(),
+        reason,
+    };
+    if text.contains(PREFIX) {
+        return Err(refused(first, Reason::Reserved));
+    }
+    if draft.found.len() > MAX_PLACEHOLDERS {
+        return Err(refused(first, Reason::TooMany));
+    }
+    let understand = |text: &str| {
+        shell::parse(text).map_err(|error| refused(first, Reason::NotUnderstood(error)))
+    };
+    let line = understand(&draft.text)?;
+    // `awk '{ print $1 }'`: where arguments are not declared, that is no placeholder.
+    let spares: Vec<bool> = draft
+        .found
+        .iter()
+        .map(|found| {
+            !spellings.declared
+                && matches!(found.carries, Carries::Word(_))
+                && !found.source.starts_with("$ARGUMENTS")
+                && zone(&line, found.at) == Some(Zone::SingleQuotes)
+        })
+        .collect();
+    if !spares.contains(&true) {
+        return draft.placed(&line);
+    }
+    let kept = |number: usize| !spares.get(number).copied().unwrap_or_default();
+    let second = self::draft(text, kept, spellings);
+    if second.found.is_empty() {
+        return Ok(second.without_slots());
+    }
+    let line = understand(&second.text)?;
+    second.placed(&line)
+}
+
+/// A text with references in it, not yet judged.
+struct Draft<'a> {
+    parts: Vec<Fragment>,
+    text: String,
+    found: Vec<Found<'a>>,
+}
+
+/// Replaces the placeholders for which `kept` holds by references.
+fn draft<'a>(text: &'a str, kept: impl Fn(usize) -> bool, spellings: Spellings<'_>) -> Draft<'a> {
+    let mut draft = Draft {
+        parts: Vec::new(),
+        text: String::new(),
+        found: Vec::new(),
+    };
+    let (mut from, mut at, mut number) = (0, 0, 0);
+    while let Some(index) = text[at..].find(['$', '{']).map(|index| at + index) {
+        match spellings.at(text, 0, index, text.len()) {
+            Spelt::Text => at = index + 1,
+            Spelt::Escaped(length) => {
+                draft.literal(&text[from..index - 1]);
+                from = index;
+                at = index + length;
+            }
+            Spelt::Piece(piece, length) => {
+                at = index + length;
+                number += 1;
+                if let Some(carries) = carries(&piece)
+                    && kept(number - 1)
+                {
+                    draft.literal(&text[from..index]);
+                    draft.reference(&text[index..at], carries);
+                    from = at;
+                }
+            }
+        }
+    }
+    draft.literal(&text[from..]);
+    draft
+}
+
+fn carries(piece: &Piece<'_>) -> Option<Carries> {
+    match piece {
+        Piece::Arguments => Some(Carries::All),
+        Piece::Argument(index, _) => Some(Carries::Word(*index)),
+        Piece::Named(index) => Some(Carries::Named(*index)),
+        Piece::Variable(variable) => Some(Carries::Variable(*variable)),
+        Piece::Prose(_) | Piece::Command(_) | Piece::Read { .. } => None,
+    }
+}
+
+impl<'a> Draft<'a> {
+    fn literal(&mut self, text: &str) {
+        let text = text.replace("\r\n", "\n");
+        self.text.push_str(&text);
+        match self.parts.last_mut() {
+            Some(Fragment::Text(before)) => before.push_str(&text),
+            _ => self.parts.push(Fragment::Text(text)),
+        }
+    }
+
+    fn reference(&mut self, source: &'a str, carries: Carries) {
+        let number = self.found.len();
+        self.found.push(Found {
+            source,
+            carries,
+            at: self.text.len(),
+        });
+        self.text
+            .push_str(&format!("${{{}}}", variable_name(number, None)));
+        self.parts.push(Fragment::Slot(number));
+    }
+
+    fn without_slots(self) -> Recipe {
+        Recipe {
+            parts: self.parts,
+            slots: Vec::new(),
+            text: self.text,
+        }
+    }
+
+    /// Gives every reference its slot, or refuses.
+    fn placed(self, line: &Line) -> Result<Recipe, Refused> {
+        let mut slots: Vec<Slot> = self
+            .found
+            .iter()
+            .map(|found| Slot {
+                carries: found.carries,
+                option_risk: false,
+                placeholder: found.source.to_owned(),
+                quoted: false,
+                alone: false,
+            })
+            .collect();
+        let mut judged = line.clone();
+        // Where the host's folders are does not matter here, only that they are no options.
+        fill_variables(&mut judged, &slots, |_| "/".to_owned());
+        let places = places(line, slots.len());
+        for (number, (found, slot)) in self.found.iter().zip(&mut slots).enumerate() {
+            let place = places.get(number).copied().flatten();
+            settle(line, &judged, found, place, slot).map_err(|reason| Refused {
+                placeholder: found.source.to_owned(),
+                reason,
+            })?;
+        }
+        Ok(Recipe {
+            parts: self.parts,
+            slots,
+            text: self.text,
+        })
+    }
+}
+
+/// Where the grammar found a reference.
+#[derive(Clone, Copy)]
+struct Place {
+    command: usize,
+    role: Role,
+    quoted: bool,
+    leading: bool,
+    alone: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Role {
+    Word(usize),
+    Assignment,
+    Redirect,
+}
+
+fn places(line: &Line, count: usize) -> Vec<Option<Place>> {
+    let mut places = vec![None; count];
+    for (number, command) in line.commands.iter().enumerate() {
+        let words = command.words.iter().enumerate();
+        let words = words.map(|(at, word)| (Role::Word(at), word));
+        let values = command
+            .assignments
+            .iter()
+            .map(|one| (Role::Assignment, &one.value));
+        let targets = command
+            .redirects
+            .iter()
+            .map(|one| (Role::Redirect, &one.target));
+        for (role, word) in words.chain(values).chain(targets) {
+            let mut leading = true;
+            for part in word.parts() {
+                if let Part::Parameter {
+                    name,
+                    quoted,
+                    plain: true,
+                } = part
+                    && let Some(slot) = slot_number(name)
+                    && let Some(place) = places.get_mut(slot)
+                {
+                    *place = Some(Place {
+                        command: number,
+                        role,
+                        quoted: *quoted,
+                        leading,
+                        alone: word.parts().len() == 1,
+                    });
+                }
+                leading &= !matches!(part, Part::Literal { text, .. } if !text.is_empty());
+            }
+        }
+    }
+    places
+}
+
+/// The innermost zone around a place.
+fn zone(line: &Line, at: usize) -> Option<Zone> {
+    line.zones
+        .iter()
+        .filter(|(range, _)| range.contains(&at))
+        .min_by_key(|(range, _)| range.len())
+        .map(|(_, zone)| *zone)
+}
+
+/// Decides on one placeholder.
+fn settle(
+    line: &Line,
+    judged: &Line,
+    found: &Found<'_>,
+    place: Option<Place>,
+    slot: &mut Slot,
+) -> Result<(), Reason> {
+    if let Some(zone) = zone(line, found.at) {
+        return Err(match zone {
+            Zone::SingleQuotes => Reason::SingleQuotes,
+            Zone::DollarQuotes => Reason::DollarQuotes,
+            Zone::HereDocument => Reason::HereDocument,
+            Zone::Comment => Reason::Comment,
+            Zone::Backticks => Reason::Backticks,
+            Zone::Expansion => Reason::Expansion,
+            Zone::Test => Reason::Test,
+        });
+    }
+    let place = place.ok_or(Reason::Elsewhere)?;
+    let command = judged
+        .commands
+        .get(place.command)
+        .ok_or(Reason::Elsewhere)?;
+    slot.quoted = place.quoted;
+    slot.alone = place.alone;
+    if slot.quoted && slot.carries == Carries::All {
+        slot.carries = Carries::Text;
+    }
+    let trusted = matches!(slot.carries, Carries::Variable(_));
+    let index = match place.role {
+        Role::Word(index) => index,
+        Role::Assignment | Role::Redirect if trusted => return Ok(()),
+        Role::Assignment => return Err(Reason::Assignment),
+        Role::Redirect => return Err(Reason::Redirect),
+    };
+    let program = arguments_start(command, index, trusted)?;
+    let many = slot.carries == Carries::All;
+    let guarded = command
+        .words
+        .get(program + 1..index)
+        .is_some_and(|words| words.iter().any(|word| word.literal() == Some("--")));
+    slot.option_risk = !trusted && !guarded && (place.leading || many);
+    Ok(())
+}
+
+/// The word behind which everything is data for a program, given that the word at `index` may be anything.
+fn arguments_start(command: &Simple, index: usize, trusted: bool) -> Result<usize, Reason> {
+    let words: &[Word] = &command.words;
+    let mut from = 0;
+    loop {
+        if index <= from {
+            return if trusted {
+                Ok(from)
+            } else {
+                Err(Reason::Program)
+            };
+        }
+        let last = match shell::runs(&words[from..]) {
+            Runs::Nothing => return Ok(from),
+            Runs::Command { at } if index >= from + at || trusted => {
+                from += at;
+                continue;
+            }
+            Runs::File { .. } | Runs::Unclear if trusted => return Ok(from),
+            Runs::File { at } => from + at,
+            Runs::Code { until } => from + until,
+            Runs::Command { .. } | Runs::Unclear => return Err(Reason::Code),
+        };
+        return if index > last {
+            Ok(last)
+        } else {
+            Err(Reason::Code)
+        };
+    }
+}

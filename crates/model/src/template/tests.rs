@@ -1,0 +1,168 @@
+//! What is a placeholder, what is a command, and what is neither.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn check(body: &str, declared: bool) -> Vec<Piece<'_>> {
+    let names = [Box::<str>::from("issue")];
+    let pieces = parse(
+        body,
+        Placeholders {
+            names: &names,
+            declared,
+        },
+    );
+    let source: String = pieces.iter().map(source).collect();
+    if !body.contains('\\') {
+        assert_eq!(source, body, "pieces put together are the body");
+    }
+    pieces
+}
+
+fn source<'a>(piece: &Piece<'a>) -> &'a str {
+    match piece {
+        Piece::Prose(text) | Piece::Argument(_, text) => text,
+        Piece::Command(command) => command.source,
+        Piece::Read { source, .. } => source,
+        Piece::Arguments => "$ARGUMENTS",
+        Piece::Named(_) => "$issue",
+        Piece::Variable(_) => "{baseDir}",
+    }
+}
+
+#[test]
+fn placeholders() {
+    assert_eq!(
+        check("a $ARGUMENTS b", false),
+        [Piece::Prose("a "), Piece::Arguments, Piece::Prose(" b")]
+    );
+    assert_eq!(
+        check("$ARGUMENTS[1]", false),
+        [Piece::Argument(1, "$ARGUMENTS[1]")]
+    );
+    assert_eq!(
+        check("fix $issue now", false),
+        [Piece::Prose("fix "), Piece::Named(0), Piece::Prose(" now")]
+    );
+    assert_eq!(
+        check("in {baseDir}/x", false),
+        [
+            Piece::Prose("in "),
+            Piece::Variable(Variable::SkillDir),
+            Piece::Prose("/x")
+        ]
+    );
+}
+
+#[test]
+fn shell_examples_stay_text() {
+    assert_eq!(
+        check("echo $1 $HOME ${x}", false),
+        [Piece::Prose("echo $1 $HOME ${x}")]
+    );
+    assert_eq!(check("$0", true), [Piece::Argument(0, "$0")]);
+    assert_eq!(
+        check("costs $100000", true),
+        [Piece::Prose("costs $100000")]
+    );
+}
+
+#[test]
+fn a_single_backslash_escapes() {
+    assert_eq!(check("\\$ARGUMENTS", false), [Piece::Prose("$ARGUMENTS")]);
+    assert_eq!(
+        check("\\\\$ARGUMENTS", false),
+        [Piece::Prose("\\\\"), Piece::Arguments]
+    );
+}
+
+/// The commands of a body: how they stand there, and their text.
+fn commands(body: &str) -> Vec<(&str, &str)> {
+    let pieces = check(body, false);
+    pieces
+        .into_iter()
+        .filter_map(|piece| match piece {
+            Piece::Command(command) => Some((command.source, command.text)),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn four_forms_of_commands() {
+    assert_eq!(commands("!git log\nx"), [("!git log", "git log")]);
+    assert_eq!(commands("!git log  \r\nx"), [("!git log  ", "git log")]);
+    assert_eq!(
+        commands("on !`git branch` now, !`ls`"),
+        [("!`git branch`", "git branch"), ("!`ls`", "ls")]
+    );
+    assert_eq!(
+        commands("```!\nls\npwd\n```\n"),
+        [("```!\nls\npwd\n```", "ls\npwd")]
+    );
+    assert_eq!(
+        check("!read a/b.md", false),
+        [Piece::Read {
+            path: "a/b.md",
+            source: "!read a/b.md"
+        }]
+    );
+}
+
+#[test]
+fn what_is_no_command() {
+    for body in [
+        "![image](x.png)",
+        "!important, read this",
+        "KEY=!`x`",
+        "```sh\n!ls\n```\n",
+        "~~~\n!`ls`\n~~~\n",
+        "！ls",
+        "\u{200b}!ls",
+        "> !ls",
+        "| !ls |",
+        "  !ls",
+        "a!`ls`",
+        "!``",
+        " !",
+        "!",
+        "```!\nls\n",
+    ] {
+        assert!(
+            check(body, false)
+                .iter()
+                .all(|piece| matches!(piece, Piece::Prose(_))),
+            "{body:?}"
+        );
+    }
+}
+
+#[test]
+fn arguments_split_like_a_shell() {
+    assert_eq!(
+        split_arguments(r#"a "b c" d\ e 'f"g' """#),
+        ["a", "b c", "d e", "f\"g", ""]
+    );
+}
+
+proptest! {
+    #[test]
+    fn pieces_put_together_are_the_body(
+        tokens in prop::collection::vec(
+            prop::sample::select(vec![
+                "a", " ", "\n", "!", "`", "!`", "```", "```!\n", "~~~", "$ARGUMENTS", "$ARGUMENTS[0]", "$0", "$issue",
+                "{baseDir}", "read ", "ls", "'", "\"", "$(", ")", "${", "}", "\u{e9}", "\r\n",
+            ]),
+            0..30,
+        )
+    ) {
+        let body: String = tokens.concat();
+        check(&body, true);
+    }
+
+    #[test]
+    fn any_body_is_cut_without_panic(body in any::<String>()) {
+        check(&body, false);
+    }
+}
