@@ -232,10 +232,10 @@ impl ToolPattern {
         &self.written
     }
 
-    /// Whether it stands for every tool.
+    /// Whether it stands for tools that it doesn't name: `*`, `mcp__*`.
     #[must_use]
-    pub fn is_every(&self) -> bool {
-        self.which == Which::Every
+    pub fn names_no_tool(&self) -> bool {
+        matches!(self.which, Which::Every | Which::Mcp(None, _))
     }
 
     /// Whether it is written with a star for all there is: `*`, `Bash(*)`, `mcp__*`.
@@ -404,8 +404,10 @@ fn is_open(word: &str) -> bool {
 /// Whether a command may begin with these words, whatever it looks like.
 fn may_begin(command: &str, begin: &[Box<str>]) -> bool {
     let found = parts(command);
-    let may = |(found, word): (&&str, &Box<str>)| **found == **word || is_open(found);
-    may_be_more(command) || (found.len() >= begin.len() && found.iter().zip(begin).all(may))
+    let mut begin_and_found = begin.iter().zip(&found);
+    may_be_more(command)
+        || (found.len() >= begin.len()
+            && begin_and_found.all(|(word, found)| **word == **found || is_open(found)))
 }
 
 /// Whether two commands may be the same one.

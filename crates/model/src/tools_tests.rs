@@ -82,7 +82,7 @@ fn stars_are_understood_and_marked() {
     for text in ["Bash", "Bash(git:*)", "mcp__github", "Edit(src/**)"] {
         assert!(!tool(text).is_broad(), "{text}");
     }
-    assert!(tool("*").is_every() && !tool("Bash(*)").is_every());
+    assert!(tool("*").names_no_tool() && !tool("Bash(*)").names_no_tool());
     assert!(tool("Bash").covers(&tool("Bash(*)")) && tool("Bash(*)").covers(&tool("Bash")));
 }
 
