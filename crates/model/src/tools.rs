@@ -119,6 +119,9 @@ impl FromStr for ToolPattern {
                     !scope.is_empty() && in_pairs(scope) && !scope.contains(char::is_control)
                 };
                 let scope = scope.filter(fits).ok_or(ToolError::Scope)?;
+                if name.ends_with(char::is_whitespace) {
+                    return Err(ToolError::Scope);
+                }
                 match named(name, Scope::All)? {
                     Which::Named(name, _) => {
                         let scope = Scope::read(scope, &*name == COMMANDS);
@@ -197,16 +200,19 @@ impl ToolPattern {
     /// can't be told: a slip of the pen must not make it weaker.
     #[must_use]
     pub fn prohibiting(text: &str) -> Self {
-        let read = |error: ToolError| {
-            let name = text.split_once('(').map(|(name, _)| name.trim());
-            let which = name.and_then(|name| named(name, Scope::All).ok());
-            let which = which.filter(|_| error == ToolError::Scope);
+        let salvage = |error: ToolError| {
+            let name = text.split('(').next().unwrap_or_default().trim();
+            let which = match named(name, Scope::All) {
+                Ok(which) if error == ToolError::Scope => Some((name, which)),
+                _ => None,
+            };
+            let (written, which) = which.unwrap_or(("*", Which::Every));
             Self {
-                written: text.trim().into(),
-                which: which.unwrap_or(Which::Every),
+                written: written.into(),
+                which,
             }
         };
-        text.parse().unwrap_or_else(read)
+        text.parse().unwrap_or_else(salvage)
     }
 
     /// One call of a tool. Its argument may be any text: it is compared, not read.

@@ -203,7 +203,11 @@ fn a_prohibition_that_can_not_be_read_forbids_more() {
         let forbidden = ToolPattern::prohibiting(text);
         assert!(forbidden.overlaps(&tool(reaches)), "{text}");
     }
-    assert!(!ToolPattern::prohibiting("Bash(").overlaps(&tool("Read")));
+    for text in ["Bash(", "Bash (rm:*)", "Bash(rm))"] {
+        let forbidden = ToolPattern::prohibiting(text);
+        assert_eq!(forbidden, tool("Bash"), "what it does is what it shows");
+    }
+    assert_eq!(ToolPattern::prohibiting("Web*").as_str(), "*");
     assert_eq!(ToolPattern::prohibiting("write"), tool("write"));
 }
 

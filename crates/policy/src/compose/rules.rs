@@ -64,11 +64,13 @@ fn pipeline(set: &Set<'_>, faults: &mut Faults) {
     if missing.is_empty() {
         return;
     }
+    let which = match missing.as_slice() {
+        [one] => format!("`{one}` is not"),
+        _ => "neither is".to_owned(),
+    };
     let message = format!(
-        "a coding task goes through {}, and {} {} not in the set",
+        "a coding task goes through {}, and {which} in the set",
         list(&CODING_PIPELINE, "and"),
-        list(&missing, "and"),
-        if missing.len() == 1 { "is" } else { "are" }
     );
     let hint = format!("add {} to the set", list(&missing, "and"));
     let present = CODING_PIPELINE

@@ -144,11 +144,11 @@ fn unreadable(skill: &Manifest, faults: &mut Faults) {
         say(key, entry, "allows nothing".to_owned());
     }
     for (key, entry) in forbidding(skill).filter(|(_, entry)| unread(entry)) {
-        let effect = if ToolPattern::prohibiting(entry).names_no_tool() {
+        let pattern = ToolPattern::prohibiting(entry);
+        let effect = if pattern.names_no_tool() {
             "forbids every tool".to_owned()
         } else {
-            let tool = entry.split('(').next().unwrap_or_default().trim();
-            format!("forbids all of `{}`", visible(tool))
+            format!("forbids all of `{pattern}`")
         };
         say(key, entry, effect);
     }
