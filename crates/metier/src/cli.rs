@@ -5,7 +5,8 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 
 use crate::commands::{
-    completions, config, doctor, info, list, man, prompt, read, scan, show, trust, validate,
+    completions, compose, config, doctor, info, list, man, prompt, read, scan, show, trust,
+    validate,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -111,6 +112,7 @@ pub(crate) enum Command {
     Show(show::Args),
     Read(read::Args),
     Scan(scan::Args),
+    Compose(compose::Args),
     Doctor(doctor::Args),
     Trust(trust::Args),
     Config(config::Args),

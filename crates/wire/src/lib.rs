@@ -14,6 +14,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod baseline;
+mod compose;
 mod documents;
 mod info;
 mod json;
@@ -22,6 +23,7 @@ mod manifest;
 mod scan;
 
 pub use baseline::Baseline;
+pub use compose::{ComposeDocument, ComposeTools, FaultRow};
 pub use documents::{
     Check, ConfigDocument, ConfigValue, Doctor, ErrorBody, ErrorDocument, PromptDocument,
     PromptSkill, ReadDocument, RootRow, ShowDocument, TrustDocument, TrustRow, ValidateDocument,

@@ -1,6 +1,7 @@
 //! One file for each command: its arguments, whose comments are the help, and `run`.
 
 pub(crate) mod completions;
+pub(crate) mod compose;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod info;
@@ -41,6 +42,7 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(Command::Show(args)) => show::run(&open()?, args),
         Some(Command::Read(args)) => read::run(&open()?, args),
         Some(Command::Scan(args)) => scan::run(&open()?, args),
+        Some(Command::Compose(args)) => compose::run(&open()?, args),
         Some(Command::Doctor(args)) => doctor::run(&open_anyway()?, args),
         Some(Command::Trust(args)) => trust::run(&open_anyway()?, args),
         Some(Command::Config(args)) => config::run(&open_anyway()?, args),
