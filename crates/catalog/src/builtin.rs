@@ -22,7 +22,9 @@ macro_rules! builtins {
 builtins! {
     "core-tools": "SKILL.md";
     "git": "SKILL.md";
+    "opencode-implementer": "SKILL.md", "SKILL.yaml";
     "skill-author": "SKILL.md", "references/checklist.md", "references/frontmatter.md";
+    "specification-engine": "SKILL.md", "SKILL.yaml";
 }
 
 impl Builtin {

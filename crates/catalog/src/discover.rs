@@ -127,9 +127,10 @@ fn root_problem(path: &Path, why: &str) -> Diagnostic {
 }
 
 fn builtin_entry(skill: &'static Builtin, mode: Mode) -> Entry {
-    let skill_md = skill.file("SKILL.md");
+    let (skill_md, skill_yaml) = (skill.file("SKILL.md"), skill.file("SKILL.yaml"));
     let heads = Heads {
         skill_md: skill_md.map(|bytes| ("SKILL.md", bytes)),
+        skill_yaml: skill_yaml.map(|bytes| ("SKILL.yaml", bytes)),
         ..Heads::default()
     };
     let (card, diagnostics) = manifest_file::parse_card(Some(skill.name), &heads, mode);
@@ -138,7 +139,8 @@ fn builtin_entry(skill: &'static Builtin, mode: Mode) -> Entry {
         root: None,
         place: Place::Builtin(skill),
         files: ManifestFiles {
-            skill_md: Some("SKILL.md".into()),
+            skill_md: skill_md.map(|_| "SKILL.md".into()),
+            skill_yaml: skill_yaml.map(|_| "SKILL.yaml".into()),
             ..ManifestFiles::default()
         },
         card,

@@ -18,7 +18,6 @@ pub(crate) static WITHOUT_EFFECT: &[&str] = &[
     "skills.load.watch_debounce_ms",
     "skills.approved",
     "skills.security.allowed_command_prefixes",
-    "skills.security.on_conflict",
     "skills.security.on_command_error",
     "skills.registry_url",
     "skills.limits.max_llm_calls_per_turn",

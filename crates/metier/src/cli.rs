@@ -5,8 +5,8 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 
 use crate::commands::{
-    completions, config, doctor, exec, info, list, log, man, permissions, prompt, read, scan, show,
-    trust, validate,
+    completions, compose, config, doctor, exec, info, list, log, man, permissions, prompt, read,
+    scan, show, trust, validate,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -118,6 +118,7 @@ pub(crate) enum Command {
     Show(show::Args),
     Read(read::Args),
     Scan(scan::Args),
+    Compose(compose::Args),
     Doctor(doctor::Args),
     Exec(exec::Args),
     Trust(trust::Args),

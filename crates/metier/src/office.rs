@@ -8,14 +8,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use metier_catalog::{Entry, Place, Snapshot};
-use metier_config::Config;
-use metier_host::world::Surroundings;
-use metier_model::{Card, Permission, Scope};
-use metier_policy::{Approver, Changes, Grant, Identity, Meter, Rates, Terms, variables};
+use metier_catalog::Entry;
+use metier_policy::{Approver, Changes, Meter, Rates, Terms};
 use metier_runtime::{
-    Redactor,
     desk::{Desk, Refused},
+    premises::Premises,
 };
 use metier_store::Store;
 
@@ -108,6 +105,24 @@ impl<'s> Office<'s> {
         })
     }
 
+    /// What is at hand when a skill works.
+    pub(crate) fn premises(&self) -> Premises<'_> {
+        let machine = self.session.machine;
+        Premises {
+            desk: self.desk(),
+            config: &self.session.config,
+            variable: &|name| std::env::var_os(name),
+            shim: &self.shim,
+            work: &machine.work,
+            home: machine.home.as_deref(),
+            path: machine.path.as_deref(),
+            common: &self.common,
+            own: &self.own,
+            temporary: &self.temporary,
+            unsandboxed: self.session.global.unsandboxed,
+        }
+    }
+
     /// Who decides.
     pub(crate) fn desk(&self) -> Desk<'_> {
         Desk {
@@ -120,48 +135,6 @@ impl<'s> Office<'s> {
             meter: Meter::default(),
             session: self.id.clone(),
             once: Cell::new(0),
-        }
-    }
-
-    /// The values of the variables that a grant names: what the configuration sets for the skill, else this process's own.
-    pub(crate) fn named(&self, card: &Card, grant: &Grant) -> Vec<(String, OsString)> {
-        let configured = configured(&self.session.config, card);
-        let names =
-            grant
-                .allowed()
-                .iter()
-                .filter_map(|want| match (&want.scope, want.permission) {
-                    (Scope::Variable(name), Permission::EnvRead) => Some(name.to_string()),
-                    _ => None,
-                });
-        let value = |name: &str| {
-            let own = configured.iter().find(|(other, _)| other == name);
-            own.map(|(_, value)| OsString::from(value))
-                .or_else(|| std::env::var_os(name))
-        };
-        names
-            .filter_map(|name| Some((name.clone(), value(&name)?)))
-            .collect()
-    }
-
-    /// What surrounds a skill.
-    pub(crate) fn around<'a>(
-        &'a self,
-        folder: Option<&'a Path>,
-        named: &'a [(String, OsString)],
-    ) -> Surroundings<'a> {
-        let machine = self.session.machine;
-        Surroundings {
-            shim: &self.shim,
-            skill: folder,
-            work: &machine.work,
-            home: machine.home.as_deref(),
-            path: machine.path.as_deref(),
-            common: &self.common,
-            named,
-            own: &self.own,
-            temporary: &self.temporary,
-            unsandboxed: self.session.global.unsandboxed,
         }
     }
 }
@@ -196,48 +169,6 @@ fn terms(session: &Session<'_>) -> Terms {
         prefixes: prefixes.map(|prefixes| prefixes.iter().map(words).collect()),
         project: real(&session.machine.project),
         home: session.machine.home.as_deref().map(real),
-    }
-}
-
-/// The variables that the user's configuration sets for a skill, with their values.
-pub(crate) fn configured(config: &Config, card: &Card) -> Vec<(String, String)> {
-    let entry = config.entry(card.config_key());
-    let key = entry.api_key.as_ref().zip(card.primary_env.as_deref());
-    let mut found: Vec<(String, String)> = entry
-        .env
-        .iter()
-        .map(|(name, value)| (name.clone(), value.expose().to_owned()))
-        .collect();
-    found.extend(key.map(|(key, name)| (name.to_owned(), key.expose().to_owned())));
-    found
-}
-
-/// What must not be seen in any output: what the configuration sets, and whatever has the name of a secret.
-pub(crate) fn redactor(config: &Config, card: &Card, named: &[(String, OsString)]) -> Redactor {
-    let configured = configured(config, card);
-    let named: Vec<(String, String)> = named
-        .iter()
-        .filter(|(name, _)| variables::is_secret(name))
-        .map(|(name, value)| (name.clone(), value.to_string_lossy().into_owned()))
-        .collect();
-    let all = configured.iter().chain(&named);
-    Redactor::new(all.map(|(name, value)| (name.as_str(), value.as_str())))
-}
-
-/// Which skill this is, in which bytes.
-pub(crate) fn identity(entry: &Entry, held: &Snapshot) -> Identity {
-    Identity {
-        skill: entry.name().as_ref().into(),
-        source: entry.source,
-        digest: held.digest,
-    }
-}
-
-/// The folder of a skill; a built-in one has none.
-pub(crate) fn folder(entry: &Entry) -> Option<&Path> {
-    match &entry.place {
-        Place::Folder(path) => Some(path),
-        Place::Builtin(_) => None,
     }
 }
 

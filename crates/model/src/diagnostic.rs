@@ -205,6 +205,8 @@ codes! {
     UnknownWord = "unknown-word", warning, warning;
     /// A permission that does not exist.
     PermissionUnknown = "permission-unknown", error, error;
+    /// An entry of a list of tools is not a tool; it allows nothing.
+    ToolForm = "tool-form", warning, warning;
     /// SKILL.yaml and SKILL.md disagree on the name.
     NamesDisagree = "names-disagree", error, error;
     /// The sidecar file could not be read.

@@ -32,6 +32,7 @@ pub mod scope;
 pub mod shell;
 pub mod template;
 pub mod text;
+pub mod tools;
 mod words;
 mod yaml;
 
@@ -48,6 +49,7 @@ pub use permission::{Want, WantError};
 pub use read::{FileText, Files, Parsed, STANDARD_FIELDS, parse, parse_card, parse_thoroughly};
 pub use rules::{PatternRule, RuleMistake, rules_in_file, rules_in_manifest};
 pub use scope::Scope;
+pub use tools::{ToolError, ToolPattern};
 pub use words::{Backend, Digest, NotADigest, Os, SkillType, Source, Types, UnknownWord, Version};
 
 /// The body of a SKILL.md: what stands behind its frontmatter, or everything if it has none.

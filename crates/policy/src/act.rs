@@ -60,12 +60,17 @@ pub struct Line {
 }
 
 impl Line {
-    /// A line as its author wrote it, with what the shell is given for it.
+    /// A line as its author wrote it, what was understood of it, and what the shell is given for it.
     #[must_use]
-    pub fn new(text: &str, script: &str, parameters: Vec<String>) -> Self {
+    pub fn new(
+        text: &str,
+        understood: Option<&shell::Line>,
+        script: &str,
+        parameters: Vec<String>,
+    ) -> Self {
         Self {
             text: text.into(),
-            commands: shell::parse(text).ok().and_then(|line| commands(&line)),
+            commands: understood.and_then(commands),
             script: script.into(),
             parameters,
         }

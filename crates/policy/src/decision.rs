@@ -1,20 +1,27 @@
-//! Allow, ask, deny: of several opinions the strictest counts.
+//! Allowed, to be asked for, or denied; and which of several such answers counts.
 
 use std::fmt;
 
-/// What to do about something that a skill wants. The greater one wins, so the order of asking never matters.
+/// An answer, from the mildest to the strictest. Where several apply, the maximum wins, so that it never matters in
+/// which order they were given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Decision {
-    /// Do it.
+    /// Yes.
     Allow,
-    /// Ask somebody first.
+    /// Not without somebody's word.
     Ask,
-    /// Don't.
+    /// No.
     Deny,
 }
 
 impl Decision {
-    /// The stable word used in JSON.
+    /// The strictest of several answers. If nobody answered, nobody allowed it.
+    #[must_use]
+    pub fn strictest(answers: impl IntoIterator<Item = Self>) -> Self {
+        answers.into_iter().max().unwrap_or(Self::Deny)
+    }
+
+    /// The stable word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -28,5 +35,20 @@ impl Decision {
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_strictest_answer_wins_in_any_order() {
+        use Decision::{Allow, Ask, Deny};
+        assert_eq!(Decision::strictest([Allow, Ask]), Ask);
+        assert_eq!(Decision::strictest([Deny, Allow, Ask]), Deny);
+        assert_eq!(Allow.max(Deny), Deny.max(Allow));
+        assert_eq!(Decision::strictest([]), Deny, "silence allows nothing");
+        assert_eq!(Ask.to_string(), "ask");
     }
 }

@@ -60,7 +60,7 @@ pub fn check(cards: &[&Card]) -> Vec<Problem> {
             }
         }
     }
-    problems.extend(cycles(&edges).into_iter().map(Problem::Cycle));
+    problems.extend(circles(&edges).into_iter().map(Problem::Cycle));
     problems
 }
 
@@ -73,7 +73,8 @@ fn dependencies(card: &Card) -> impl Iterator<Item = (&Dependency, u32)> {
         })
 }
 
-fn version_fits(dependency: &Dependency, card: &Card) -> bool {
+/// Whether a card has a version that will do. A range that can't be read was reported where it stands.
+pub(crate) fn version_fits(dependency: &Dependency, card: &Card) -> bool {
     let Some(range) = dependency.version.as_deref() else {
         return true;
     };
@@ -90,7 +91,7 @@ fn version_fits(dependency: &Dependency, card: &Card) -> bool {
 const MAX_CIRCLES: usize = 20;
 
 /// Every circle once, starting at its smallest position.
-fn cycles(edges: &BTreeMap<usize, Vec<usize>>) -> Vec<Vec<usize>> {
+pub(crate) fn circles(edges: &BTreeMap<usize, Vec<usize>>) -> Vec<Vec<usize>> {
     let mut found = BTreeSet::new();
     let mut done = BTreeSet::new();
     for &start in edges.keys() {

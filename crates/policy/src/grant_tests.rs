@@ -346,7 +346,8 @@ fn a_line_is_read_as_a_shell_reads_it() {
         },
     );
     let permit = |text: &str| {
-        let act = Act::Line(Line::new(text, text, Vec::new()));
+        let understood = metier_model::shell::parse(text).ok();
+        let act = Act::Line(Line::new(text, understood.as_ref(), text, Vec::new()));
         grant.permit(act, &Meter::default()).is_ok()
     };
     for text in [

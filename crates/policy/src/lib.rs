@@ -11,18 +11,20 @@
 //! `shell:exec(gh pr view 7; id)`. One byte of the skill changes, and the question is open again.
 //!
 //! **In → out.** [`Card`](metier_model::Card) + [`Standing`] + [`Facts`] → [`Verdict`]; cards → [`dependencies::Problem`]s;
-//! [`Request`] + [`Answer`]s + [`Terms`] → [`Ruling`]; [`Grant`] + [`Act`] + [`Meter`] → [`Permit`].
+//! [`Member`]s → [`Composition`]; [`Request`] + [`Answer`]s + [`Terms`] → [`Ruling`]; [`Grant`] + [`Act`] + [`Meter`] → [`Permit`].
 //!
 //! **Invariants.** no I/O · a refusal always has at least one reason · `always` never skips the
 //! operating system, trust or the scan · grants and permits are made here only · of several answers the strictest counts ·
-//! what isn't understood is not permitted.
+//! what isn't understood is not permitted · a set of skills is judged alike in every sequence, and adding a skill never
+//! allows what was forbidden.
 //!
-//! **Start reading at** `admit.rs`, then `request.rs`, `rule.rs`, `grant.rs`.
+//! **Start reading at** `admit.rs`, then `request.rs`, `rule.rs`, `grant.rs`, then `compose.rs`.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod act;
 mod admit;
 mod approve;
+mod compose;
 mod decision;
 pub mod dependencies;
 mod grant;
@@ -38,6 +40,10 @@ mod grant_tests;
 pub use act::{Act, Command, Fetch, Git, Line};
 pub use admit::{Evidence, Facts, Reason, ReasonKind, Scan, Standing, Verdict, admit, scan_reason};
 pub use approve::{Approver, Changes, Headless, Question, Reply};
+pub use compose::{
+    CODING_PIPELINE, Composition, Fault, FaultCode, Member, OnConflict, Options, ToolPolicy,
+    compose,
+};
 pub use decision::Decision;
 pub use grant::{Grant, Permit, Refusal, Terms};
 pub use meter::{Meter, Rates};

@@ -299,7 +299,7 @@ fn admit_entry(
 }
 
 /// The setting that switches a skill off, if one does.
-fn switch(config: &Config, card: &Card) -> Option<String> {
+pub(crate) fn switch(config: &Config, card: &Card) -> Option<String> {
     let key = card.config_key();
     if !config.enabled {
         Some("skills.enabled".to_owned())
@@ -311,7 +311,7 @@ fn switch(config: &Config, card: &Card) -> Option<String> {
 }
 
 /// How to take a switch back, which depends on who set it.
-fn switch_hint(config: &Config, key: &str) -> String {
+pub(crate) fn switch_hint(config: &Config, key: &str) -> String {
     match config.get(key).map(|value| value.origin) {
         Ok(Origin::Project(file)) => format!("remove `{key}` from {}", file.display()),
         Ok(Origin::Env(name)) => format!("unset {name}"),

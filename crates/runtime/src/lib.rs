@@ -11,16 +11,20 @@
 //! the command that installs it; a prompt leaves it out.
 //!
 //! **In → out.** [`Catalog`](metier_catalog::Catalog) + [`Config`](metier_config::Config) +
-//! [`Facts`](metier_policy::Facts) → [`Inventory`]; inventory → [`prompt`]; entry + arguments → [`render`].
+//! [`Facts`](metier_policy::Facts) → [`Inventory`]; inventory → [`prompt`]; entry + arguments → [`render`];
+//! names → [`Composition`](metier_policy::Composition).
 //!
 //! **Invariants.** an invalid, blocked or disabled skill never enters a prompt · an untrusted skill
 //! shadows nothing · values that replace placeholders are never read again.
 //!
-//! **Start reading at** `inventory.rs`, then `prompt.rs`, `render.rs`, then `scanning.rs`.
+//! **Start reading at** `inventory.rs`, then `prompt.rs`, `render.rs`, then `scanning.rs`, then `composing.rs`.
 
+pub mod activate;
+mod composing;
 pub mod desk;
 mod inventory;
 pub mod permissions;
+pub mod premises;
 pub mod prompt;
 mod redact;
 pub mod render;

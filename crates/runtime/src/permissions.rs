@@ -1,41 +1,37 @@
 //! Everything that a skill could ask for, so that it can be looked at and answered in advance.
 
-use metier_catalog::Snapshot;
-use metier_model::{
-    Manifest,
-    template::{self, Piece, Placeholders},
-};
+use metier_config::Config;
+use metier_model::template::Piece;
 use metier_policy::{Asked, Purpose, Request};
+
+use crate::{premises, render::Loaded};
 
 /// What rendering the skill would ask for, and what running any of its scripts would.
 #[must_use]
-pub fn everything(manifest: &Manifest, body: &str, held: &Snapshot, variables: &[&str]) -> Request {
-    let invocation = &manifest.invocation;
-    let pieces = template::parse(
-        body,
-        Placeholders {
-            names: &invocation.arguments,
-            declared: invocation.argument_hint.is_some() || !invocation.arguments.is_empty(),
-        },
-    );
+pub fn everything(skill: &Loaded<'_>, config: &Config) -> Request {
+    let configured = premises::configured(config, &skill.manifest.card);
+    let names: Vec<&str> = configured.iter().map(|(name, _)| name.as_str()).collect();
+    let pieces = skill.pieces();
     let commands: Vec<&str> = pieces.iter().filter_map(command).collect();
-    let rendering = Request::of(manifest, Purpose::Render(&commands), variables);
-    let has_scripts = held
+    let request = |purpose| Request::of(&skill.manifest, purpose, &names);
+    let has_scripts = skill
+        .held
         .files
         .iter()
         .any(|file| file.path.starts_with("scripts/"));
     let running = if has_scripts {
-        Request::of(manifest, Purpose::Scripts, variables)
+        request(Purpose::Scripts)
     } else {
-        Request::of(manifest, Purpose::Code, &[])
+        Request::of(&skill.manifest, Purpose::Code, &[])
     };
+    let rendering = request(Purpose::Render(&commands));
     let asked: Vec<Asked> = rendering.iter().chain(running.iter()).cloned().collect();
     Request::new(asked)
 }
 
 fn command<'a>(piece: &Piece<'a>) -> Option<&'a str> {
     match piece {
-        Piece::Command { command, .. } => Some(command),
+        Piece::Command(command) => Some(command.text),
         _ => None,
     }
 }

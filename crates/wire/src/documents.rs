@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::list::DiagnosticRow;
+use crate::{list::DiagnosticRow, permission::CommandRow};
 
 /// `validate --json`.
 #[derive(Serialize)]
@@ -69,7 +69,7 @@ pub struct ShowDocument<'a> {
     /// The files beside its SKILL.md.
     pub resources: &'a [String],
     /// The commands that ran.
-    pub commands: Vec<Value>,
+    pub commands: Vec<CommandRow>,
 }
 
 /// `read --json`.

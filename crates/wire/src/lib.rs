@@ -14,6 +14,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod baseline;
+mod compose;
 mod documents;
 mod info;
 mod json;
@@ -23,6 +24,7 @@ mod permission;
 mod scan;
 
 pub use baseline::Baseline;
+pub use compose::{ComposeDocument, ComposeTools, FaultRow};
 pub use documents::{
     Check, ConfigDocument, ConfigValue, Doctor, ErrorBody, ErrorDocument, PromptDocument,
     PromptSkill, ReadDocument, RootRow, ShowDocument, TrustDocument, TrustRow, ValidateDocument,

@@ -175,7 +175,7 @@ impl<'a> World<'a> {
             vec!["-c".into(), (&*line.script).into(), "metier".into()];
         arguments.extend(line.parameters.iter().map(OsString::from));
         let folder = self.around.skill.unwrap_or_else(|| self.scratch.path());
-        self.child(OsStr::new("/bin/sh"), &arguments, folder, timeout)
+        self.child(OsStr::new(shell()), &arguments, folder, timeout)
     }
 
     /// A file of the skill: where the user is, so that names of files in the arguments mean what they say.
@@ -218,5 +218,15 @@ impl<'a> World<'a> {
         spec.env = &env;
         spec.timeout = timeout;
         Ok(child::run(&spec)?)
+    }
+}
+
+/// Commands are written for bash, mostly without knowing it; where there is none, sh does.
+fn shell() -> &'static str {
+    const BASH: &str = "/bin/bash";
+    if Path::new(BASH).exists() {
+        BASH
+    } else {
+        "/bin/sh"
     }
 }

@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use metier_host::{child::Exit, world::Done};
-use metier_model::Mode;
-use metier_policy::{Act, Purpose, Request};
-use metier_runtime::{
-    desk::Subject,
-    worker::{Failed, Worker},
+use metier_host::{
+    child::{ChildError, Exit, Outcome},
+    world::{Done, WorldError},
 };
+use metier_model::text::shell_word;
+use metier_policy::{Act, Purpose};
+use metier_runtime::{desk::Refused, render::Loaded, worker::Failed};
 use metier_wire::{ExecDocument, ReceiptRow};
 
 use crate::{
@@ -49,39 +49,34 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     held.read(script, u64::MAX)
         .map_err(|error| super::read::failure(&args.name, &error))?;
     let limit = session.config.limits.max_skill_bytes;
-    let (parsed, _) = entry
-        .load_held(&held, Mode::Lenient, limit)
-        .map_err(|error| super::show::failure(entry, &error.into()))?;
-    let manifest = parsed.manifest.ok_or_else(|| {
-        Failure::unmet("invalid", format!("skill `{name}` can't be read")).skill(name.as_ref())
-    })?;
+    let loaded =
+        Loaded::new(entry, &held, limit).map_err(|error| super::show::failure(entry, &error))?;
     let office = Office::open(session)?;
-    let desk = office.desk();
-    let configured = office::configured(&session.config, &manifest.card);
-    let variables: Vec<&str> = configured.iter().map(|(name, _)| name.as_str()).collect();
-    let identity = office::identity(entry, &held);
-    let place = entry.place.path();
-    let subject = Subject {
-        identity: &identity,
-        place: &place.to_string_lossy(),
-        held: &held,
-    };
-    let request = Request::of(&manifest, Purpose::Script(script), &variables);
-    let grant = desk
-        .grant(&subject, &request)
-        .map_err(|error| office::refused(entry, error))?;
-    let named = office.named(&manifest.card, &grant);
-    let redactor = office::redactor(&session.config, &manifest.card, &named);
-    let around = office.around(office::folder(entry), &named);
-    let worker = Worker::new(&desk, &grant, around, redactor)
-        .map_err(|error| failed(&name, error.into()))?;
+    let premises = office.premises();
     let act = Act::Script {
         path: script.into(),
         arguments: args.arguments.clone(),
     };
-    let Done::Child(ended) = worker.act(act).map_err(|error| failed(&name, error))? else {
-        return Err(Failure::broken("bug", "a script did not end as a program"));
-    };
+    let ran = premises.with_worker(&loaded, Purpose::Script(script), |worker| {
+        let Done::Child(ended) = worker.act(act)? else {
+            return Err(Stopped::Failed(WorldError::Elsewhere("a script").into()));
+        };
+        Ok(Ran {
+            stdout: worker.clean(&ended.stdout),
+            stderr: worker.clean(&ended.stderr),
+            receipts: worker.receipts().iter().map(ReceiptRow::from).collect(),
+            ended,
+        })
+    });
+    let Ran {
+        ended,
+        stdout,
+        stderr,
+        receipts,
+    } = ran.map_err(|error| match error {
+        Stopped::Refused(error) => office::refused(entry, error),
+        Stopped::Failed(error) => failed(&name, error),
+    })?;
     let code = match ended.exit {
         Exit::Code(code) => Some(code),
         _ => None,
@@ -92,16 +87,15 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             script,
             exit: code,
             ended: ended.exit.to_string(),
-            stdout: worker.clean(&ended.stdout),
-            stderr: worker.clean(&ended.stderr),
+            stdout,
+            stderr,
             truncated: ended.truncated,
             ms: ended.ms,
-            receipts: worker.receipts().iter().map(ReceiptRow::from).collect(),
+            receipts,
         })?;
     } else {
-        session.output.content(&worker.clean(&ended.stdout))?;
-        let complaints = worker.clean(&ended.stderr);
-        complaints
+        session.output.content(&stdout)?;
+        stderr
             .lines()
             .for_each(|line| session.output.say(&one_line(line)));
         if ended.truncated {
@@ -122,9 +116,35 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     ))
 }
 
+/// A script that ran.
+struct Ran {
+    ended: Outcome,
+    stdout: String,
+    stderr: String,
+    receipts: Vec<ReceiptRow>,
+}
+
+/// Why it did not.
+enum Stopped {
+    Refused(Refused),
+    Failed(Failed),
+}
+
+impl From<Refused> for Stopped {
+    fn from(error: Refused) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<Failed> for Stopped {
+    fn from(error: Failed) -> Self {
+        Self::Failed(error)
+    }
+}
+
 /// What to say when an act was not done.
 pub(super) fn failed(skill: &str, error: Failed) -> Failure {
-    let word = metier_model::text::shell_word(skill).into_owned();
+    let word = shell_word(skill).into_owned();
     match error {
         Failed::Store(error) => error.into(),
         Failed::Refused(refusal) => {
@@ -133,7 +153,7 @@ pub(super) fn failed(skill: &str, error: Failed) -> Failure {
             match &refusal.needed {
                 Some(needed) => failure.hint(format!(
                     "metier permissions {word} --approve {}",
-                    metier_model::text::shell_word(needed)
+                    shell_word(needed)
                 )),
                 None => failure,
             }
@@ -142,7 +162,7 @@ pub(super) fn failed(skill: &str, error: Failed) -> Failure {
             let failure =
                 Failure::unmet("not-done", format!("skill `{skill}`: {error}")).skill(skill);
             match error {
-                metier_host::world::WorldError::Child(metier_host::child::ChildError::NoSandbox { .. }) => {
+                WorldError::Child(ChildError::NoSandbox { .. }) => {
                     failure.hint("metier doctor says what is missing; --unsandboxed runs it without, and the receipt says so")
                 }
                 _ => failure.hint(format!("metier log {word} shows what was tried")),

@@ -1,6 +1,7 @@
 //! One file for each command: its arguments, whose comments are the help, and `run`.
 
 pub(crate) mod completions;
+pub(crate) mod compose;
 pub(crate) mod config;
 pub(crate) mod doctor;
 pub(crate) mod exec;
@@ -44,6 +45,7 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(Command::Show(args)) => show::run(&open()?, args),
         Some(Command::Read(args)) => read::run(&open()?, args),
         Some(Command::Scan(args)) => scan::run(&open()?, args),
+        Some(Command::Compose(args)) => compose::run(&open()?, args),
         Some(Command::Doctor(args)) => doctor::run(&open_anyway()?, args),
         Some(Command::Exec(args)) => exec::run(&open()?, args),
         Some(Command::Permissions(args)) => permissions::run(&open()?, args),

@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use metier_catalog::{Entry, Snapshot};
-use metier_model::{Mode, Want, text::shell_word};
+use metier_model::{Want, text::shell_word};
 use metier_policy::{Asked, Identity, Request, Why, plain};
 use metier_runtime::{
     desk::{Desk, Subject},
-    permissions as asked,
+    permissions as asked, premises,
+    render::Loaded,
 };
 use metier_store::{Answer, Store};
 use metier_wire::{AnswersDocument, PermissionRow, SkillPermissions};
@@ -15,7 +15,7 @@ use metier_wire::{AnswersDocument, PermissionRow, SkillPermissions};
 use crate::{
     commands::find_usable,
     failure::Failure,
-    office::{self, Office},
+    office::Office,
     output::{Tone, one_line},
     screening::refused,
     session::Session,
@@ -56,8 +56,11 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         .map_err(|refusal| refused(entry, &refusal))?;
     let office = Office::open(session)?;
     let desk = office.desk();
-    let identity = office::identity(entry, &held);
-    let request = request(session, entry, &held)?;
+    let limit = session.config.limits.max_skill_bytes;
+    let loaded =
+        Loaded::new(entry, &held, limit).map_err(|error| super::show::failure(entry, &error))?;
+    let identity = premises::identity(&loaded);
+    let request = asked::everything(&loaded, &session.config);
     let answer = match (&args.approve, &args.deny) {
         (Some(permissions), _) => Some((permissions, Answer::Allowed)),
         (_, Some(permissions)) => Some((permissions, Answer::Denied)),
@@ -74,25 +77,6 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         desk.remember(&subject, &asked, answer, "command")?;
     }
     show(session, &desk, &identity, &request)
-}
-
-/// What a skill asks for, in all.
-pub(super) fn request(
-    session: &Session<'_>,
-    entry: &Entry,
-    held: &Snapshot,
-) -> Result<Request, Failure> {
-    let limit = session.config.limits.max_skill_bytes;
-    let (parsed, body) = entry
-        .load_held(held, Mode::Lenient, limit)
-        .map_err(|error| super::show::failure(entry, &error.into()))?;
-    let manifest = parsed.manifest.ok_or_else(|| {
-        Failure::unmet("invalid", format!("skill `{}` can't be read", entry.name()))
-            .skill(entry.name())
-    })?;
-    let configured = office::configured(&session.config, &manifest.card);
-    let variables: Vec<&str> = configured.iter().map(|(name, _)| name.as_str()).collect();
-    Ok(asked::everything(&manifest, &body, held, &variables))
 }
 
 /// What was named, or everything that is asked for.

@@ -3,11 +3,20 @@
 use std::process::ExitCode;
 
 use metier_catalog::{Entry, Snapshot};
-use metier_model::text::shell_word;
-use metier_runtime::render::{self, Arguments, RenderError, Rendered, Surroundings};
-use metier_wire::ShowDocument;
+use metier_model::{template::Piece, text::shell_word};
+use metier_runtime::{
+    activate::{self, Activation, ActivationError, Ran},
+    render::{self, Arguments, Here, Loaded, Nobody, RenderError},
+};
+use metier_wire::{CommandRow, ShowDocument};
 
-use crate::{commands::find_usable, failure::Failure, screening::refused, session::Session};
+use crate::{
+    commands::find_usable,
+    failure::Failure,
+    office::{self, Office},
+    screening::refused,
+    session::Session,
+};
 
 /// Show a skill as a model would get it when it is activated
 ///
@@ -36,21 +45,27 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         .admit(&inventory.catalog, entry)
         .map_err(|refusal| refused(entry, &refusal))?;
     let arguments = Arguments::from_words(&args.arguments);
-    let rendered = activate(session, entry, &held, &arguments, args.no_exec)?;
+    let shown = activate(session, entry, &held, &arguments, args.no_exec)?;
     let directory = entry.place.path().to_string_lossy().into_owned();
     let content = if args.raw {
-        rendered.body.clone()
+        shown.rendered.body.clone()
     } else {
-        render::wrap(&entry.name(), &directory, &rendered)
+        render::wrap(&entry.name(), &directory, &shown.rendered)
     };
     if session.output.is_json() {
+        let row = |ran: &Ran| CommandRow {
+            command: ran.command.clone(),
+            exit: ran.exit,
+            ms: ran.ms,
+            truncated: ran.truncated,
+        };
         session.output.document(&ShowDocument {
             name: &entry.name(),
             digest: held.digest.to_string(),
             content: &content,
             directory: &directory,
-            resources: &rendered.resources,
-            commands: Vec::new(),
+            resources: &shown.rendered.resources,
+            commands: shown.commands.iter().map(row).collect(),
         })?;
     } else {
         session.output.content(&content)?;
@@ -58,37 +73,63 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     Ok(ExitCode::SUCCESS)
 }
 
-/// Renders a skill; one that would run commands is refused, unless they are to stay as they are.
+/// A skill as a model gets it; its commands run if they may, or stay as they are.
 pub(super) fn activate(
     session: &Session<'_>,
     entry: &Entry,
     held: &Snapshot,
     arguments: &Arguments,
     no_exec: bool,
-) -> Result<Rendered, Failure> {
+) -> Result<Activation, Failure> {
+    let limit = session.config.limits.max_skill_bytes;
+    let loaded = Loaded::new(entry, held, limit).map_err(|error| failure(entry, &error))?;
     let project = session.machine.project.to_string_lossy();
-    let surroundings = Surroundings {
-        project: &project,
-        max_skill_bytes: session.config.limits.max_skill_bytes,
-        reads: !no_exec,
-        held,
-    };
-    let rendered =
-        render::render(entry, arguments, surroundings).map_err(|error| failure(entry, &error))?;
-    match rendered.commands.first() {
-        Some(command) if !no_exec => {
-            let (name, command) = (entry.name(), crate::output::one_line(command));
-            let message =
-                format!("skill `{name}` runs commands when it is shown, such as `{command}`");
-            Err(Failure::unmet("not-permitted", message)
-                .skill(entry.name())
-                .detail("this version of metier runs no commands of skills")
-                .hint(format!(
-                    "metier show {} --no-exec leaves them as they are written",
-                    shell_word(&name)
-                )))
+    let pieces = loaded.pieces();
+    if no_exec
+        || !pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Command(_)))
+    {
+        let here = Here {
+            project: &project,
+            session: "",
+            reads: !no_exec,
+        };
+        let rendered = render::render(&loaded, &pieces, arguments, here, &Nobody);
+        return Ok(Activation {
+            rendered: rendered.map_err(|error| failure(entry, &error))?,
+            commands: Vec::new(),
+            receipts: Vec::new(),
+        });
+    }
+    let office = Office::open(session)?;
+    let premises = office.premises();
+    activate::activate(&loaded, arguments, &project, &premises)
+        .map_err(|error| stopped(entry, error))
+}
+
+/// What to say when a skill can't be activated.
+fn stopped(entry: &Entry, error: ActivationError) -> Failure {
+    let name = entry.name();
+    let word = shell_word(&name).into_owned();
+    let unmet = |code, message: String| Failure::unmet(code, message).skill(name.as_ref());
+    match error {
+        ActivationError::Render(error) => failure(entry, &error),
+        ActivationError::Refused(error) => office::refused(entry, error),
+        ActivationError::Failed(error) => super::exec::failed(&name, error),
+        error @ ActivationError::Arguments { .. } => {
+            unmet("arguments-refused", format!("skill `{name}`: {error}")).hint(format!(
+                "metier show {word} --no-exec leaves its commands as they are written"
+            ))
         }
-        _ => Ok(rendered),
+        error @ ActivationError::Shell(_) => unmet("shell", format!("skill `{name}`: {error}")),
+        ActivationError::Command { ref stderr, .. } => {
+            let failure = unmet("command-failed", format!("skill `{name}`: {error}"));
+            let lines = stderr.lines().take(5).map(str::to_owned);
+            lines.fold(failure, Failure::detail).hint(format!(
+                "commands see no network and no files but the skill's own, unless approved: metier permissions {word}"
+            ))
+        }
     }
 }
 

@@ -2,8 +2,10 @@
 
 use super::{Draft, shape};
 use crate::{
+    diagnostic::Code,
     manifest::{CompatibilityRule, ComposabilityRule, Json},
-    report::Report,
+    report::{Report, Say},
+    text::visible,
     yaml::node::{Node, Pair, Value},
 };
 
@@ -57,9 +59,19 @@ fn compatibility(node: &Node<'_>, report: &mut Report<'_>) -> Option<Compatibili
         shape::wrong("compatibility_rules", node, "a map with `with`", report);
         return None;
     };
+    let version = shape::entry(node, "version", report);
+    if let Some(range) = version
+        .as_deref()
+        .filter(|range| semver::VersionReq::parse(range).is_err())
+    {
+        report.add(Code::VersionForm, node.at, || {
+            let range = visible(range);
+            Say::new(format!("`{range}` is not a range of versions")).hint("write it as `^1.2`")
+        });
+    }
     Some(CompatibilityRule {
         with,
-        version: shape::entry(node, "version", report),
+        version,
         // What can't be read is taken for the stricter word.
         compatible: node
             .get("compatible")
@@ -73,11 +85,21 @@ fn composability(node: &Node<'_>, report: &mut Report<'_>) -> Option<Composabili
         shape::wrong("composability_rules", node, "a map with `with`", report);
         return None;
     };
+    let order = shape::entry(node, "order", report);
+    if let Some(word) = order
+        .as_deref()
+        .filter(|word| !matches!(*word, "before" | "after"))
+    {
+        report.add(Code::UnknownWord, node.at, || {
+            let word = visible(word);
+            Say::new(format!("`order` is `before` or `after`, not `{word}`"))
+        });
+    }
     Some(ComposabilityRule {
         with,
         required: node
             .get("required")
             .is_some_and(|flag| shape::flag("required", flag, report).unwrap_or(true)),
-        order: shape::entry(node, "order", report),
+        order,
     })
 }

@@ -3,6 +3,8 @@
 use crate::{
     diagnostic::Code,
     report::{Report, Say},
+    text::visible,
+    tools::{self, ToolPattern},
     yaml::node::{Node, Pair, Value},
 };
 
@@ -82,34 +84,27 @@ fn split_at(text: &str, separator: char, at: u32) -> Vec<(Box<str>, u32)> {
         .collect()
 }
 
-/// Tool names: a list, or one text with commas or blanks between them. Brackets keep together
-/// what they hold, as in `Bash(git commit:*)`.
+/// Tool names: a list, or one text with commas or blanks between them. Entries that are no tools are
+/// kept as they stand, and reported: they allow nothing.
 pub(super) fn tools(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<Box<str>> {
-    match &node.value {
-        Value::Text(text, _) => split_tools(text),
-        _ => texts(key, node, report),
-    }
-}
-
-/// Splits at commas and blanks that stand outside of brackets.
-pub(super) fn split_tools(text: &str) -> Vec<Box<str>> {
-    let (mut found, mut word, mut depth) = (Vec::new(), String::new(), 0usize);
-    for c in text.chars() {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 && (c == ',' || c.is_whitespace()) {
-            if !word.is_empty() {
-                found.push(std::mem::take(&mut word).into());
+    let items = match &node.value {
+        Value::Text(text, _) => vec![(text.trim().into(), node.at)],
+        _ => located(key, node, report),
+    };
+    let mut found = Vec::new();
+    for (item, at) in &items {
+        for entry in tools::split(item) {
+            if let Err(error) = entry.parse::<ToolPattern>() {
+                report.add(Code::ToolForm, *at, || {
+                    Say::new(format!(
+                        "`{}` in `{key}` is not a tool: {error}",
+                        visible(entry)
+                    ))
+                    .hint("write `Read`, `Bash(git:*)` or `mcp__server__tool`")
+                });
             }
-        } else {
-            word.push(c);
+            found.push(entry.into());
         }
-    }
-    if !word.is_empty() {
-        found.push(word.into());
     }
     found
 }

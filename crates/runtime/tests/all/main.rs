@@ -7,6 +7,7 @@
     reason = "a broken fixture is a broken test"
 )]
 
+mod compose;
 mod inventory;
 mod prompt;
 mod rulebook;

@@ -1,0 +1,148 @@
+//! `metier compose`
+
+use std::process::ExitCode;
+
+use metier_model::{ToolPattern, text::shell_word};
+use metier_policy::{Composition, Fault, FaultCode};
+use metier_wire::ComposeDocument;
+
+use crate::{
+    failure::Failure,
+    output::{Output, Tone, count, one_line},
+    session::Session,
+};
+
+/// Put skills together for one agent: which tools it may use, in which order they work, what is wrong
+///
+/// A tool is allowed when some skill of the set allows it and none forbids it; what no skill names is not
+/// allowed. The sequence in which skills are named doesn't matter. Exit code 1 when the set can't be used.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The skills: names, `source:name`, or folders
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+    /// The agent will write code: the coding pipeline is needed, and files are not written directly
+    #[arg(long)]
+    coding: bool,
+}
+
+pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+    let inventory = session.inventory()?;
+    let names: Vec<String> = args
+        .names
+        .iter()
+        .map(|name| folder(session, name).unwrap_or_else(|| name.clone()))
+        .collect();
+    let set = inventory.compose(&names, &session.config, session.mode(), args.coding);
+    if session.output.is_json() {
+        session.output.document(&ComposeDocument::from(&set))?;
+    } else {
+        session.output.text(&page(&set, args, session.output))?;
+    }
+    Ok(ExitCode::from(u8::from(!set.valid)))
+}
+
+/// The folder that a path means, as the inventory spells it.
+fn folder(session: &Session<'_>, name: &str) -> Option<String> {
+    if !name.contains('/') {
+        return None;
+    }
+    let folder = session.machine.work.join(name).canonicalize().ok()?;
+    Some(folder.to_string_lossy().into_owned())
+}
+
+fn page(set: &Composition, args: &Args, output: &Output) -> String {
+    let head = if set.valid {
+        let skills = count(set.skills.len(), "skill");
+        format!("{} a set of {skills}", output.paint("✓", Tone::Good))
+    } else {
+        let errors = count(set.errors.len(), "error");
+        let sign = output.paint("✗", Tone::Bad);
+        format!("{sign} not a set that can be used: {errors}")
+    };
+    let mut page = format!("{head}\n");
+    let mut field = |name: &str, value: String| {
+        let label = output.paint(&format!("{name:<9}"), Tone::Faint);
+        page.push_str(&format!("  {label}  {}\n", one_line(&value)));
+    };
+    if !set.order.is_empty() {
+        field("order", set.order.join(" → "));
+    }
+    field("allowed", tools(&set.tools.allowed, note));
+    field("forbidden", tools(&set.tools.forbidden, |_| ""));
+    for (word, tone, faults) in [
+        ("error:", Tone::Bad, &set.errors),
+        ("warning:", Tone::Warn, &set.warnings),
+    ] {
+        let lines = faults.iter().map(|fault| line(word, tone, fault, output));
+        page.extend(lines);
+    }
+    if let Some(next) = next(set, args) {
+        let label = output.paint("next:", Tone::Note);
+        page.push_str(&format!("{label} {}\n", one_line(&next)));
+    }
+    page
+}
+
+fn tools(tools: &[ToolPattern], note: impl Fn(&ToolPattern) -> &'static str) -> String {
+    if tools.is_empty() {
+        return "none".to_owned();
+    }
+    let shown = tools.iter().map(|tool| format!("{tool}{}", note(tool)));
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+/// What a star means where something is allowed.
+fn note(tool: &ToolPattern) -> &'static str {
+    match (tool.names_no_tool(), tool.is_broad()) {
+        (true, _) => " (each tool is asked for)",
+        (false, true) => " (all of it)",
+        (false, false) => "",
+    }
+}
+
+fn line(word: &str, tone: Tone, fault: &Fault, output: &Output) -> String {
+    let word = output.paint(word, tone);
+    let message = one_line(&fault.message);
+    let hint = fault.hint.as_deref().map_or_else(String::new, |hint| {
+        format!(
+            "  {} {}\n",
+            output.paint("hint:", Tone::Note),
+            one_line(hint)
+        )
+    });
+    format!("{word} {message} [{}]\n{hint}", fault.code.as_str())
+}
+
+/// What to type next: the same with what is missing, if that is all; or more about the first skill of a set.
+fn next(set: &Composition, args: &Args) -> Option<String> {
+    let typed = |name: &String| {
+        let means = |typed: &&String| {
+            typed
+                .rsplit([':', '/'])
+                .next()
+                .is_some_and(|last| last == name)
+        };
+        args.names.iter().find(means).unwrap_or(name).clone()
+    };
+    if set.valid {
+        return Some(format!(
+            "metier info {}",
+            shell_word(&typed(set.order.first()?))
+        ));
+    }
+    let lacks = |fault: &Fault| {
+        matches!(
+            fault.code,
+            FaultCode::MissingPartner | FaultCode::IncompleteCodingPipeline
+        )
+    };
+    if !set.errors.iter().all(lacks) {
+        return None;
+    }
+    let mut names: Vec<String> = set.skills.iter().map(typed).collect();
+    names.extend(set.missing.iter().cloned());
+    let names: Vec<_> = names.iter().map(|name| shell_word(name)).collect();
+    let coding = if args.coding { " --coding" } else { "" };
+    Some(format!("metier compose {}{coding}", names.join(" ")))
+}

@@ -1,0 +1,332 @@
+//! Composition: several skills for one agent, as one tool policy and one order.
+//!
+//! **Problem.** Skills were written without knowing of each other. One allows what another forbids, one needs a partner
+//! that nobody named, two wait for each other; and whoever merges their lists one after the other gets a result that
+//! depends on the sequence.
+//!
+//! **Decision.** Everything is gathered first and judged once, at the end. A tool is allowed iff some skill of the set
+//! allows it and none forbids it. Nothing is inherited and nothing is implied: what no skill names is denied. The order
+//! comes from what skills say about each other, ties by name, never from the sequence in which they were named. All
+//! faults are reported, each with the skills involved and a way out.
+//!
+//! **Worked example.** `opencode-implementer` forbids `write`, `typist` allows `Write`. In either sequence the set
+//! forbids it, with the warning `tool-conflict`; under [`OnConflict::Reject`] the set is not valid.
+//!
+//! The hyphenated and the underscored list of allowed tools stay apart in the manifest, because in a conversation they mean
+//! different things; for the agent of a set both say what it may use.
+
+mod order;
+mod rules;
+mod tools;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metier_model::{Manifest, Source, text::visible};
+
+pub use tools::ToolPolicy;
+
+/// The two skills that every coding task goes through, in their order.
+pub const CODING_PIPELINE: [&str; 2] = ["specification-engine", "opencode-implementer"];
+
+/// A skill that somebody wants in the set.
+#[derive(Clone, Copy, Debug)]
+pub enum Member<'a> {
+    /// It is there and may be used.
+    Known {
+        /// What it says.
+        manifest: &'a Manifest,
+        /// Where it is: with its name, this tells whether it is the same skill.
+        place: &'a str,
+    },
+    /// There is none of that name.
+    Unknown {
+        /// What was asked for.
+        name: &'a str,
+        /// The nearest names that exist.
+        near: &'a [String],
+    },
+    /// It is there and can't be used.
+    Refused {
+        /// What was asked for.
+        name: &'a str,
+        /// Why not.
+        why: &'a str,
+        /// What to type.
+        hint: Option<&'a str>,
+    },
+}
+
+/// What the set is for, and what happens when skills disagree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Options {
+    /// Whether code will be written: then the coding pipeline is needed, and files aren't written directly.
+    pub coding: bool,
+    /// When one skill allows what another forbids.
+    pub on_conflict: OnConflict,
+}
+
+/// What follows when one skill allows what another forbids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum OnConflict {
+    /// It is forbidden, with a warning.
+    #[default]
+    Restrict,
+    /// The set is not valid.
+    Reject,
+}
+
+/// Several skills as one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Composition {
+    /// Whether it can be used: there are no errors.
+    pub valid: bool,
+    /// The skills that are in it, by name.
+    pub skills: Vec<String>,
+    /// The order in which they work; empty when they wait for each other.
+    pub order: Vec<String>,
+    /// Which tools its agent may use.
+    pub tools: ToolPolicy,
+    /// The skills that should be in it, too.
+    pub missing: Vec<String>,
+    /// Why it can't be used.
+    pub errors: Vec<Fault>,
+    /// What is odd about it.
+    pub warnings: Vec<Fault>,
+}
+
+/// What is wrong with a set.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fault {
+    /// What it is.
+    pub code: FaultCode,
+    /// The skills involved, by name.
+    pub skills: Vec<String>,
+    /// What happened, in one sentence.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// What is wrong with a set, as a stable name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FaultCode {
+    /// There is no such skill.
+    UnknownSkill,
+    /// The skill is there and can't be used.
+    NotAdmitted,
+    /// A skill twice (a warning), or two skills of one name.
+    Duplicate,
+    /// A skill that declares nothing which another one doesn't.
+    Redundant,
+    /// One allows what another forbids.
+    ToolConflict,
+    /// An entry of a list of tools is not a tool.
+    UnreadableTool,
+    /// Skills that don't go together.
+    Incompatible,
+    /// A skill that another one needs is not in the set.
+    MissingPartner,
+    /// Skills that wait for each other.
+    PipelineOrder,
+    /// A skill that another one builds on has the wrong version.
+    DependencyVersion,
+    /// A coding task without the two skills that it goes through.
+    IncompleteCodingPipeline,
+}
+
+impl FaultCode {
+    /// The stable word used in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::UnknownSkill => "unknown-skill",
+            Self::NotAdmitted => "not-admitted",
+            Self::Duplicate => "duplicate",
+            Self::Redundant => "redundant",
+            Self::ToolConflict => "tool-conflict",
+            Self::UnreadableTool => "unreadable-tool",
+            Self::Incompatible => "incompatible",
+            Self::MissingPartner => "missing-partner",
+            Self::PipelineOrder => "pipeline-order",
+            Self::DependencyVersion => "dependency-version",
+            Self::IncompleteCodingPipeline => "incomplete-coding-pipeline",
+        }
+    }
+}
+
+/// Puts skills together. The answer depends on which skills there are, never on their sequence; naming one twice
+/// adds a warning and nothing else.
+#[must_use]
+pub fn compose(members: &[Member<'_>], options: Options) -> Composition {
+    let set = Set::new(members);
+    let mut faults = Faults::default();
+    faults.members(members);
+    rules::check(&set, options, &mut faults);
+    let order = order::arrange(&set, options, &mut faults);
+    let tools = tools::gather(&set, options, &mut faults);
+    faults.errors.sort();
+    faults.errors.dedup();
+    faults.warnings.sort();
+    faults.warnings.dedup();
+    Composition {
+        valid: faults.errors.is_empty(),
+        skills: set.names().into_iter().map(str::to_owned).collect(),
+        order,
+        tools,
+        missing: faults.missing.into_iter().collect(),
+        errors: faults.errors,
+        warnings: faults.warnings,
+    }
+}
+
+/// The skills that are there, each once, by name and place.
+struct Set<'a> {
+    skills: Vec<&'a Manifest>,
+    /// Every name that was asked for, there or not: what was asked for is not missing besides.
+    asked: BTreeSet<&'a str>,
+}
+
+impl<'a> Set<'a> {
+    fn new(members: &[Member<'a>]) -> Self {
+        let mut found: BTreeMap<(&str, &str), &Manifest> = BTreeMap::new();
+        let mut asked = BTreeSet::new();
+        for member in members {
+            match *member {
+                Member::Known { manifest, place } => {
+                    let name = manifest.card.name.as_str();
+                    found.entry((name, place)).or_insert(manifest);
+                    asked.insert(name);
+                }
+                Member::Unknown { name, .. } | Member::Refused { name, .. } => {
+                    asked.insert(without_source(name));
+                }
+            }
+        }
+        Self {
+            skills: found.into_values().collect(),
+            asked,
+        }
+    }
+
+    fn names(&self) -> Vec<&'a str> {
+        let mut names: Vec<&str> = self
+            .skills
+            .iter()
+            .map(|skill| skill.card.name.as_str())
+            .collect();
+        names.dedup();
+        names
+    }
+}
+
+/// `git` in `user:git`.
+fn without_source(name: &str) -> &str {
+    match name.split_once(':') {
+        Some((source, rest)) if source.parse::<Source>().is_ok() => rest,
+        _ => name,
+    }
+}
+
+/// What was found wrong so far.
+#[derive(Default)]
+struct Faults {
+    errors: Vec<Fault>,
+    warnings: Vec<Fault>,
+    missing: BTreeSet<String>,
+}
+
+impl Faults {
+    fn error(&mut self, fault: Fault) {
+        self.errors.push(fault);
+    }
+
+    fn warning(&mut self, fault: Fault) {
+        self.warnings.push(fault);
+    }
+
+    /// Skills that are not there, not usable, or there twice.
+    fn members(&mut self, members: &[Member<'_>]) {
+        let mut places: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+        for member in members {
+            match *member {
+                Member::Known { manifest, place } => {
+                    let name = manifest.card.name.as_str();
+                    let times = places.entry(name).or_default();
+                    *times.entry(place).or_default() += 1;
+                }
+                Member::Unknown { name, near } => {
+                    let hint = match near {
+                        [] => "metier list --all shows every skill".to_owned(),
+                        near => format!("did you mean {}?", list(near, "or")),
+                    };
+                    let message = format!("there is no skill `{}`", visible(name));
+                    self.error(Fault::new(FaultCode::UnknownSkill, [name], message).hint(hint));
+                }
+                Member::Refused { name, why, hint } => {
+                    let message = format!("`{}` can't be used: {}", visible(name), visible(why));
+                    let fault = Fault::new(FaultCode::NotAdmitted, [name], message);
+                    self.error(Fault {
+                        hint: hint.map(str::to_owned),
+                        ..fault
+                    });
+                }
+            }
+        }
+        for (name, times) in places {
+            if times.len() > 1 {
+                let places: Vec<&&str> = times.keys().collect();
+                let message = format!(
+                    "there are {} skills `{name}` in the set: in {}",
+                    times.len(),
+                    list(&places, "and")
+                );
+                self.error(
+                    Fault::new(FaultCode::Duplicate, [name], message).hint("keep one of them"),
+                );
+            }
+            if times.values().any(|times| *times > 1) {
+                let message = format!("`{name}` is named more than once");
+                self.warning(
+                    Fault::new(FaultCode::Duplicate, [name], message).hint("name it once"),
+                );
+            }
+        }
+    }
+}
+
+impl Fault {
+    fn new<'n>(
+        code: FaultCode,
+        skills: impl IntoIterator<Item = &'n str>,
+        message: impl Into<String>,
+    ) -> Self {
+        let skills: BTreeSet<&str> = skills.into_iter().collect();
+        Self {
+            code,
+            skills: skills.into_iter().map(str::to_owned).collect(),
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`, in backticks; what was written by others can't act on a terminal.
+fn list(names: &[impl AsRef<str>], last: &str) -> String {
+    let quoted: Vec<String> = names
+        .iter()
+        .map(|name| format!("`{}`", visible(name.as_ref())))
+        .collect();
+    match quoted.as_slice() {
+        [head @ .., end] if !head.is_empty() => format!("{} {last} {end}", head.join(", ")),
+        all => all.concat(),
+    }
+}
+
+#[cfg(test)]
+#[path = "compose_tests.rs"]
+mod tests;

@@ -1,0 +1,81 @@
+//! In which order the skills of a set work.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metier_model::Need;
+
+use super::{CODING_PIPELINE, Fault, FaultCode, Faults, Options, Set, list};
+use crate::dependencies::circles;
+
+/// A topological order over what skills say about each other, ties by name; nothing if some wait for each other.
+pub(super) fn arrange(set: &Set<'_>, options: Options, faults: &mut Faults) -> Vec<String> {
+    let names = set.names();
+    let edges = edges(set, &names, options);
+    let mut waits: Vec<usize> = vec![0; names.len()];
+    edges.values().flatten().for_each(|next| waits[*next] += 1);
+    let mut free: BTreeSet<usize> = (0..names.len())
+        .filter(|skill| waits[*skill] == 0)
+        .collect();
+    let mut order = Vec::with_capacity(names.len());
+    while let Some(skill) = free.pop_first() {
+        order.push(names[skill].to_owned());
+        for next in edges.get(&skill).into_iter().flatten() {
+            waits[*next] -= 1;
+            if waits[*next] == 0 {
+                free.insert(*next);
+            }
+        }
+    }
+    if order.len() == names.len() {
+        return order;
+    }
+    for circle in circles(&edges) {
+        let circle: Vec<&str> = circle.into_iter().map(|skill| names[skill]).collect();
+        let message = match circle.as_slice() {
+            [one] => format!("`{one}` is to work before itself"),
+            [first, ..] => format!(
+                "these skills wait for each other: `{}` → `{first}`",
+                circle.join("` → `")
+            ),
+            [] => continue,
+        };
+        let hint = format!(
+            "take one `order` or dependency out of {}",
+            list(&circle, "or")
+        );
+        faults.error(Fault::new(FaultCode::PipelineOrder, circle, message).hint(hint));
+    }
+    Vec::new()
+}
+
+/// Who works before whom, as positions in the list of names.
+fn edges(set: &Set<'_>, names: &[&str], options: Options) -> BTreeMap<usize, Vec<usize>> {
+    let position = |name: &str| names.binary_search(&name).ok();
+    let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
+    let mut before = |first: Option<usize>, second: Option<usize>| {
+        pairs.extend(first.zip(second));
+    };
+    for skill in &set.skills {
+        let own = position(&skill.card.name);
+        for rule in &skill.contract.composability_rules {
+            match rule.order.as_deref() {
+                Some("before") => before(own, position(&rule.with)),
+                Some("after") => before(position(&rule.with), own),
+                _ => {}
+            }
+        }
+        for requirement in &skill.card.requirements {
+            if let Need::Skill(dependency) = &requirement.need {
+                before(position(&dependency.name), own);
+            }
+        }
+    }
+    if options.coding {
+        before(position(CODING_PIPELINE[0]), position(CODING_PIPELINE[1]));
+    }
+    let mut edges: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (first, second) in pairs {
+        edges.entry(first).or_default().push(second);
+    }
+    edges
+}

@@ -1,0 +1,211 @@
+//! Which tools the agent of a set may use.
+
+use std::collections::BTreeSet;
+
+use metier_model::{Manifest, ToolPattern, text::visible};
+
+use super::{Fault, FaultCode, Faults, OnConflict, Options, Set, list};
+use crate::decision::Decision;
+
+/// The tools that a coding task leaves to its implementer.
+const DIRECT: [&str; 2] = ["edit", "write"];
+
+/// Which tools may be used: those that are allowed and not forbidden, and no others.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct ToolPolicy {
+    /// What some skill allows and none forbids, sorted.
+    pub allowed: Vec<ToolPattern>,
+    /// What some skill forbids, sorted.
+    pub forbidden: Vec<ToolPattern>,
+}
+
+impl ToolPolicy {
+    /// Whether all that a text stands for may be used: a tool (`Bash`), or some of its uses (`Bash(git log)`). What
+    /// can't be read is denied. What only a `*` allows is asked for: a permission names what it permits.
+    #[must_use]
+    pub fn decide(&self, tool: &str) -> Decision {
+        tool.parse()
+            .map_or(Decision::Deny, |pattern| self.judge(&pattern))
+    }
+
+    /// The same for one call: the tool, and what it is called with.
+    #[must_use]
+    pub fn decide_call(&self, tool: &str, argument: &str) -> Decision {
+        ToolPattern::call(tool, argument).map_or(Decision::Deny, |pattern| self.judge(&pattern))
+    }
+
+    /// Whether there may be calls of this tool that aren't denied: whether an agent needs to know of it at all.
+    #[must_use]
+    pub fn offers(&self, tool: &str) -> bool {
+        tool.parse().is_ok_and(|pattern: ToolPattern| {
+            let forbidden = self.forbidden.iter().any(|rule| rule.covers(&pattern));
+            !forbidden && self.allowed.iter().any(|rule| rule.overlaps(&pattern))
+        })
+    }
+
+    fn judge(&self, pattern: &ToolPattern) -> Decision {
+        let named = |rule: &&ToolPattern| !rule.names_no_tool();
+        let covers = |rule: &ToolPattern| rule.covers(pattern);
+        if self.forbidden.iter().any(|rule| rule.overlaps(pattern)) {
+            Decision::Deny
+        } else if self.allowed.iter().filter(named).any(covers) {
+            Decision::Allow
+        } else if self.allowed.iter().any(covers) {
+            Decision::Ask
+        } else {
+            Decision::Deny
+        }
+    }
+}
+
+/// What a skill allows, in either list.
+pub(super) fn allowed(skill: &Manifest) -> Vec<ToolPattern> {
+    let entries = allowing(skill).map(|(_, entry)| entry);
+    entries.filter_map(|entry| entry.parse().ok()).collect()
+}
+
+/// What a skill forbids, in either list.
+pub(super) fn forbidden(skill: &Manifest) -> Vec<ToolPattern> {
+    let entries = forbidding(skill).map(|(_, entry)| entry);
+    entries.map(ToolPattern::prohibiting).collect()
+}
+
+fn allowing(skill: &Manifest) -> impl Iterator<Item = (&'static str, &str)> {
+    let only = skill.tools.only.iter().flatten();
+    let only = only.map(|entry| ("allowed_tools", &**entry));
+    let asked = skill.tools.preapprove.iter();
+    only.chain(asked.map(|entry| ("allowed-tools", &**entry)))
+}
+
+fn forbidding(skill: &Manifest) -> impl Iterator<Item = (&'static str, &str)> {
+    let forbid = skill.tools.forbid.iter();
+    let disallow = skill.tools.disallow.iter();
+    forbid
+        .map(|entry| ("forbidden_tools", &**entry))
+        .chain(disallow.map(|entry| ("disallowed-tools", &**entry)))
+}
+
+/// A rule and who made it; nobody, if it comes with the task.
+type Rule<'a> = (ToolPattern, Option<&'a str>);
+
+/// Unions first, then the difference: no sequence can change it.
+pub(super) fn gather(set: &Set<'_>, options: Options, faults: &mut Faults) -> ToolPolicy {
+    let (mut allows, mut forbids): (Vec<Rule<'_>>, Vec<Rule<'_>>) = (Vec::new(), Vec::new());
+    for skill in &set.skills {
+        let name = skill.card.name.as_str();
+        allows.extend(allowed(skill).into_iter().map(|tool| (tool, Some(name))));
+        forbids.extend(forbidden(skill).into_iter().map(|tool| (tool, Some(name))));
+        unreadable(skill, faults);
+    }
+    if options.coding {
+        forbids.extend(DIRECT.map(|tool| (ToolPattern::prohibiting(tool), None)));
+    }
+    let forbidden = distinct(&forbids);
+    for rule in &forbidden {
+        conflict(rule, &allows, &forbids, options, faults);
+    }
+    let mut allowed = distinct(&allows);
+    allowed.retain(|tool| !forbidden.iter().any(|rule| rule.covers(tool)));
+    ToolPolicy { allowed, forbidden }
+}
+
+/// Each pattern once, in its first spelling.
+fn distinct(rules: &[Rule<'_>]) -> Vec<ToolPattern> {
+    let mut sorted: Vec<&ToolPattern> = rules.iter().map(|(tool, _)| tool).collect();
+    sorted.sort_by(|a, b| a.as_str().cmp(b.as_str()));
+    let mut found: Vec<ToolPattern> = Vec::new();
+    for tool in sorted {
+        if !found.iter().any(|other| is_same(other, tool)) {
+            found.push(tool.clone());
+        }
+    }
+    found
+}
+
+fn is_same(one: &ToolPattern, other: &ToolPattern) -> bool {
+    one.covers(other) && other.covers(one)
+}
+
+/// Entries that are no tools. They were reported where the skill was read; here they explain what is not allowed.
+fn unreadable(skill: &Manifest, faults: &mut Faults) {
+    let name = skill.card.name.as_str();
+    let unread = |entry: &str| entry.parse::<ToolPattern>().is_err();
+    let mut say = |key: &str, entry: &str, effect: String| {
+        let message = format!(
+            "`{}` in `{key}` of `{name}` is not a tool; it {effect}",
+            visible(entry)
+        );
+        faults.warning(
+            Fault::new(FaultCode::UnreadableTool, [name], message)
+                .hint("write `Read`, `Bash(git:*)` or `mcp__server__tool`"),
+        );
+    };
+    for (key, entry) in allowing(skill).filter(|(_, entry)| unread(entry)) {
+        say(key, entry, "allows nothing".to_owned());
+    }
+    for (key, entry) in forbidding(skill).filter(|(_, entry)| unread(entry)) {
+        let pattern = ToolPattern::prohibiting(entry);
+        let effect = if pattern.names_no_tool() {
+            "forbids every tool".to_owned()
+        } else {
+            format!("forbids all of `{pattern}`")
+        };
+        say(key, entry, effect);
+    }
+}
+
+/// One skill allows what another one, or the task, forbids.
+fn conflict(
+    rule: &ToolPattern,
+    allows: &[Rule<'_>],
+    forbids: &[Rule<'_>],
+    options: Options,
+    faults: &mut Faults,
+) {
+    let forbidders: BTreeSet<Option<&str>> = forbids
+        .iter()
+        .filter(|(other, _)| is_same(other, rule))
+        .map(|(_, who)| *who)
+        .collect();
+    // A skill that takes a part out of what it allows does not contradict itself.
+    let own_cut =
+        |tool: &ToolPattern, who: &Option<&str>| forbidders.contains(who) && !rule.covers(tool);
+    let overlapping: Vec<&Rule<'_>> = allows
+        .iter()
+        .filter(|(tool, who)| rule.overlaps(tool) && !own_cut(tool, who))
+        .collect();
+    if overlapping.is_empty() {
+        return;
+    }
+    let allowers: BTreeSet<&str> = overlapping.iter().filter_map(|(_, who)| *who).collect();
+    let tools: BTreeSet<&str> = overlapping.iter().map(|(tool, _)| tool.as_str()).collect();
+    let (allowers, tools): (Vec<&str>, Vec<&str>) =
+        (allowers.into_iter().collect(), tools.into_iter().collect());
+    let names: Vec<&str> = forbidders.iter().filter_map(|who| *who).collect();
+    let verb = |count: usize| if count == 1 { "s" } else { "" };
+    let by = match (names.as_slice(), forbidders.contains(&None)) {
+        ([], _) => "a coding task forbids".to_owned(),
+        (names, false) => format!("{} forbid{}", list(names, "and"), verb(names.len())),
+        (names, true) => format!("a coding task, like {}, forbids", list(names, "and")),
+    };
+    let end = match options.on_conflict {
+        OnConflict::Restrict => ": it is forbidden",
+        OnConflict::Reject => "",
+    };
+    let message = format!(
+        "{} allow{} {}, and {by} {}{end}",
+        list(&allowers, "and"),
+        verb(allowers.len()),
+        list(&tools, "and"),
+        list(&[rule.as_str()], "and"),
+    );
+    let skills = allowers.iter().chain(&names).copied();
+    let fault = Fault::new(FaultCode::ToolConflict, skills, message);
+    match options.on_conflict {
+        OnConflict::Restrict => faults.warning(fault),
+        OnConflict::Reject => faults.error(fault.hint(format!(
+            "leave {} out, or let the stricter one win: metier config skills.security.on_conflict restrict",
+            list(&allowers, "or")
+        ))),
+    }
+}

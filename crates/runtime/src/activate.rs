@@ -1,0 +1,208 @@
+//! Activation: the body of a skill with its commands run, each with a permit and a receipt.
+
+use std::cell::RefCell;
+
+use metier_config::OnCommandError;
+use metier_host::{
+    child::{Exit, Outcome},
+    world::Done,
+};
+use metier_model::template::{Command, Piece, Script, Values, Variable};
+use metier_policy::{Act, Line, Purpose};
+use metier_store::Receipt;
+
+use crate::{
+    desk::Refused,
+    premises::Premises,
+    render::{self, Arguments, Here, Loaded, Nobody, RenderError, Rendered, Runner},
+    worker::{Failed, Worker},
+};
+
+/// A skill, ready for a model.
+#[derive(Debug)]
+pub struct Activation {
+    /// Its body and what lies beside it.
+    pub rendered: Rendered,
+    /// The commands that ran.
+    pub commands: Vec<Ran>,
+    /// What was written down.
+    pub receipts: Vec<Receipt>,
+}
+
+/// A command that ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// As its author wrote it.
+    pub command: String,
+    /// Its exit code, if it ended by itself.
+    pub exit: Option<i32>,
+    /// How long it took.
+    pub ms: u64,
+    /// Whether it printed more than was kept.
+    pub truncated: bool,
+}
+
+/// Why a skill could not be activated.
+#[derive(Debug, thiserror::Error)]
+pub enum ActivationError {
+    /// Its body can't be rendered.
+    #[error(transparent)]
+    Render(#[from] RenderError),
+    /// It may not.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// Something that it does was not done.
+    #[error(transparent)]
+    Failed(#[from] Failed),
+    /// The arguments can't be given to a command.
+    #[error("`{command}` can't be run: {reason}")]
+    Arguments {
+        /// As its author wrote it.
+        command: String,
+        /// Why not.
+        reason: String,
+    },
+    /// It wants a shell that we don't have.
+    #[error("it wants the shell `{0}`; commands run in sh or bash")]
+    Shell(String),
+    /// A command ran and failed.
+    #[error("`{command}` failed: {ended}")]
+    Command {
+        /// As its author wrote it.
+        command: String,
+        /// How it ended.
+        ended: Exit,
+        /// What it complained about.
+        stderr: String,
+    },
+}
+
+/// Activates a skill. Without commands in its body nobody is asked anything.
+///
+/// # Errors
+/// When it may not do what it wants, or when a command fails and the configuration says to stop then.
+pub fn activate(
+    skill: &Loaded<'_>,
+    arguments: &Arguments,
+    project: &str,
+    premises: &Premises<'_>,
+) -> Result<Activation, ActivationError> {
+    let pieces = skill.pieces();
+    let here = Here {
+        project,
+        session: &premises.desk.session,
+        reads: true,
+    };
+    let commands: Vec<&str> = pieces.iter().filter_map(text).collect();
+    if commands.is_empty() {
+        return Ok(Activation {
+            rendered: render::render(skill, &pieces, arguments, here, &Nobody)?,
+            commands: Vec::new(),
+            receipts: Vec::new(),
+        });
+    }
+    let shell = skill.manifest.invocation.shell.as_deref();
+    if let Some(other) = shell.filter(|shell| !["sh", "bash"].contains(shell)) {
+        return Err(ActivationError::Shell(other.to_owned()));
+    }
+    premises.with_worker(skill, Purpose::Render(&commands), |worker| {
+        let hands = Hands {
+            worker,
+            on_error: premises.config.security.on_command_error,
+            ran: RefCell::default(),
+        };
+        let rendered = render::render(skill, &pieces, arguments, here, &hands)?;
+        Ok(Activation {
+            rendered,
+            commands: hands.ran.into_inner(),
+            receipts: worker.receipts(),
+        })
+    })
+}
+
+fn text<'a>(piece: &Piece<'a>) -> Option<&'a str> {
+    match piece {
+        Piece::Command(command) => Some(command.text),
+        _ => None,
+    }
+}
+
+/// Runs the commands of a body.
+struct Hands<'a> {
+    worker: &'a Worker<'a>,
+    on_error: OnCommandError,
+    ran: RefCell<Vec<Ran>>,
+}
+
+impl Runner for Hands<'_> {
+    type Error = ActivationError;
+
+    fn run(&self, command: &Command<'_>, values: &Values<'_>) -> Result<String, ActivationError> {
+        let act = act(command, values)?;
+        let Done::Child(ended) = self.worker.act(act)? else {
+            return Ok(String::new());
+        };
+        self.ran.borrow_mut().push(Ran {
+            command: command.text.to_owned(),
+            exit: match ended.exit {
+                Exit::Code(code) => Some(code),
+                _ => None,
+            },
+            ms: ended.ms,
+            truncated: ended.truncated,
+        });
+        match (&ended.exit, self.on_error) {
+            (Exit::Code(0), _) => Ok(self.output(&ended)),
+            (_, OnCommandError::Inline) => Ok(format!(
+                "[`{}` failed: {}]\n{}",
+                command.text,
+                ended.exit,
+                self.output(&ended)
+            )),
+            (_, OnCommandError::Abort) => Err(ActivationError::Command {
+                command: command.text.to_owned(),
+                ended: ended.exit.clone(),
+                stderr: self.worker.clean(&ended.stderr),
+            }),
+        }
+    }
+}
+
+impl Hands<'_> {
+    fn output(&self, ended: &Outcome) -> String {
+        let text = self.worker.clean(&ended.stdout);
+        let cut = if ended.truncated {
+            "\n[the output was longer and is cut here]"
+        } else {
+            ""
+        };
+        format!("{}{cut}", text.trim_end())
+    }
+}
+
+/// What the shell is given for a command: its author's text with references, and the values beside it.
+fn act(command: &Command<'_>, values: &Values<'_>) -> Result<Act, ActivationError> {
+    let refuse = |reason: String| ActivationError::Arguments {
+        command: command.text.to_owned(),
+        reason,
+    };
+    let recipe = match &command.script {
+        Script::Ready(recipe) => recipe,
+        Script::Refused(refused) => return Err(refuse(refused.to_string())),
+    };
+    let value = |variable| match variable {
+        Variable::SkillDir => values.skill_dir,
+        Variable::ProjectDir => values.project_dir,
+        Variable::SessionId => values.session_id,
+    };
+    let understood = recipe.line(|variable| value(variable).to_owned()).ok();
+    let invocation = recipe
+        .instantiate(values)
+        .map_err(|refusal| refuse(refusal.to_string()))?;
+    Ok(Act::Line(Line::new(
+        command.text,
+        understood.as_ref(),
+        &invocation.script,
+        invocation.parameters,
+    )))
+}

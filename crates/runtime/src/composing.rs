@@ -1,0 +1,144 @@
+//! Skills of the inventory as one set: names become members, and policy puts them together.
+
+use metier_catalog::Entry;
+use metier_config::{Config, OnConflict};
+use metier_model::{Manifest, Mode, Severity, Source, text::shell_word};
+use metier_policy::{Composition, Member, Options, Reason, ReasonKind, compose, scan_reason};
+
+use crate::{
+    inventory::{Inventory, NotFound, Skill, Status, switch, switch_hint},
+    scanning::Stance,
+};
+
+/// What became of a name.
+enum Found {
+    Usable(Box<Manifest>, String),
+    Missing(NotFound),
+    Refused(String, Option<String>),
+}
+
+impl Inventory {
+    /// Puts skills together, by name, `source:name` or path. What is not there or may not be used is an error of
+    /// the composition, with the reason; so is everything else that is wrong, all at once. Only manifests are read:
+    /// whoever then loads a body has it screened.
+    #[must_use]
+    pub fn compose(
+        &self,
+        names: &[String],
+        config: &Config,
+        mode: Mode,
+        coding: bool,
+    ) -> Composition {
+        let found: Vec<Found> = names
+            .iter()
+            .map(|name| match self.find(name) {
+                Ok(skill) => self.manifest_of(skill, config, mode),
+                Err(missing) => Found::Missing(missing),
+            })
+            .collect();
+        let members: Vec<Member<'_>> = names
+            .iter()
+            .zip(&found)
+            .map(|(name, found)| match found {
+                Found::Usable(manifest, place) => Member::Known { manifest, place },
+                Found::Missing(missing) => Member::Unknown {
+                    name,
+                    near: &missing.near,
+                },
+                Found::Refused(why, hint) => Member::Refused {
+                    name,
+                    why,
+                    hint: hint.as_deref(),
+                },
+            })
+            .collect();
+        let on_conflict = match config.security.on_conflict {
+            OnConflict::Restrict => metier_policy::OnConflict::Restrict,
+            OnConflict::Reject => metier_policy::OnConflict::Reject,
+        };
+        let options = Options {
+            coding,
+            on_conflict,
+        };
+        compose(&members, options)
+    }
+
+    /// The manifest of a skill that may be used, as it is on disk now.
+    fn manifest_of(&self, skill: &Skill, config: &Config, mode: Mode) -> Found {
+        let entry = self.entry(skill);
+        if let Some((why, hint)) = objection(entry, skill, config) {
+            return Found::Refused(why, hint);
+        }
+        let loaded = match entry.load(mode, config.limits.max_skill_bytes) {
+            Ok((parsed, _)) => parsed,
+            Err(error) => return Found::Refused(error.to_string(), Some(validate(entry))),
+        };
+        match loaded.manifest {
+            // A folder that was written to meanwhile may hold another skill.
+            Some(manifest) if *manifest.card.name == *entry.name() => {
+                let place = entry.place.path().to_string_lossy().into_owned();
+                Found::Usable(Box::new(manifest), place)
+            }
+            _ => Found::Refused(
+                "it has changed since it was found".to_owned(),
+                Some(validate(entry)),
+            ),
+        }
+    }
+}
+
+/// Why a skill may not be used, and what to type.
+fn objection(entry: &Entry, skill: &Skill, config: &Config) -> Option<(String, Option<String>)> {
+    let reasons = |reasons: &[Reason]| {
+        let messages: Vec<&str> = reasons.iter().map(|reason| &*reason.message).collect();
+        let hint = reasons.iter().find_map(|reason| reason.hint.as_deref());
+        (messages.join("; "), hint.map(str::to_owned))
+    };
+    match skill.status {
+        Status::Ready => None,
+        Status::Invalid => {
+            let error = entry
+                .diagnostics
+                .iter()
+                .find(|diagnostic| diagnostic.severity == Severity::Error);
+            let why = error.map_or("it can't be read", |error| &error.message);
+            Some((why.to_owned(), Some(validate(entry))))
+        }
+        Status::Shadowed => shadowed(entry, skill, config),
+        // Which skills another one builds on is a question of the set, not of what else is there.
+        Status::NotReady => {
+            let against = skill.reasons.iter();
+            let against: Vec<_> = against
+                .filter(|reason| reason.kind != ReasonKind::Dependency)
+                .cloned()
+                .collect();
+            (!against.is_empty()).then(|| reasons(&against))
+        }
+        Status::Blocked | Status::Disabled => Some(reasons(&skill.reasons)),
+    }
+}
+
+/// A shadowed skill is wanted by its source, so that another one wins its name does not matter. It was not
+/// judged for that reason; what the user and the scanner said counts all the same.
+fn shadowed(entry: &Entry, skill: &Skill, config: &Config) -> Option<(String, Option<String>)> {
+    let card = entry.card.as_ref()?;
+    if let Some(key) = switch(config, card) {
+        let why = "it is switched off in the configuration".to_owned();
+        return Some((why, Some(switch_hint(config, &key))));
+    }
+    let bundled = config.allow_bundled.as_ref();
+    if entry.source == Source::Builtin
+        && bundled.is_some_and(|names| !names.iter().any(|name| *name == *card.name))
+    {
+        let why = "it is not on the list of allowed built-in skills".to_owned();
+        return Some((why, Some("metier config skills.allow_bundled".to_owned())));
+    }
+    let known = skill.scan.as_deref()?;
+    let reason = scan_reason(&entry.name(), known.scan())?;
+    (known.stance == Stance::Blocked).then(|| (reason.message.into(), reason.hint.map(Into::into)))
+}
+
+fn validate(entry: &Entry) -> String {
+    let path = entry.place.path();
+    format!("metier validate {}", shell_word(&path.to_string_lossy()))
+}

@@ -1,0 +1,153 @@
+//! The premises: what is at hand on this machine when a skill works, for every door the same.
+
+use std::{
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+};
+
+use metier_catalog::Place;
+use metier_config::Config;
+use metier_host::world::Surroundings;
+use metier_model::{Card, Permission, Scope};
+use metier_policy::{Grant, Identity, Purpose, Request, variables};
+
+use crate::{
+    Redactor,
+    desk::{Desk, Refused, Subject},
+    render::Loaded,
+    worker::{Failed, Worker},
+};
+
+/// Who decides, and what surrounds a skill here. Values come in from the door.
+pub struct Premises<'a> {
+    /// Who decides, and where it is written down.
+    pub desk: Desk<'a>,
+    /// What the user decided.
+    pub config: &'a Config,
+    /// The value of a variable of this process.
+    pub variable: &'a dyn Fn(&str) -> Option<OsString>,
+    /// Our own binary.
+    pub shim: &'a Path,
+    /// Where scripts start.
+    pub work: &'a Path,
+    /// The user's home.
+    pub home: Option<&'a Path>,
+    /// `PATH`.
+    pub path: Option<&'a OsStr>,
+    /// Variables that any child may see.
+    pub common: &'a [(OsString, OsString)],
+    /// Our own state.
+    pub own: &'a [PathBuf],
+    /// Where folders for temporary files are made.
+    pub temporary: &'a Path,
+    /// Whether children run without a sandbox, because the user said so.
+    pub unsandboxed: bool,
+}
+
+impl Premises<'_> {
+    /// Asks what a skill may do for this purpose, and lets it work.
+    ///
+    /// # Errors
+    /// When it may not, and whatever its work comes to.
+    pub fn with_worker<T, E>(
+        &self,
+        skill: &Loaded<'_>,
+        purpose: Purpose<'_>,
+        work: impl FnOnce(&Worker<'_>) -> Result<T, E>,
+    ) -> Result<T, E>
+    where
+        E: From<Refused> + From<Failed>,
+    {
+        let identity = identity(skill);
+        let place = skill.entry.place.path();
+        let subject = Subject {
+            identity: &identity,
+            place: &place.to_string_lossy(),
+            held: skill.held,
+        };
+        let grant = self.desk.grant(&subject, &self.request(skill, purpose))?;
+        let named = self.named(&skill.manifest.card, &grant);
+        let around = Surroundings {
+            shim: self.shim,
+            skill: match &skill.entry.place {
+                Place::Folder(path) => Some(path),
+                Place::Builtin(_) => None,
+            },
+            work: self.work,
+            home: self.home,
+            path: self.path,
+            common: self.common,
+            named: &named,
+            own: self.own,
+            temporary: self.temporary,
+            unsandboxed: self.unsandboxed,
+        };
+        let redactor = self.redactor(&skill.manifest.card, &named);
+        let worker = Worker::new(&self.desk, &grant, around, redactor).map_err(Failed::World)?;
+        work(&worker)
+    }
+
+    /// What a skill asks for.
+    #[must_use]
+    pub fn request(&self, skill: &Loaded<'_>, purpose: Purpose<'_>) -> Request {
+        let configured = configured(self.config, &skill.manifest.card);
+        let names: Vec<&str> = configured.iter().map(|(name, _)| name.as_str()).collect();
+        Request::of(&skill.manifest, purpose, &names)
+    }
+
+    /// The values of the variables that a grant names: what the configuration sets for the skill, else this process's own.
+    fn named(&self, card: &Card, grant: &Grant) -> Vec<(String, OsString)> {
+        let configured = configured(self.config, card);
+        let allowed = grant.allowed().iter();
+        let names = allowed.filter_map(|want| match (&want.scope, want.permission) {
+            (Scope::Variable(name), Permission::EnvRead) => Some(name.to_string()),
+            _ => None,
+        });
+        let value = |name: &str| {
+            let own = configured.iter().find(|(other, _)| other == name);
+            own.map(|(_, value)| OsString::from(value))
+                .or_else(|| (self.variable)(name))
+        };
+        names
+            .filter_map(|name| Some((name.clone(), value(&name)?)))
+            .collect()
+    }
+
+    /// What must not be seen in any output: what the configuration sets, and whatever has the name of a secret.
+    fn redactor(&self, card: &Card, named: &[(String, OsString)]) -> Redactor {
+        let secret = named.iter().filter(|(name, _)| variables::is_secret(name));
+        let secret =
+            secret.map(|(name, value)| (name.clone(), value.to_string_lossy().into_owned()));
+        let all: Vec<(String, String)> = configured(self.config, card)
+            .into_iter()
+            .chain(secret)
+            .collect();
+        Redactor::new(
+            all.iter()
+                .map(|(name, value)| (name.as_str(), value.as_str())),
+        )
+    }
+}
+
+/// Which skill this is, in which bytes.
+#[must_use]
+pub fn identity(skill: &Loaded<'_>) -> Identity {
+    Identity {
+        skill: skill.entry.name().as_ref().into(),
+        source: skill.entry.source,
+        digest: skill.held.digest,
+    }
+}
+
+/// The variables that the user's configuration sets for a skill, with their values.
+#[must_use]
+pub fn configured(config: &Config, card: &Card) -> Vec<(String, String)> {
+    let entry = config.entry(card.config_key());
+    let variables = entry
+        .env
+        .iter()
+        .map(|(name, value)| (name.clone(), value.expose().to_owned()));
+    let key = entry.api_key.as_ref().zip(card.primary_env.as_deref());
+    let key = key.map(|(key, name)| (name.to_owned(), key.expose().to_owned()));
+    variables.chain(key).collect()
+}

@@ -1,0 +1,79 @@
+//! `compose --json`: several skills as one set.
+
+use metier_model::ToolPattern;
+use metier_policy::{Composition, Fault};
+use serde::Serialize;
+
+/// `compose --json`.
+#[derive(Serialize)]
+pub struct ComposeDocument<'a> {
+    /// Whether the set can be used.
+    pub valid: bool,
+    /// The skills in it, by name.
+    pub skills: &'a [String],
+    /// The order in which they work; empty when they wait for each other.
+    pub order: &'a [String],
+    /// What its agent may use.
+    pub tools: ComposeTools<'a>,
+    /// Why it can't be used.
+    pub errors: Vec<FaultRow<'a>>,
+    /// What is odd about it.
+    pub warnings: Vec<FaultRow<'a>>,
+}
+
+/// The tools of a set; what is in neither list is not allowed.
+#[derive(Serialize)]
+pub struct ComposeTools<'a> {
+    /// Some skill allows them and none forbids them.
+    pub allowed: Vec<&'a str>,
+    /// Some skill forbids them.
+    pub forbidden: Vec<&'a str>,
+    /// Those of the allowed ones that are written with a star for everything. A bare `*` is asked for, tool by tool.
+    pub broad: Vec<&'a str>,
+}
+
+/// What is wrong with a set.
+#[derive(Serialize)]
+pub struct FaultRow<'a> {
+    /// A stable word.
+    pub code: &'static str,
+    /// What happened.
+    pub message: &'a str,
+    /// The skills involved.
+    pub skills: &'a [String],
+    /// What to do about it.
+    pub hint: Option<&'a str>,
+}
+
+impl<'a> From<&'a Composition> for ComposeDocument<'a> {
+    fn from(set: &'a Composition) -> Self {
+        let broad = set.tools.allowed.iter().filter(|tool| tool.is_broad());
+        Self {
+            valid: set.valid,
+            skills: &set.skills,
+            order: &set.order,
+            tools: ComposeTools {
+                allowed: written(&set.tools.allowed),
+                forbidden: written(&set.tools.forbidden),
+                broad: broad.map(ToolPattern::as_str).collect(),
+            },
+            errors: set.errors.iter().map(FaultRow::from).collect(),
+            warnings: set.warnings.iter().map(FaultRow::from).collect(),
+        }
+    }
+}
+
+fn written(tools: &[ToolPattern]) -> Vec<&str> {
+    tools.iter().map(ToolPattern::as_str).collect()
+}
+
+impl<'a> From<&'a Fault> for FaultRow<'a> {
+    fn from(fault: &'a Fault) -> Self {
+        Self {
+            code: fault.code.as_str(),
+            message: &fault.message,
+            skills: &fault.skills,
+            hint: fault.hint.as_deref(),
+        }
+    }
+}
