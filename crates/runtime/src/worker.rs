@@ -61,11 +61,11 @@ impl<'a> Worker<'a> {
     ///
     /// # Errors
     /// When it may not, when it can't be done, or when it can't be written down.
-    pub fn act(&self, act: Act) -> Result<Done, Failed> {
+    pub fn act(&self, act: &Act) -> Result<Done, Failed> {
         let permit = match self.grant.permit(act.clone(), &self.desk.meter) {
             Ok(permit) => permit,
             Err(refusal) => {
-                self.note(&act, refused(refusal.message.clone()))?;
+                self.note(act, &refused(refusal.message.clone()))?;
                 return Err(refusal.into());
             }
         };
@@ -88,7 +88,7 @@ impl<'a> Worker<'a> {
                 sandbox: None,
             },
         };
-        self.note(&act, went)?;
+        self.note(act, &went)?;
         Ok(done?)
     }
 
@@ -104,10 +104,10 @@ impl<'a> Worker<'a> {
         self.receipts.borrow().clone()
     }
 
-    fn note(&self, act: &Act, went: Went) -> Result<(), StoreError> {
+    fn note(&self, act: &Act, went: &Went) -> Result<(), StoreError> {
         let receipt = self
             .desk
-            .note(self.grant.identity(), act, &went, &self.redactor)?;
+            .note(self.grant.identity(), act, went, &self.redactor)?;
         self.receipts.borrow_mut().extend(receipt);
         Ok(())
     }

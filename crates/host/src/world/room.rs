@@ -143,8 +143,8 @@ impl World<'_> {
             Reach::Some => {
                 let mut found = Vec::new();
                 let mut left = MAX_MATCHED;
-                let names = names.into_iter().map(str::to_owned).collect();
-                collect(&base, names, pattern, &mut left, &mut found);
+                let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+                collect(&base, &names, pattern, &mut left, &mut found);
                 Ok(found)
             }
         }
@@ -154,7 +154,7 @@ impl World<'_> {
 /// Every file below a folder whose names match, without following links.
 fn collect(
     folder: &Path,
-    names: Vec<String>,
+    names: &[String],
     pattern: &PathPattern,
     left: &mut usize,
     found: &mut Vec<PathBuf>,
@@ -170,13 +170,13 @@ fn collect(
         let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
             continue;
         };
-        let mut names = names.clone();
+        let mut names = names.to_vec();
         names.push(name);
         let all: Vec<&str> = names.iter().map(String::as_str).collect();
         if kind.is_file() && pattern.matches(&all) {
             found.push(entry.path());
         } else if kind.is_dir() {
-            collect(&entry.path(), names, pattern, left, found);
+            collect(&entry.path(), &names, pattern, left, found);
         }
     }
 }
