@@ -12,6 +12,8 @@
 //! |---|---|
 //! | `address` | what an IP address leads to |
 //! | `hosts` | what was approved, and whether a host and an address are part of it |
+//! | `reach` | from a host to a connection with a checked address |
+//! | `fetch`, `exchange` | one request with its redirects; one hop of it |
 //!
 //! **Worked example.** With `net:fetch(api.example.com)` approved:
 //!
@@ -33,7 +35,13 @@
 //! certificates do, wherever the system keeps them.
 
 mod address;
+mod exchange;
+mod fetch;
 mod hosts;
+mod reach;
 
 pub use address::{Kind, kind};
+pub use exchange::Trust;
+pub use fetch::{Limits, NetError, Request, Response, fetch};
 pub use hosts::{Hosts, Refusal, ScopeError, Target, Verdict};
+pub use reach::{Cause, Dialled, Resolve, System};
