@@ -359,6 +359,13 @@ impl Target {
     }
 }
 
+/// `host:port` as in `CONNECT` and `Host`. Nothing but a host and a port has a place in it.
+pub(super) fn authority(text: &str) -> Result<(Host, Option<u16>), Refusal> {
+    clean(text)?;
+    let (host, port) = split_port(text).map_err(Refusal::url)?;
+    Ok((parse_host(host)?, port))
+}
+
 /// The address that `host` is, if it is one.
 pub(super) fn literal(host: &Host) -> Option<IpAddr> {
     match host {

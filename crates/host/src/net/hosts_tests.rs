@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use proptest::prelude::*;
 use url::Host;
 
-use super::{Hosts, Refusal, Target};
+use super::{Hosts, Refusal, Target, authority};
 use crate::net::address::{Kind, kind};
 
 fn hosts(scopes: &[&str]) -> Hosts {
@@ -337,6 +337,27 @@ fn a_scope_that_hides_what_it_names_is_an_error() {
 }
 
 #[test]
+fn an_authority_is_a_host_and_a_port_only() {
+    let read = |text: &str| {
+        authority(text)
+            .ok()
+            .map(|(host, port)| (host.to_string(), port))
+    };
+    assert_eq!(
+        read("Example.com.:443"),
+        Some(("example.com".into(), Some(443)))
+    );
+    assert_eq!(read("[::1]:80"), Some(("[::1]".into(), Some(80))));
+    assert_eq!(read("example.com"), Some(("example.com".into(), None)));
+    for bad in [
+        "a@b:443", "a/b:443", "a#b:443", "a:443:80", "a:80 ", "a%2eb:1", ":443", "a\\b:1", "[::1",
+        "::1",
+    ] {
+        assert_eq!(read(bad), None, "{bad}");
+    }
+}
+
+#[test]
 fn a_redirect_is_read_like_any_url() {
     let start = Target::parse("https://api.example.com/a/b").unwrap();
     let to = |location: &str| start.join(location).map(|target| target.url.to_string());
@@ -361,6 +382,7 @@ proptest! {
         if let (Ok(hosts), Ok(target)) = (hosts, Target::parse(&url)) {
             let _ = hosts.admits(&target.host, target.port);
         }
+        let _ = authority(&url);
     }
 
     #[test]

@@ -14,6 +14,7 @@
 //! | `hosts` | what was approved, and whether a host and an address are part of it |
 //! | `reach` | from a host to a connection with a checked address |
 //! | `fetch`, `exchange` | one request with its redirects; one hop of it |
+//! | `proxy` | the same rules for a child that speaks HTTP itself |
 //!
 //! **Worked example.** With `net:fetch(api.example.com)` approved:
 //!
@@ -38,10 +39,12 @@ mod address;
 mod exchange;
 mod fetch;
 mod hosts;
+mod proxy;
 mod reach;
 
 pub use address::{Kind, kind};
 pub use exchange::Trust;
 pub use fetch::{Limits, NetError, Request, Response, fetch};
 pub use hosts::{Hosts, Refusal, ScopeError, Target, Verdict};
+pub use proxy::{Decision, Proxy, ProxyLimits, Seen};
 pub use reach::{Cause, Dialled, Resolve, System};
