@@ -34,7 +34,7 @@ impl Door {
 
     fn limited(hosts: Hosts, net: Internet, change: impl FnOnce(&mut ProxyLimits)) -> Self {
         let mut limits = ProxyLimits {
-            head: Duration::from_millis(500),
+            head: Duration::from_millis(1500),
             connect: Duration::from_secs(2),
             idle: Duration::from_secs(5),
             total: Duration::from_secs(8),
@@ -547,39 +547,54 @@ fn heads_have_an_end_and_a_time() {
         sent.by_ref().count()
     });
     answered(&rest(&mut slow), 408, "too long");
-    assert!(started.elapsed() < Duration::from_secs(3));
+    assert!(started.elapsed() < Duration::from_secs(6));
     door.saw_refused("too long");
     drop(slow);
     drip.join().unwrap();
 }
 
 #[test]
-fn connections_are_counted() {
+fn connections_at_the_same_time_are_counted() {
     let server = Server::start(|mut stream, _| {
         std::io::copy(&mut stream, &mut std::io::sink()).ok(); // until the other end hangs up
     });
     let net = one_host(&[8080], &server);
     let door = Door::limited(hosts(&["api.example.com:8080"]), net, |limits| {
         limits.max_connections = 2;
-        limits.max_total = 4;
     });
     let first = door.tunnel("api.example.com:8080");
     let second = door.tunnel("api.example.com:8080");
     answered(&rest(&mut door.dial()), 503, "at the same time");
     door.saw_refused("at the same time");
-    for stream in [first, second] {
-        stream.shutdown(Shutdown::Both).unwrap();
-        drop(stream);
+    drop((first, second));
+    door.seen();
+    door.seen();
+    // A place is given back just after its end was logged.
+    let until = Instant::now() + PATIENCE;
+    while !door
+        .request("CONNECT evil.io:1 HTTP/1.1")
+        .contains("not an approved host")
+    {
+        assert!(Instant::now() < until);
     }
-    door.seen();
-    door.seen();
-    thread::sleep(Duration::from_millis(50)); // a place is given back just after it was logged
-    answered(&door.request("CONNECT evil.io:1 HTTP/1.1"), 403, "approved");
-    door.saw_refused("approved");
+}
+
+#[test]
+fn connections_in_all_are_counted() {
+    let door = Door::limited(Hosts::default(), Internet::default(), |limits| {
+        limits.max_total = 3;
+    });
     for _ in 0..3 {
-        answered(&rest(&mut door.dial()), 403, "more than 4 connections");
+        answered(
+            &door.request("CONNECT evil.io:1 HTTP/1.1"),
+            403,
+            "not an approved host",
+        );
     }
-    assert_eq!(door.proxy.stop().len(), 5);
+    for _ in 0..3 {
+        answered(&rest(&mut door.dial()), 403, "more than 3 connections");
+    }
+    assert_eq!(door.proxy.stop().len(), 4);
 }
 
 #[test]
@@ -604,7 +619,7 @@ fn bytes_are_counted_in_both_directions_together() {
 fn a_quiet_tunnel_is_cut_and_a_busy_one_in_the_end() {
     let quiet = Server::start(|mut stream, _| {
         stream.read_exact(&mut [0; 4]).unwrap();
-        thread::sleep(Duration::from_secs(1));
+        thread::sleep(Duration::from_secs(2));
     });
     let busy = Server::repeating("", b"x", Duration::from_millis(20));
     let net = Internet::default()
@@ -613,12 +628,12 @@ fn a_quiet_tunnel_is_cut_and_a_busy_one_in_the_end() {
         .route("1.2.3.4:99", &quiet)
         .route("1.2.3.5:99", &busy);
     let door = Door::limited(hosts(&["quiet.io:99", "busy.io:99"]), net, |limits| {
-        limits.idle = Duration::from_millis(250);
-        limits.total = Duration::from_millis(700);
+        limits.idle = Duration::from_millis(600);
+        limits.total = Duration::from_millis(1500);
     });
     for (host, part, least) in [
-        ("quiet.io:99", "nothing was sent", 200),
-        ("busy.io:99", "open for more", 600),
+        ("quiet.io:99", "nothing was sent", 500),
+        ("busy.io:99", "open for more", 1400),
     ] {
         let mut stream = door.tunnel(host);
         stream.write_all(b"\0first\r\n\r\n").unwrap();
@@ -628,7 +643,7 @@ fn a_quiet_tunnel_is_cut_and_a_busy_one_in_the_end() {
             matches!(&seen.decision, Decision::Cut(why) if why.contains(part)),
             "{seen:?}"
         );
-        assert!((least..3000).contains(&seen.ms), "{seen:?}");
+        assert!((least..6000).contains(&seen.ms), "{seen:?}");
     }
 }
 
@@ -643,7 +658,7 @@ fn the_end_of_the_proxy_is_the_end_of_its_connections() {
         let Door {
             proxy, port, log, ..
         } = door;
-        thread::sleep(Duration::from_millis(50));
+        thread::sleep(Duration::from_millis(200)); // both are accepted
         if dropped {
             ends_within(Duration::from_secs(3), move || drop(proxy));
         } else {
