@@ -1,1 +1,50 @@
 //! The network as a skill may see it: approved hosts, checked on the address that is dialled.
+//!
+//! **Problem.** A name says nothing about where a connection ends. `api.example.com` may resolve to the user's router, a
+//! redirect may lead to a cloud's metadata service, `0177.1` is the user's own machine, and a second look at the same
+//! name may answer differently from the first.
+//!
+//! **Decision.** A target is parsed once, by the rules that browsers use. Its host is compared with what was approved,
+//! its name is resolved once, the addresses are judged, and one of the judged addresses is dialled. Whatever comes
+//! after that, a redirect included, starts again at the top.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `address` | what an IP address leads to |
+//! | `hosts` | what was approved, and whether a host and an address are part of it |
+//! | `reach` | from a host to a connection with a checked address |
+//! | `fetch`, `exchange` | one request with its redirects; one hop of it |
+//! | `proxy` | the same rules for a child that speaks HTTP itself |
+//!
+//! **Worked example.** With `net:fetch(api.example.com)` approved:
+//!
+//! ```
+//! use metier_host::net::{Hosts, Target};
+//!
+//! let hosts = Hosts::new(&["api.example.com".to_owned()], false).unwrap();
+//! let allows = |url: &str| {
+//!     let target = Target::parse(url).unwrap();
+//!     hosts.admits(&target.host, target.port).is_ok()
+//! };
+//! assert!(allows("https://API.example.com./v1"));
+//! assert!(!allows("https://api.example.com:8443/"));
+//! assert!(!allows("https://api.example.com.evil.io/"));
+//! assert!(!allows("http://0177.1/"));
+//! ```
+//!
+//! Nothing here reads the environment: no proxy, no cookie jar, no saved password takes part. The system's root
+//! certificates do, wherever the system keeps them.
+
+mod address;
+mod exchange;
+mod fetch;
+mod hosts;
+mod proxy;
+mod reach;
+
+pub use address::{Kind, kind};
+pub use exchange::Trust;
+pub use fetch::{Limits, NetError, Request, Response, fetch};
+pub use hosts::{Hosts, Refusal, ScopeError, Target, Verdict};
+pub use proxy::{Decision, Proxy, ProxyLimits, Seen};
+pub use reach::{Cause, Dialled, Resolve, System};

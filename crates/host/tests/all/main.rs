@@ -8,5 +8,6 @@
 )]
 
 mod calls;
+mod net;
 mod room;
 mod start;

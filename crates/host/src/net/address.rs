@@ -1,0 +1,179 @@
+//! What an IP address leads to.
+//!
+//! The tables are the special-purpose registries of IANA and the addresses at which clouds hand out credentials. An
+//! IPv6 address that carries an IPv4 address leads where the carried one leads: a gateway may take it out again.
+
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+};
+
+/// Where an address leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A host on the internet.
+    Public,
+    /// This machine.
+    Loopback,
+    /// A private network.
+    Private,
+    /// The wire that this machine is on.
+    LinkLocal,
+    /// The provider's own network (100.64.0.0/10).
+    Shared,
+    /// No address; some systems take it for this machine.
+    Unspecified,
+    /// Many hosts.
+    Multicast,
+    /// Every host on the wire.
+    Broadcast,
+    /// For examples in texts.
+    Documentation,
+    /// For measuring devices.
+    Benchmark,
+    /// Not given out, or for protocols only.
+    Reserved,
+    /// A service that hands out the credentials of the machine; no approval reaches it.
+    Metadata,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Public => "public",
+            Self::Loopback => "loopback",
+            Self::Private => "private",
+            Self::LinkLocal => "link-local",
+            Self::Shared => "carrier",
+            Self::Unspecified => "unspecified",
+            Self::Multicast => "multicast",
+            Self::Broadcast => "broadcast",
+            Self::Documentation => "documentation",
+            Self::Benchmark => "benchmark",
+            Self::Reserved => "reserved",
+            Self::Metadata => "metadata",
+        })
+    }
+}
+
+/// (network, length of its prefix, kind); the first match counts, so metadata comes first.
+const V4: &[([u8; 4], u32, Kind)] = &[
+    ([169, 254, 169, 0], 24, Kind::Metadata), // AWS, Azure, Google, Oracle, OpenStack, DigitalOcean …
+    ([169, 254, 170, 0], 24, Kind::Metadata), // credentials of AWS containers
+    ([169, 254, 0, 23], 32, Kind::Metadata),  // Tencent
+    ([100, 100, 100, 200], 32, Kind::Metadata), // Alibaba
+    ([168, 63, 129, 16], 32, Kind::Metadata), // Azure's wire server, a public address by its looks
+    ([192, 0, 0, 192], 32, Kind::Metadata),   // Oracle, classic
+    ([0, 0, 0, 0], 32, Kind::Unspecified),
+    ([0, 0, 0, 0], 8, Kind::Reserved),
+    ([10, 0, 0, 0], 8, Kind::Private),
+    ([100, 64, 0, 0], 10, Kind::Shared),
+    ([127, 0, 0, 0], 8, Kind::Loopback),
+    ([169, 254, 0, 0], 16, Kind::LinkLocal),
+    ([172, 16, 0, 0], 12, Kind::Private),
+    ([192, 0, 0, 0], 24, Kind::Reserved),
+    ([192, 0, 2, 0], 24, Kind::Documentation),
+    ([192, 88, 99, 0], 24, Kind::Reserved),
+    ([192, 168, 0, 0], 16, Kind::Private),
+    ([198, 18, 0, 0], 15, Kind::Benchmark),
+    ([198, 51, 100, 0], 24, Kind::Documentation),
+    ([203, 0, 113, 0], 24, Kind::Documentation),
+    ([224, 0, 0, 0], 4, Kind::Multicast),
+    ([255, 255, 255, 255], 32, Kind::Broadcast),
+    ([240, 0, 0, 0], 4, Kind::Reserved),
+];
+
+/// The same for addresses that carry no other. What no row names is reserved: only 2000::/3 is given out.
+const V6: &[([u16; 8], u32, Kind)] = &[
+    ([0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0], 32, Kind::Metadata), // AWS
+    ([0xfd20, 0x00ce, 0, 0, 0, 0, 0, 0], 32, Kind::Metadata), // Google
+    ([0xfd00, 0x00c1, 0, 0, 0, 0, 0, 0], 32, Kind::Metadata), // Oracle
+    ([0xfe80, 0, 0, 0, 0, 0, 0xa9fe, 0xa9fe], 128, Kind::Metadata), // OpenStack
+    ([0, 0, 0, 0, 0, 0, 0, 0], 128, Kind::Unspecified),
+    ([0, 0, 0, 0, 0, 0, 0, 1], 128, Kind::Loopback),
+    ([0xfc00, 0, 0, 0, 0, 0, 0, 0], 7, Kind::Private),
+    ([0xfe80, 0, 0, 0, 0, 0, 0, 0], 10, Kind::LinkLocal),
+    ([0xfec0, 0, 0, 0, 0, 0, 0, 0], 10, Kind::Private),
+    ([0xff00, 0, 0, 0, 0, 0, 0, 0], 8, Kind::Multicast),
+    ([0x2001, 0x0002, 0, 0, 0, 0, 0, 0], 48, Kind::Benchmark),
+    ([0x2001, 0x0db8, 0, 0, 0, 0, 0, 0], 32, Kind::Documentation),
+    ([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20, Kind::Documentation),
+    ([0x2001, 0, 0, 0, 0, 0, 0, 0], 23, Kind::Reserved),
+    ([0x2000, 0, 0, 0, 0, 0, 0, 0], 3, Kind::Public),
+];
+
+/// Where `address` leads, whatever it is wrapped in.
+#[must_use]
+pub fn kind(address: IpAddr) -> Kind {
+    match address {
+        IpAddr::V4(v4) => kind_v4(v4),
+        IpAddr::V6(v6) => kind_v6(v6),
+    }
+}
+
+fn kind_v4(address: Ipv4Addr) -> Kind {
+    let bits = address.to_bits();
+    let holds = |net: [u8; 4], length: u32| {
+        let differ = bits ^ Ipv4Addr::from(net).to_bits();
+        differ >> (32 - length) == 0
+    };
+    let row = V4.iter().find(|(net, length, _)| holds(*net, *length));
+    row.map_or(Kind::Public, |(_, _, kind)| *kind)
+}
+
+fn kind_v6(address: Ipv6Addr) -> Kind {
+    let own = own_kind(address);
+    if matches!(own, Kind::Unspecified | Kind::Loopback | Kind::Metadata) {
+        return own;
+    }
+    let low = |high: u16, low: u16| kind_v4(Ipv4Addr::from_bits(join(high, low)));
+    match address.segments() {
+        // IPv4-compatible, IPv4-mapped, IPv4-translated, NAT64
+        [0, 0, 0, 0, 0, 0, a, b]
+        | [0, 0, 0, 0, 0, 0xffff, a, b]
+        | [0, 0, 0, 0, 0xffff, 0, a, b]
+        | [0x64, 0xff9b, 0, 0, 0, 0, a, b] => low(a, b),
+        // NAT64 of a local network (RFC 8215): nobody outside can be meant, and the operator may have laid the
+        // IPv4 address at the end or, as RFC 6052 does for such a prefix, around the ninth byte.
+        [0x64, 0xff9b, 1, a, b, c, d, e] => {
+            let around = kind_v4(Ipv4Addr::from_bits(join(a, (b << 8) | (c >> 8))));
+            match worse(low(d, e), around) {
+                Kind::Metadata => Kind::Metadata,
+                _ => Kind::Private,
+            }
+        }
+        [0x2002, a, b, ..] => low(a, b),
+        // Teredo: the server in the open, the client inverted
+        [0x2001, 0, a, b, _, _, c, d] => worse(low(!c, !d), low(a, b)),
+        // ISATAP, behind any prefix
+        [.., 0 | 0x200, 0x5efe, a, b] => worse(own, low(a, b)),
+        _ => own,
+    }
+}
+
+fn own_kind(address: Ipv6Addr) -> Kind {
+    let bits = address.to_bits();
+    let holds = |net: [u16; 8], length: u32| {
+        let differ = bits ^ Ipv6Addr::from(net).to_bits();
+        differ >> (128 - length) == 0
+    };
+    let row = V6.iter().find(|(net, length, _)| holds(*net, *length));
+    row.map_or(Kind::Reserved, |(_, _, kind)| *kind)
+}
+
+/// Of two readings of one address, the one to act on.
+fn worse(a: Kind, b: Kind) -> Kind {
+    match (a, b) {
+        (Kind::Metadata, _) | (_, Kind::Metadata) => Kind::Metadata,
+        (Kind::Public, other) => other,
+        (other, _) => other,
+    }
+}
+
+fn join(high: u16, low: u16) -> u32 {
+    (u32::from(high) << 16) | u32::from(low)
+}
+
+#[cfg(test)]
+#[path = "address_tests.rs"]
+mod tests;

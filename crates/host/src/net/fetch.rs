@@ -1,0 +1,338 @@
+//! One request, with the redirects that follow from it.
+//!
+//! Redirects are followed here and nowhere else, so that each of them is parsed, admitted, resolved and dialled like
+//! the first URL. A hop to another origin takes only headers along that say nothing about who asks: keys for
+//! an API travel under many names besides `Authorization`. From `https:` there is no way to `http:`.
+//!
+//! The body comes as it is on the wire, except that `gzip` is undone when the request did not ask for an encoding
+//! itself. Status codes are no errors.
+
+use std::time::{Duration, Instant};
+
+use thiserror::Error;
+use ureq::http::{HeaderMap, HeaderName, HeaderValue, header};
+
+use super::{
+    exchange::{Answer, Hop, Trust},
+    hosts::{Hosts, Refusal, Target, shown},
+    reach::{Cause, Resolve},
+};
+
+/// What a skill wants to send.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// `GET`, `HEAD`, `OPTIONS`, `DELETE`, `POST`, `PUT` or `PATCH`; empty is `GET`.
+    pub method: String,
+    /// Where to.
+    pub url: String,
+    /// Names and values. Those that say where a message goes or where it ends can't be set.
+    pub headers: Vec<(String, String)>,
+    /// The body; empty is none.
+    pub body: Vec<u8>,
+}
+
+/// What came back.
+#[derive(Debug, Clone)]
+pub struct Response {
+    /// The status code.
+    pub status: u16,
+    /// Names in lower case, and values.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// The URL that answered, after all redirects.
+    pub url: String,
+    /// The URLs that answered with a redirect, in order.
+    pub redirects: Vec<String>,
+}
+
+/// How much of anything.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// For everything together: lookups, connections, redirects, the body.
+    pub timeout: Duration,
+    /// Bytes of a response's body, on the wire and unpacked.
+    pub max_body: u64,
+    /// Bytes of a request's body.
+    pub max_upload: usize,
+    /// Bytes of a response's head; more than 128 headers are too many as well.
+    pub max_head: usize,
+    /// Redirects that are followed.
+    pub max_redirects: usize,
+    /// How many times as large as on the wire a body may be.
+    pub max_ratio: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(15),
+            max_body: 5 * 1024 * 1024,
+            max_upload: 5 * 1024 * 1024,
+            max_head: 64 * 1024,
+            max_redirects: 5,
+            max_ratio: 100,
+        }
+    }
+}
+
+/// Why there is no response.
+#[derive(Debug, Error)]
+pub enum NetError {
+    /// It may not be fetched.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// A redirect leads where it may not lead.
+    #[error("a redirect leads to a place that is not allowed: {0}")]
+    Redirect(Refusal),
+    /// From `https:` to `http:`.
+    #[error("a redirect leads from `https:` to `http:` at `{host}`; ask there for an `https:` URL")]
+    Downgrade {
+        /// Where it leads.
+        host: String,
+    },
+    /// Round and round.
+    #[error("more than {limit} redirects; the last one from `{host}`")]
+    TooManyRedirects {
+        /// Who sent the last one.
+        host: String,
+        /// How many are followed.
+        limit: usize,
+    },
+    /// No connection. The text is the same whatever the cause, which is not for a skill.
+    #[error("`{host}` can't be reached")]
+    Unreachable {
+        /// Who.
+        host: String,
+        /// Why, for the log of the user.
+        cause: Cause,
+    },
+    /// No trust.
+    #[error("no secure connection to `{host}`: {reason}")]
+    Tls {
+        /// With whom.
+        host: String,
+        /// What TLS said.
+        reason: String,
+    },
+    /// No time left.
+    #[error("`{host}` did not finish within {limit:?}; raise `net_fetch_timeout` if it needs more")]
+    Timeout {
+        /// Who.
+        host: String,
+        /// The limit.
+        limit: Duration,
+    },
+    /// A body that does not end.
+    #[error("the answer of `{host}` has more than {limit} bytes")]
+    BodyTooLarge {
+        /// Whose.
+        host: String,
+        /// The limit.
+        limit: u64,
+    },
+    /// A head that does not end.
+    #[error("the answer of `{host}` has more than 128 headers, or more than {limit} bytes of them")]
+    HeadTooLarge {
+        /// Whose.
+        host: String,
+        /// The limit.
+        limit: usize,
+    },
+    /// A small body that unpacks to a large one.
+    #[error("the answer of `{host}` unpacks to more than {limit} times its size")]
+    Bomb {
+        /// Whose.
+        host: String,
+        /// The limit.
+        limit: u64,
+    },
+    /// No HTTP, or the end in the middle of it.
+    #[error("the answer of `{host}` broke off or is not HTTP: {reason}")]
+    Broken {
+        /// Whose.
+        host: String,
+        /// What was wrong.
+        reason: String,
+    },
+    /// The request can't be sent.
+    #[error("the request can't be sent: {0}")]
+    Request(String),
+}
+
+/// The methods that skills need. A table, since what a method may carry and how it is redirected differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Method {
+    Get,
+    Head,
+    Options,
+    Delete,
+    Post,
+    Put,
+    Patch,
+}
+
+impl Method {
+    fn parse(text: &str) -> Result<Self, NetError> {
+        Ok(match text.to_ascii_uppercase().as_str() {
+            "" | "GET" => Self::Get,
+            "HEAD" => Self::Head,
+            "OPTIONS" => Self::Options,
+            "DELETE" => Self::Delete,
+            "POST" => Self::Post,
+            "PUT" => Self::Put,
+            "PATCH" => Self::Patch,
+            _ => {
+                let known = "use GET, HEAD, OPTIONS, DELETE, POST, PUT or PATCH";
+                let text = format!("`{}` is no method that is sent; {known}", shown(text));
+                return Err(NetError::Request(text));
+            }
+        })
+    }
+}
+
+/// Headers that decide where a message goes, where it ends or who relays it.
+const OURS: &[&str] = &[
+    "connection",
+    "content-length",
+    "expect",
+    "host",
+    "keep-alive",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Headers that another origin may see.
+const HARMLESS: &[&str] = &[
+    "accept",
+    "accept-encoding",
+    "accept-language",
+    "cache-control",
+    "content-language",
+    "content-type",
+    "if-modified-since",
+    "if-none-match",
+    "range",
+    "user-agent",
+];
+
+/// Sends `request` and follows where it leads, as far as `hosts` go. It blocks until the end or the time-out.
+pub fn fetch(
+    request: &Request,
+    hosts: &Hosts,
+    limits: &Limits,
+    resolve: &dyn Resolve,
+    trust: &Trust,
+) -> Result<Response, NetError> {
+    let mut method = Method::parse(&request.method)?;
+    let mut headers = checked(&request.headers)?;
+    let mut body = request.body.as_slice();
+    if body.len() > limits.max_upload {
+        let text = format!("its body has more than {} bytes", limits.max_upload);
+        return Err(NetError::Request(text));
+    }
+    let mut target = Target::parse(&request.url)?;
+    let hop = Hop {
+        hosts,
+        limits,
+        resolve,
+        trust,
+        deadline: Instant::now() + limits.timeout,
+    };
+    let mut redirects = Vec::new();
+    loop {
+        let answer = hop.send(&target, method, &headers, body);
+        let answer = answer.map_err(|error| match error {
+            NetError::Refused(refusal) if !redirects.is_empty() => NetError::Redirect(refusal),
+            error => error,
+        })?;
+        let Some(next) = redirected(&target, &answer)? else {
+            let status = answer.status;
+            let (headers, body) = hop.finish(&target, answer)?;
+            return Ok(Response {
+                status,
+                headers: listed(&headers),
+                body,
+                url: target.url.to_string(),
+                redirects,
+            });
+        };
+        if redirects.len() == limits.max_redirects {
+            return Err(NetError::TooManyRedirects {
+                host: target.host.to_string(),
+                limit: limits.max_redirects,
+            });
+        }
+        if drops_body(answer.status, method) {
+            method = Method::Get;
+            body = &[];
+            headers.retain(|(name, _)| !name.starts_with("content-"));
+        }
+        if !next.same_origin(&target) {
+            headers.retain(|(name, _)| HARMLESS.contains(&name.as_str()));
+        }
+        redirects.push(target.url.to_string());
+        target = next;
+    }
+}
+
+/// The headers with their names in lower case, if they are a skill's to set.
+fn checked(headers: &[(String, String)]) -> Result<Vec<(String, String)>, NetError> {
+    const MAX: usize = 64;
+    if headers.len() > MAX {
+        let text = format!("it has more than {MAX} headers");
+        return Err(NetError::Request(text));
+    }
+    let check = |(name, value): &(String, String)| {
+        let name = name.to_ascii_lowercase();
+        if OURS.contains(&name.as_str()) || name.starts_with("proxy-") {
+            let text = format!("the header `{name}` is set by metier; leave it out");
+            return Err(NetError::Request(text));
+        }
+        // The client crate would refuse them too, with less to go by.
+        if HeaderName::from_bytes(name.as_bytes()).is_err() || HeaderValue::from_str(value).is_err()
+        {
+            let text = format!("`{}` is no header that can be sent", shown(&name));
+            return Err(NetError::Request(text));
+        }
+        Ok((name, value.clone()))
+    };
+    headers.iter().map(check).collect()
+}
+
+/// Where `answer` sends us, if it does.
+fn redirected(from: &Target, answer: &Answer) -> Result<Option<Target>, NetError> {
+    if !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
+        return Ok(None);
+    }
+    let Some(location) = answer.headers.get(header::LOCATION) else {
+        return Ok(None);
+    };
+    let unreadable = |_| NetError::Redirect(Refusal::url("it is not UTF-8"));
+    let location = str::from_utf8(location.as_bytes()).map_err(unreadable)?;
+    let next = from.join(location).map_err(NetError::Redirect)?;
+    if from.is_secure() && !next.is_secure() {
+        let host = next.host.to_string();
+        return Err(NetError::Downgrade { host });
+    }
+    Ok(Some(next))
+}
+
+/// Whether a redirect turns the request into a `GET`, as browsers do it.
+fn drops_body(status: u16, method: Method) -> bool {
+    match status {
+        301 | 302 => method == Method::Post,
+        303 => !matches!(method, Method::Get | Method::Head),
+        _ => false,
+    }
+}
+
+fn listed(headers: &HeaderMap) -> Vec<(String, String)> {
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    headers
+        .iter()
+        .map(|(name, value)| (name.to_string(), text(value)))
+        .collect()
+}

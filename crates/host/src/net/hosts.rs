@@ -1,0 +1,455 @@
+//! What was approved, and whether a host and an address are part of it.
+//!
+//! **A scope** is a host (`api.github.com`), everything below one (`*.example.com`, without `example.com`), an address
+//! (`127.0.0.1`, `[::1]`) or `localhost`; each may name one port (`api.example.com:8443`). `*` is every public host.
+//!
+//! | scope | ports | addresses |
+//! |---|---|---|
+//! | a host, `*.…`, `*` | the named one, else 80 and 443 | public ones |
+//! | an address | the named one, else any | exactly this one |
+//! | `localhost` | the named one, else any | 127.0.0.0/8 and ::1 |
+//!
+//! An address or `localhost` admits every port because people name them for servers of their own, on whatever port.
+//! A host that resolves to an address that is not public is admitted only when that address is approved as well: such
+//! a name gives nothing that the address doesn't. Metadata services are never admitted.
+//!
+//! Hosts are compared after the parsing that browsers do, and only then: lower case, punycode, numbers turned into
+//! addresses, no dot at the end.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    str::FromStr,
+};
+
+use thiserror::Error;
+use url::{Host, Url};
+
+use super::address::{Kind, kind};
+
+/// The hosts that were approved. Empty means nothing is allowed.
+#[derive(Debug, Clone, Default)]
+pub struct Hosts {
+    scopes: Vec<Scope>,
+    any: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Scope {
+    name: Name,
+    port: Option<u16>,
+    text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Name {
+    Host(String),
+    /// With the dot in front: `.example.com`.
+    Below(String),
+    Address(IpAddr),
+    Localhost,
+}
+
+/// A host that was admitted, and by what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// The scope as it was approved; `*` when every public host was.
+    pub scope: String,
+}
+
+/// Why a scope can't be understood.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("`net:fetch({scope})` {reason}")]
+pub struct ScopeError {
+    /// The scope, shown safely.
+    pub scope: String,
+    /// What is wrong with it and what to write instead.
+    pub reason: String,
+}
+
+/// Why a target is not reached. The texts are for the skill as well as for the user: they say nothing that was not
+/// already decided before a packet was sent.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// No scope names the host.
+    #[error("`{host}` is not an approved host; approve `net:fetch({host})` to allow it")]
+    NotApproved {
+        /// The host.
+        host: String,
+    },
+    /// A scope names the host, but not the port.
+    #[error(
+        "port {port} of `{host}` is not approved; approve `net:fetch({host}:{port})` to allow it"
+    )]
+    Port {
+        /// The host.
+        host: String,
+        /// The port that was wanted.
+        port: u16,
+    },
+    /// The address is not one of the internet, and no scope names it literally.
+    #[error(
+        "`{host}` leads to a {kind} address, which is allowed only when an approval names it literally"
+    )]
+    NotPublic {
+        /// The host.
+        host: String,
+        /// Where it leads.
+        kind: Kind,
+    },
+    /// A metadata service.
+    #[error("`{host}` hands out credentials of this machine; no approval reaches it")]
+    Metadata {
+        /// The host.
+        host: String,
+    },
+    /// Something else than `http` and `https`.
+    #[error("`{scheme}:` is not fetched; use `https:` or `http:`")]
+    Scheme {
+        /// The scheme.
+        scheme: String,
+    },
+    /// A user or a password before the host.
+    #[error("the URL has a user or a password before its host; send an `Authorization` header")]
+    Userinfo,
+    /// No URL, or one that two programs would read differently.
+    #[error("the URL can't be used: {reason}")]
+    Url {
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl Refusal {
+    /// A word that never changes its meaning.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotApproved { .. } => "host-not-approved",
+            Self::Port { .. } => "port-not-approved",
+            Self::NotPublic { .. } => "address-not-public",
+            Self::Metadata { .. } => "metadata-address",
+            Self::Scheme { .. } => "scheme-not-fetched",
+            Self::Userinfo => "userinfo-in-url",
+            Self::Url { .. } => "url-unusable",
+        }
+    }
+
+    pub(super) fn url(reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        Self::Url { reason }
+    }
+}
+
+/// Names of metadata services, for an answer that is clearer than the one about their addresses.
+const METADATA_NAMES: &[&str] = &[
+    "metadata.google.internal",
+    "metadata.goog",
+    "instance-data",
+    "instance-data.ec2.internal",
+    "metadata.tencentyun.com",
+    "metadata.platformequinix.com",
+];
+
+const DEFAULT_PORTS: [u16; 2] = [80, 443];
+
+impl Hosts {
+    /// Reads the approved scopes; `any` admits every public host besides.
+    pub fn new(scopes: &[String], any: bool) -> Result<Self, ScopeError> {
+        let wanted: Vec<&String> = scopes.iter().filter(|scope| *scope != "*").collect();
+        let any = any || wanted.len() < scopes.len();
+        let scopes: Result<Vec<Scope>, ScopeError> =
+            wanted.into_iter().map(|text| Scope::parse(text)).collect();
+        scopes.map(|scopes| Self { scopes, any })
+    }
+
+    /// Whether `host` may be spoken to on `port`, as far as can be told without looking up its addresses.
+    pub fn admits(&self, host: &Host, port: u16) -> Result<Verdict, Refusal> {
+        let host = &plain(host)?;
+        let shown = host.to_string();
+        let address = literal(host);
+        let leads = address.map(kind);
+        if leads == Some(Kind::Metadata) || METADATA_NAMES.contains(&shown.as_str()) {
+            return Err(Refusal::Metadata { host: shown });
+        }
+        let mut named = self
+            .scopes
+            .iter()
+            .filter(|scope| scope.name.is(host))
+            .peekable();
+        let was_named = named.peek().is_some();
+        if let Some(scope) = named.find(|scope| scope.opens(port)) {
+            let scope = scope.text.clone();
+            return Ok(Verdict { scope });
+        }
+        let local = *host == Host::Domain("localhost".to_owned());
+        let leads = if local { Some(Kind::Loopback) } else { leads };
+        match leads {
+            Some(kind) if kind != Kind::Public && !was_named => {
+                Err(Refusal::NotPublic { host: shown, kind })
+            }
+            _ if self.any && !local && DEFAULT_PORTS.contains(&port) => Ok(Verdict {
+                scope: "*".to_owned(),
+            }),
+            _ if was_named || (self.any && !local) => Err(Refusal::Port { host: shown, port }),
+            _ => Err(Refusal::NotApproved { host: shown }),
+        }
+    }
+
+    /// Whether this address of `host` may be dialled. It asks [`admits`](Self::admits) too.
+    pub fn admits_address(&self, host: &Host, address: SocketAddr) -> Result<(), Refusal> {
+        let host = &plain(host)?;
+        self.admits(host, address.port())?;
+        let ip = address.ip();
+        let kind = kind(ip);
+        let shown = host.to_string();
+        if kind == Kind::Metadata {
+            return Err(Refusal::Metadata { host: shown });
+        }
+        let fits = match literal(host) {
+            Some(own) => own == ip,
+            None if shown == "localhost" => ip.is_loopback(),
+            None => kind == Kind::Public || self.names(address),
+        };
+        if fits {
+            Ok(())
+        } else {
+            Err(Refusal::NotPublic { host: shown, kind })
+        }
+    }
+
+    /// Whether a scope names this very address, or `localhost` for one of this machine.
+    pub(super) fn names(&self, address: SocketAddr) -> bool {
+        let fits = |scope: &Scope| match scope.name {
+            Name::Address(own) => own == address.ip(),
+            Name::Localhost => address.ip().is_loopback(),
+            Name::Host(_) | Name::Below(_) => false,
+        };
+        let mut scopes = self.scopes.iter();
+        scopes.any(|scope| fits(scope) && scope.opens(address.port()))
+    }
+}
+
+impl Scope {
+    fn parse(text: &str) -> Result<Self, ScopeError> {
+        let wrong = |reason: &str| ScopeError {
+            scope: shown(text),
+            reason: reason.to_owned(),
+        };
+        if text.contains("://") || text.contains('/') {
+            return Err(wrong("is not a host; write it without scheme and path"));
+        }
+        let (host, port) = split_port(text).map_err(wrong)?;
+        let (below, host) = match host.strip_prefix("*.") {
+            Some(rest) => (true, rest),
+            None => (false, host),
+        };
+        if host.contains('*') {
+            return Err(wrong(
+                "has a `*` inside; it can only stand for all of the front, as in `*.example.com`",
+            ));
+        }
+        let parsed =
+            parse_host(host).map_err(|refusal| wrong(&format!("is not a host: {refusal}")))?;
+        let name = match parsed {
+            Host::Domain(name) if below && name.contains('.') => Name::Below(format!(".{name}")),
+            _ if below => return Err(wrong("is too wide; name at least `*.example.com`")),
+            Host::Domain(name) if name == "localhost" => Name::Localhost,
+            Host::Domain(name) => Name::Host(name),
+            Host::Ipv4(ip) => Name::address(ip.into(), host).map_err(|reason| wrong(&reason))?,
+            Host::Ipv6(ip) => Name::address(ip.into(), host).map_err(|reason| wrong(&reason))?,
+        };
+        let text = text.to_owned();
+        Ok(Self { name, port, text })
+    }
+
+    fn opens(&self, port: u16) -> bool {
+        match (self.port, &self.name) {
+            (Some(own), _) => own == port,
+            (None, Name::Address(_) | Name::Localhost) => port != 0,
+            (None, Name::Host(_) | Name::Below(_)) => DEFAULT_PORTS.contains(&port),
+        }
+    }
+}
+
+impl Name {
+    /// An address that is written as people read it: who approves `2130706433` has not seen 127.0.0.1.
+    fn address(ip: IpAddr, written: &str) -> Result<Self, String> {
+        let bare = written.trim_start_matches('[').trim_end_matches(']');
+        if IpAddr::from_str(bare) != Ok(ip) {
+            return Err(format!("is another way to write `{ip}`; write that"));
+        }
+        if kind(ip) == Kind::Metadata {
+            return Err("hands out credentials of this machine; no approval reaches it".to_owned());
+        }
+        Ok(Self::Address(ip))
+    }
+
+    fn is(&self, host: &Host) -> bool {
+        match (self, host) {
+            (Self::Host(own), Host::Domain(name)) => own == name,
+            (Self::Below(own), Host::Domain(name)) => name.ends_with(own.as_str()),
+            (Self::Localhost, Host::Domain(name)) => name == "localhost",
+            (Self::Localhost, _) => literal(host).is_some_and(|ip| ip.is_loopback()),
+            (Self::Address(own), _) => literal(host) == Some(*own),
+            (Self::Host(_) | Self::Below(_), _) => false,
+        }
+    }
+}
+
+/// A URL that may be fetched, as far as its form goes.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// The URL without fragment; its host has no dot at the end.
+    pub url: Url,
+    /// Its host.
+    pub host: Host,
+    /// Its port, named or not.
+    pub port: u16,
+}
+
+impl Target {
+    /// Reads a URL. What browsers repair in silence (tabs, backslashes, a password before the host) is refused: another
+    /// program that looks at the same text, a person included, may read another host.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        clean(text)?;
+        let url = Url::parse(text).map_err(|error| Refusal::url(error.to_string()))?;
+        Self::new(url)
+    }
+
+    /// Where a redirect leads from here.
+    pub fn join(&self, location: &str) -> Result<Self, Refusal> {
+        clean(location)?;
+        let url = self.url.join(location);
+        Self::new(url.map_err(|error| Refusal::url(error.to_string()))?)
+    }
+
+    /// Whether it is spoken to through TLS.
+    #[must_use]
+    pub fn is_secure(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
+    /// Whether both are the same scheme, host and port.
+    #[must_use]
+    pub fn same_origin(&self, other: &Self) -> bool {
+        self.url.scheme() == other.url.scheme()
+            && self.host == other.host
+            && self.port == other.port
+    }
+
+    fn new(mut url: Url) -> Result<Self, Refusal> {
+        if !matches!(url.scheme(), "http" | "https") {
+            let scheme = shown(url.scheme());
+            return Err(Refusal::Scheme { scheme });
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(Refusal::Userinfo);
+        }
+        let Some(host) = url.host() else {
+            return Err(Refusal::url("it has no host"));
+        };
+        let host = plain(&host.to_owned())?;
+        let Some(port) = url.port_or_known_default().filter(|port| *port != 0) else {
+            return Err(Refusal::url("it has no port that can be used"));
+        };
+        url.set_host(Some(&host.to_string()))
+            .map_err(|error| Refusal::url(error.to_string()))?;
+        url.set_fragment(None);
+        Ok(Self { url, host, port })
+    }
+}
+
+/// `host:port` as in `CONNECT` and `Host`. Nothing but a host and a port has a place in it.
+pub(super) fn authority(text: &str) -> Result<(Host, Option<u16>), Refusal> {
+    clean(text)?;
+    let (host, port) = split_port(text).map_err(Refusal::url)?;
+    Ok((parse_host(host)?, port))
+}
+
+/// The address that `host` is, if it is one.
+pub(super) fn literal(host: &Host) -> Option<IpAddr> {
+    match host {
+        Host::Ipv4(ip) => Some((*ip).into()),
+        Host::Ipv6(ip) => Some((*ip).into()),
+        Host::Domain(_) => None,
+    }
+}
+
+/// Text of somebody else, for a message: what can't be seen is escaped, and what is long is cut.
+pub(super) fn shown(text: &str) -> String {
+    const MAX: usize = 100;
+    let mut cut: String = text
+        .chars()
+        .take(MAX)
+        .flat_map(char::escape_debug)
+        .collect();
+    if text.chars().nth(MAX).is_some() {
+        cut.push('…');
+    }
+    cut
+}
+
+fn clean(text: &str) -> Result<(), Refusal> {
+    if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(Refusal::url(
+            "it contains a space or a control character; encode it",
+        ));
+    }
+    if text.contains('\\') {
+        return Err(Refusal::url(
+            "it contains a backslash; write `/`, or `%5C` if it is meant",
+        ));
+    }
+    Ok(())
+}
+
+fn split_port(text: &str) -> Result<(&str, Option<u16>), &'static str> {
+    let bare_six = text.matches(':').count() > 1 && !text.starts_with('[');
+    if bare_six {
+        return Err("has an IPv6 address without brackets; write `[…]`");
+    }
+    let after_bracket = text.rfind(']').unwrap_or(0);
+    let Some(colon) = text[after_bracket..].rfind(':') else {
+        return Ok((text, None));
+    };
+    let (host, port) = text.split_at(after_bracket + colon);
+    let digits = &port[1..];
+    let number = digits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then(|| digits.parse::<u16>());
+    match number {
+        Some(Ok(port)) if port != 0 => Ok((host, Some(port))),
+        _ => Err("has no port between 1 and 65535 after its `:`"),
+    }
+}
+
+/// Only what is a host and nothing more: `Host::parse` would undo percent signs and believe the rest.
+fn parse_host(text: &str) -> Result<Host, Refusal> {
+    if let Some(bad) = text.chars().find(|c| "%@/?#".contains(*c)) {
+        return Err(Refusal::url(format!("`{bad}` has no place in a host")));
+    }
+    let host = Host::parse(text).map_err(|error| Refusal::url(error.to_string()))?;
+    plain(&host)
+}
+
+/// The host in the one form that is compared.
+fn plain(host: &Host) -> Result<Host, Refusal> {
+    let Host::Domain(name) = host else {
+        return Ok(host.clone());
+    };
+    let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+    let label = |label: &str| (1..=63).contains(&label.len());
+    if name.len() > 253 || !name.is_ascii() || !name.split('.').all(label) {
+        return Err(Refusal::url("its host is no name that can be looked up"));
+    }
+    // `Host::Domain` can be made without the parser, and the parser is what finds addresses.
+    match Host::parse(&name) {
+        Ok(Host::Domain(parsed)) if parsed == name => Ok(Host::Domain(name)),
+        _ => Err(Refusal::url("its host is no name that can be looked up")),
+    }
+}
+
+#[cfg(test)]
+#[path = "hosts_tests.rs"]
+mod tests;

@@ -1,0 +1,430 @@
+//! Which targets belong to what was approved.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use proptest::prelude::*;
+use url::Host;
+
+use super::{Hosts, Refusal, Target, authority};
+use crate::net::address::{Kind, kind};
+
+fn hosts(scopes: &[&str]) -> Hosts {
+    let scopes: Vec<String> = scopes.iter().map(|&scope| scope.to_owned()).collect();
+    Hosts::new(&scopes, false).unwrap()
+}
+
+fn ask(hosts: &Hosts, url: &str) -> Result<String, Refusal> {
+    let target = Target::parse(url)?;
+    let verdict = hosts.admits(&target.host, target.port)?;
+    Ok(verdict.scope)
+}
+
+/// `expected` is the scope that admitted the URL, or the code of the refusal.
+#[track_caller]
+fn check(hosts: &Hosts, url: &str, expected: &str) {
+    let found = ask(hosts, url).unwrap_or_else(|refusal| refusal.code().to_owned());
+    assert_eq!(found, expected, "{}", url.escape_debug());
+}
+
+#[track_caller]
+fn check_address(hosts: &Hosts, host: &str, address: &str, expected: Result<(), &str>) {
+    let host = Host::parse(host).unwrap();
+    let found = hosts.admits_address(&host, address.parse().unwrap());
+    assert_eq!(
+        found.as_ref().map_err(Refusal::code).copied(),
+        expected,
+        "{host} {address}"
+    );
+}
+
+#[test]
+fn a_host_is_itself_on_the_two_ports_of_the_web() {
+    let hosts = hosts(&["api.example.com"]);
+    check(
+        &hosts,
+        "https://api.example.com/v1?q=1#x",
+        "api.example.com",
+    );
+    check(&hosts, "http://api.example.com/", "api.example.com");
+    check(&hosts, "http://api.example.com:443/", "api.example.com");
+    check(&hosts, "https://api.example.com:8443/", "port-not-approved");
+    check(&hosts, "https://api.example.com:22/", "port-not-approved");
+    check(&hosts, "https://example.com/", "host-not-approved");
+    check(&hosts, "https://x.api.example.com/", "host-not-approved");
+}
+
+#[test]
+fn other_ways_to_write_the_same_host_are_the_same_host() {
+    let hosts = hosts(&["api.example.com", "münchen.example", "Straße.example."]);
+    check(&hosts, "https://API.Example.COM/", "api.example.com");
+    check(&hosts, "https://api.example.com./", "api.example.com");
+    check(&hosts, "https://%61pi.example.com/", "api.example.com");
+    check(&hosts, "https://ａpi。example．com/", "api.example.com");
+    check(&hosts, "https://xn--mnchen-3ya.example/", "münchen.example");
+    check(&hosts, "https://MÜNCHEN.example/", "münchen.example");
+    check(&hosts, "https://straße.example/", "Straße.example.");
+}
+
+#[test]
+fn look_alikes_are_other_hosts() {
+    let hosts = hosts(&["api.example.com", "*.example.org"]);
+    for url in [
+        "https://evil-api.example.com/",
+        "https://api.example.com.evil.io/",
+        "https://api.example.comevil.io/",
+        "https://api-example.com/",
+        "https://apiXexample.com/",
+        "https://evil.io/api.example.com",
+        "https://evil.io/?api.example.com",
+        "https://evil.io/#api.example.com",
+        "https://evil.io#@api.example.com/",
+        "https://evil.io?@api.example.com/",
+        "https://аpi.example.com/", // a Cyrillic а
+        "https://api.example.com%2eevil.io/",
+        "https://example.org/",
+        "https://evilexample.org/",
+        "https://x.example.org.evil.io/",
+    ] {
+        check(&hosts, url, "host-not-approved");
+    }
+    check(
+        &hosts,
+        "https://api.example.com#@evil.io/",
+        "api.example.com",
+    );
+    check(&hosts, "https://a.b.example.org/", "*.example.org");
+}
+
+#[test]
+fn what_two_programs_read_differently_is_refused() {
+    let hosts = hosts(&["api.example.com"]);
+    check(
+        &hosts,
+        "https://api.example.com@evil.io/",
+        "userinfo-in-url",
+    );
+    check(
+        &hosts,
+        "https://evil.io@api.example.com/",
+        "userinfo-in-url",
+    );
+    check(&hosts, "https://u:p@api.example.com/", "userinfo-in-url");
+    check(&hosts, "https://:p@api.example.com/", "userinfo-in-url");
+    for url in [
+        r"https://api.example.com\@evil.io/",
+        r"https:\\api.example.com\",
+        "https://api.exa\tmple.com/",
+        "https://api.example.com\n.evil.io/",
+        " https://api.example.com/",
+        "https://api.example.com/ HTTP/1.1",
+        "https://api.example.com\u{a0}/",
+        "https://api.example.com%00.evil.io/",
+        "https://api..example.com/",
+        "https://api.example.com../",
+        "https://api.example.com:99999/",
+        "https://api.example.com:0/",
+        "https://[::1/",
+        "https://[fe80::1%25eth0]/",
+        "https://",
+        "//api.example.com/",
+        "api.example.com",
+        "",
+    ] {
+        check(&hosts, url, "url-unusable");
+    }
+}
+
+#[test]
+fn only_the_web_is_fetched() {
+    let hosts = Hosts::new(&["api.example.com".to_owned()], true).unwrap();
+    for url in [
+        "file:///etc/passwd",
+        "gopher://api.example.com/",
+        "data:text/plain,x",
+        "ftp://api.example.com/",
+        "unix:/run/docker.sock",
+        "ws://api.example.com/",
+        "javascript:alert(1)",
+        "blob:https://api.example.com/x",
+        "view-source:https://api.example.com/",
+    ] {
+        check(&hosts, url, "scheme-not-fetched");
+    }
+}
+
+const LOOPBACK_SPELLINGS: &[&str] = &[
+    "http://127.0.0.1/",
+    "http://127.1/",
+    "http://127.0.1/",
+    "http://0177.1/",
+    "http://0x7f.1/",
+    "http://0x7f000001/",
+    "http://2130706433/",
+    "http://017700000001/",
+    "http://127.0.0.1./",
+    "http://１２７.0.0.1/",
+];
+
+#[test]
+fn every_spelling_of_an_address_is_that_address() {
+    let any = Hosts::new(&[], true).unwrap();
+    let named = hosts(&["127.0.0.1"]);
+    let other = hosts(&["127.0.0.2"]);
+    for url in LOOPBACK_SPELLINGS {
+        check(&any, url, "address-not-public");
+        check(&other, url, "address-not-public");
+        check(&named, url, "127.0.0.1");
+    }
+}
+
+#[test]
+fn a_literal_approval_is_for_that_address_and_any_port() {
+    let hosts = hosts(&["127.0.0.1", "[::1]:8080", "10.0.0.7:9000"]);
+    check(&hosts, "http://127.0.0.1:6379/", "127.0.0.1");
+    check(&hosts, "http://127.0.0.2/", "address-not-public");
+    check(&hosts, "http://localhost/", "address-not-public");
+    check(&hosts, "http://[::ffff:127.0.0.1]/", "address-not-public");
+    check(&hosts, "http://[::ffff:7f00:1]/", "address-not-public");
+    check(&hosts, "http://[64:ff9b::7f00:1]/", "address-not-public");
+    check(&hosts, "http://[2002:7f00:1::]/", "address-not-public");
+    check(&hosts, "http://0.0.0.0/", "address-not-public");
+    check(&hosts, "http://[::]/", "address-not-public");
+    check(&hosts, "http://[::1]:8080/", "[::1]:8080");
+    check(&hosts, "http://[::1]:8081/", "port-not-approved");
+    check(&hosts, "http://10.0.0.7:9000/", "10.0.0.7:9000");
+    check(&hosts, "http://10.0.0.7/", "port-not-approved");
+}
+
+#[test]
+fn localhost_is_this_machine_and_nothing_wrapped() {
+    let hosts = hosts(&["localhost"]);
+    check(&hosts, "http://localhost:3000/", "localhost");
+    check(&hosts, "http://LOCALHOST./", "localhost");
+    check(&hosts, "http://127.0.0.9:1/", "localhost");
+    check(&hosts, "http://[::1]/", "localhost");
+    check(&hosts, "http://[::ffff:127.0.0.1]/", "address-not-public");
+    check(&hosts, "http://x.localhost/", "host-not-approved");
+    check(&hosts, "http://10.0.0.1/", "address-not-public");
+    check_address(&hosts, "localhost", "127.0.0.1:80", Ok(()));
+    check_address(&hosts, "localhost", "[::1]:80", Ok(()));
+    check_address(&hosts, "localhost", "1.1.1.1:80", Err("address-not-public"));
+}
+
+#[test]
+fn any_is_every_public_host_on_the_two_ports() {
+    for hosts in [Hosts::new(&[], true).unwrap(), hosts(&["*"])] {
+        check(&hosts, "https://evil.io/", "*");
+        check(&hosts, "https://1.1.1.1/", "*");
+        check(&hosts, "https://evil.io:22/", "port-not-approved");
+        check(&hosts, "http://localhost/", "address-not-public");
+        check(&hosts, "http://10.0.0.1/", "address-not-public");
+        check(&hosts, "http://[fd00::1]/", "address-not-public");
+        check_address(&hosts, "evil.io", "1.1.1.1:443", Ok(()));
+        check_address(
+            &hosts,
+            "evil.io",
+            "127.0.0.1:443",
+            Err("address-not-public"),
+        );
+        check_address(
+            &hosts,
+            "evil.io",
+            "[::ffff:10.0.0.1]:443",
+            Err("address-not-public"),
+        );
+        check_address(&hosts, "1.1.1.1", "1.0.0.1:443", Err("address-not-public"));
+    }
+}
+
+#[test]
+fn metadata_is_never_reached() {
+    let wide = Hosts::new(
+        &[
+            "localhost".into(),
+            "*.google.internal".into(),
+            "evil.io".into(),
+        ],
+        true,
+    );
+    let wide = wide.unwrap();
+    for url in [
+        "http://169.254.169.254/latest/meta-data",
+        "http://2852039166/",
+        "http://0xa9fea9fe/",
+        "http://[::ffff:169.254.169.254]/",
+        "http://[64:ff9b::a9fe:a9fe]/",
+        "http://[fd00:ec2::254]/",
+        "http://100.100.100.200/",
+        "http://168.63.129.16/",
+        "http://metadata.google.internal/",
+        "http://METADATA.google.internal./",
+    ] {
+        check(&wide, url, "metadata-address");
+    }
+    check_address(
+        &wide,
+        "evil.io",
+        "169.254.169.254:80",
+        Err("metadata-address"),
+    );
+    for scope in [
+        "169.254.169.254",
+        "[fd00:ec2::254]:80",
+        "[::ffff:169.254.169.254]",
+    ] {
+        let error = Hosts::new(&[scope.to_owned()], false).unwrap_err();
+        assert!(error.reason.contains("no approval"), "{error}");
+    }
+}
+
+#[test]
+fn a_name_of_a_private_address_needs_the_address_as_well() {
+    let name_only = hosts(&["wiki.corp"]);
+    check_address(
+        &name_only,
+        "wiki.corp",
+        "10.1.2.3:443",
+        Err("address-not-public"),
+    );
+    let both = hosts(&["wiki.corp", "10.1.2.3:443"]);
+    check_address(&both, "wiki.corp", "10.1.2.3:443", Ok(()));
+    check_address(&both, "wiki.corp", "10.1.2.3:80", Err("address-not-public"));
+    check_address(
+        &both,
+        "wiki.corp",
+        "10.1.2.4:443",
+        Err("address-not-public"),
+    );
+    check_address(
+        &both,
+        "other.corp",
+        "10.1.2.3:443",
+        Err("host-not-approved"),
+    );
+}
+
+#[test]
+fn nothing_approved_is_nothing_allowed() {
+    check(&hosts(&[]), "https://example.com/", "host-not-approved");
+    check(&Hosts::default(), "http://127.0.0.1/", "address-not-public");
+}
+
+#[test]
+fn a_scope_that_hides_what_it_names_is_an_error() {
+    for (scope, part) in [
+        ("https://api.example.com", "without scheme"),
+        ("api.example.com/v1", "without scheme"),
+        ("127.1", "write that"),
+        ("2130706433", "write that"),
+        ("*.com", "too wide"),
+        ("*.127.0.0.1", "too wide"),
+        ("api.*.com", "inside"),
+        ("*example.com", "inside"),
+        ("::1", "brackets"),
+        ("host:0", "port"),
+        ("host:x", "port"),
+        ("host:+80", "port"),
+        ("host:", "port"),
+        ("a@b", "no place"),
+        ("a%2eb", "no place"),
+        ("a b", "is not a host"),
+        ("", "is not a host"),
+        ("a..b", "is not a host"),
+    ] {
+        let error = Hosts::new(&[scope.to_owned()], false).unwrap_err();
+        assert!(error.reason.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn an_authority_is_a_host_and_a_port_only() {
+    let read = |text: &str| {
+        authority(text)
+            .ok()
+            .map(|(host, port)| (host.to_string(), port))
+    };
+    assert_eq!(
+        read("Example.com.:443"),
+        Some(("example.com".into(), Some(443)))
+    );
+    assert_eq!(read("[::1]:80"), Some(("[::1]".into(), Some(80))));
+    assert_eq!(read("example.com"), Some(("example.com".into(), None)));
+    for bad in [
+        "a@b:443", "a/b:443", "a#b:443", "a:443:80", "a:80 ", "a%2eb:1", ":443", "a\\b:1", "[::1",
+        "::1",
+    ] {
+        assert_eq!(read(bad), None, "{bad}");
+    }
+}
+
+#[test]
+fn a_redirect_is_read_like_any_url() {
+    let start = Target::parse("https://api.example.com/a/b").unwrap();
+    let to = |location: &str| start.join(location).map(|target| target.url.to_string());
+    assert_eq!(to("../c?x"), Ok("https://api.example.com/c?x".into()));
+    assert_eq!(to("//evil.io/x"), Ok("https://evil.io/x".into()));
+    assert_eq!(to("//u@evil.io/x"), Err(Refusal::Userinfo));
+    assert!(matches!(
+        to("file:///etc/passwd"),
+        Err(Refusal::Scheme { .. })
+    ));
+    assert!(matches!(to("\\\\evil.io"), Err(Refusal::Url { .. })));
+}
+
+fn name() -> impl Strategy<Value = String> {
+    "[a-z][a-z0-9-]{0,8}[a-z](\\.[a-z]{2,6}){1,3}"
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics_and_what_is_admitted_is_named(url in "\\PC{0,60}", scope in "\\PC{0,20}") {
+        let hosts = Hosts::new(&[scope], false);
+        if let (Ok(hosts), Ok(target)) = (hosts, Target::parse(&url)) {
+            let _ = hosts.admits(&target.host, target.port);
+        }
+        let _ = authority(&url);
+    }
+
+    #[test]
+    fn a_host_admits_itself_and_no_longer_or_shorter_name(host in name(), extra in "[a-z]{1,5}") {
+        let hosts = hosts(&[&host]);
+        check(&hosts, &format!("https://{host}/"), &host);
+        check(&hosts, &format!("https://{}/", host.to_uppercase()), &host);
+        for other in [
+            format!("{extra}{host}"),
+            format!("{extra}.{host}"),
+            format!("{extra}-{host}"),
+            format!("{host}{extra}"),
+            format!("{host}.{extra}"),
+        ] {
+            check(&hosts, &format!("https://{other}/"), "host-not-approved");
+        }
+    }
+
+    #[test]
+    fn a_name_never_leads_to_an_address_that_is_not_public(host in name(), bits: u32, any: bool) {
+        let hosts = Hosts::new(std::slice::from_ref(&host), any).unwrap();
+        let ip = IpAddr::V4(Ipv4Addr::from_bits(bits));
+        let host = Host::Domain(host);
+        let admitted = hosts.admits_address(&host, SocketAddr::new(ip, 443)).is_ok();
+        prop_assert_eq!(admitted, kind(ip) == Kind::Public);
+    }
+
+    #[test]
+    fn every_number_is_the_address_that_is_dialled(bits: u32) {
+        let ip = Ipv4Addr::from_bits(bits);
+        for spelling in [format!("{bits}"), format!("{bits:#x}"), format!("0{bits:o}"), ip.to_string()] {
+            let target = Target::parse(&format!("http://{spelling}/")).unwrap();
+            prop_assert_eq!(&target.host, &Host::<String>::Ipv4(ip));
+        }
+    }
+
+    #[test]
+    fn a_host_made_by_hand_is_no_way_around_the_parser(text in "[0-9a-fx.%@/]{1,12}") {
+        let hosts = Hosts::new(&[], true).unwrap();
+        if hosts.admits(&Host::Domain(text.clone()), 80).is_ok() {
+            let parsed = Host::parse(&text).unwrap();
+            prop_assert!(matches!(parsed, Host::Domain(_)));
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! One connection to the proxy: who asks, for what, and then the bytes.
+
+use std::{
+    io::{self, BufReader, Read, Write},
+    net::{Shutdown, TcpStream},
+    thread,
+    time::{Duration, Instant},
+};
+
+use subtle::ConstantTimeEq;
+use url::Host;
+
+use super::{
+    Decision, Seen, Shared,
+    message::{Framing, Head, Parsed, parse},
+    relay::{Flow, Way, hang_up},
+    sniff::{Hello, hello},
+};
+use crate::net::{
+    hosts::{Refusal, Target, authority, shown},
+    reach::{Unreached, left, reach},
+};
+
+/// Why a connection did not go through.
+struct Refused {
+    /// What the child is answered; nothing, where it would not understand an answer.
+    told: Option<(u16, String)>,
+    /// What is written down.
+    reason: String,
+}
+
+impl Refused {
+    fn with(status: u16, text: impl Into<String>) -> Self {
+        let reason = text.into();
+        Self {
+            told: Some((status, reason.clone())),
+            reason,
+        }
+    }
+
+    fn silently(reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        Self { told: None, reason }
+    }
+}
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Self {
+        Self::with(403, refusal.to_string())
+    }
+}
+
+pub(super) fn serve(shared: &Shared, id: usize, client: &TcpStream) {
+    let flow = Flow::new(shared);
+    let mut seen = Seen::nothing();
+    let result = Connection {
+        shared,
+        id,
+        client,
+        flow: &flow,
+    }
+    .run(&mut seen);
+    if let Err(refused) = result {
+        if let Some((status, text)) = refused.told {
+            turn_away(client, status, &text);
+        }
+        seen.decision = Decision::Refused(refused.reason);
+    } else if let Some(limit) = flow.cut() {
+        seen.decision = Decision::Cut(limit.to_owned());
+    }
+    hang_up(client);
+    seen.bytes_up = flow.bytes(Way::Up);
+    seen.bytes_down = flow.bytes(Way::Down);
+    seen.ms = flow.ms();
+    shared.over(id, seen);
+}
+
+/// Answers with one line and closes, in a way that the answer arrives: what is still unread would make the system
+/// reset the connection instead.
+pub(super) fn turn_away(mut client: &TcpStream, status: u16, text: &str) {
+    let (name, more) = match status {
+        400 => ("Bad Request", ""),
+        403 => ("Forbidden", ""),
+        407 => (
+            "Proxy Authentication Required",
+            "Proxy-Authenticate: Basic realm=\"metier\"\r\n",
+        ),
+        408 => ("Request Timeout", ""),
+        431 => ("Request Header Fields Too Large", ""),
+        503 => ("Service Unavailable", ""),
+        _ => ("Bad Gateway", ""),
+    };
+    let length = text.len() + 1;
+    let answer = format!(
+        "HTTP/1.1 {status} {name}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\n\
+         {more}Connection: close\r\n\r\n{text}\n"
+    );
+    let brief = Duration::from_millis(200);
+    let sent = client
+        .set_write_timeout(Some(brief))
+        .and_then(|()| client.write_all(answer.as_bytes()));
+    let half_closed = sent.and_then(|()| client.shutdown(Shutdown::Write));
+    if half_closed
+        .and_then(|()| client.set_read_timeout(Some(brief)))
+        .is_err()
+    {
+        return; // the child is gone
+    }
+    let mut rest = [0; 4096];
+    let until = Instant::now() + brief;
+    for _ in 0..16 {
+        if Instant::now() > until || !matches!(client.read(&mut rest), Ok(1..)) {
+            break;
+        }
+    }
+}
+
+struct Connection<'a> {
+    shared: &'a Shared,
+    id: usize,
+    client: &'a TcpStream,
+    flow: &'a Flow<'a>,
+}
+
+impl Connection<'_> {
+    fn run(&self, seen: &mut Seen) -> Result<(), Refused> {
+        let ended = |_| Refused::silently("the proxy has ended");
+        self.shared.keep(self.id, self.client).map_err(ended)?;
+        let (head, rest) = self.head()?;
+        if !self.is_known(&head) {
+            let text = "the proxy wants the credential of this activation, which is in its URL";
+            return Err(Refused::with(407, text));
+        }
+        if self.flow.count(rest.len(), Way::Up).is_err() {
+            return Err(Refused::with(403, self.flow.cut().unwrap_or_default()));
+        }
+        if head.method == "CONNECT" {
+            self.tunnel(&head, rest, seen)
+        } else {
+            self.forward(&head, rest, seen)
+        }
+    }
+
+    /// Reads the head, and what came with it.
+    fn head(&self) -> Result<(Head, Vec<u8>), Refused> {
+        let limits = &self.shared.limits;
+        let deadline = Instant::now() + limits.head;
+        let mut client = self.client;
+        let mut bytes = Vec::new();
+        let mut piece = [0; 4096];
+        loop {
+            let late = |_| Refused::with(408, "the request's head took too long");
+            let left = left(deadline).map_err(late)?;
+            client.set_read_timeout(Some(left)).map_err(late)?;
+            let count = match client.read(&mut piece) {
+                Ok(0) => return Err(Refused::silently("it ended before a request")),
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(late(error)),
+            };
+            bytes.extend_from_slice(&piece[..count]);
+            match parse(&bytes) {
+                Parsed::Head(head, length) if length <= limits.max_head => {
+                    return Ok((head, bytes.split_off(length)));
+                }
+                Parsed::More if bytes.len() <= limits.max_head => {}
+                Parsed::Bad => return Err(Refused::with(400, "this is no HTTP/1 request")),
+                Parsed::Head(..) | Parsed::More => {
+                    let text =
+                        format!("the request's head has more than {} bytes", limits.max_head);
+                    return Err(Refused::with(431, text));
+                }
+            }
+        }
+    }
+
+    /// Whether the request has the credential. The comparison takes as long for a good guess as for a bad one.
+    fn is_known(&self, head: &Head) -> bool {
+        let given = head
+            .only("proxy-authorization")
+            .and_then(|value| value.split_once(' '));
+        given.is_some_and(|(scheme, secret)| {
+            let same = secret
+                .trim()
+                .as_bytes()
+                .ct_eq(self.shared.secret.as_bytes());
+            scheme.eq_ignore_ascii_case("basic") && bool::from(same)
+        })
+    }
+
+    fn reach(&self, host: &Host, port: u16, seen: &mut Seen) -> Result<TcpStream, Refused> {
+        seen.host = host.to_string();
+        seen.port = port;
+        let shared = self.shared;
+        let deadline = Instant::now() + shared.limits.connect;
+        let reached = reach(host, port, &shared.hosts, shared.resolve.as_ref(), deadline);
+        let server = reached.map_err(|error| match error {
+            Unreached::Refused(refusal) => refusal.into(),
+            Unreached::Unreachable(cause) => Refused {
+                told: Some((502, format!("`{host}` can't be reached"))),
+                reason: cause.to_string(),
+            },
+        })?;
+        let ended = |_| Refused::silently("the proxy has ended");
+        shared.keep(self.id, &server).map_err(ended)?;
+        self.flow.touch(); // the time that this took was not the child's
+        Ok(server)
+    }
+
+    /// `GET http://host/path`: passed on as `GET /path`.
+    fn forward(&self, head: &Head, rest: Vec<u8>, seen: &mut Seen) -> Result<(), Refused> {
+        let target = Target::parse(&head.target)?;
+        if target.is_secure() {
+            return Err(Refused::with(
+                400,
+                "`https:` goes through the proxy with CONNECT",
+            ));
+        }
+        let framing = head.framing().map_err(|text| Refused::with(400, text))?;
+        let server = self.reach(&target.host, target.port, seen)?;
+        let host = match target.url.port() {
+            Some(port) => format!("{}:{port}", target.host),
+            None => target.host.to_string(),
+        };
+        let mut path = target.url.path().to_owned();
+        if let Some(query) = target.url.query() {
+            path = format!("{path}?{query}");
+        }
+        let head = head.onward(&path, &host, framing);
+        self.both_ways(&server, true, || self.send(&server, &head, framing, rest))
+    }
+
+    /// `CONNECT host:port`: bytes, once it is clear that they are for that host.
+    fn tunnel(&self, head: &Head, rest: Vec<u8>, seen: &mut Seen) -> Result<(), Refused> {
+        let (host, Some(port)) = authority(&head.target)? else {
+            return Err(Refusal::url("CONNECT needs `host:port`").into());
+        };
+        let server = self.reach(&host, port, seen)?;
+        let mut client = self.client;
+        let established = client.write_all(b"HTTP/1.1 200 Connection Established\r\n\r\n");
+        established.map_err(|_| Refused::silently("it ended before the tunnel was open"))?;
+        self.both_ways(&server, false, || {
+            let (first, inside) = self.first(&host, port, rest)?;
+            let Inside::Request(request, length) = inside else {
+                let mut to = &server;
+                let sent = to
+                    .write_all(&first)
+                    .and_then(|()| self.flow.pump(client, &server, Way::Up));
+                if sent.is_err() {
+                    hang_up(&server);
+                }
+                return Ok(Ended::Stream);
+            };
+            let framing = request.framing().map_err(|text| Refused::with(400, text))?;
+            let name = match port {
+                80 => host.to_string(),
+                port => format!("{host}:{port}"),
+            };
+            let head = request.onward(&request.target, &name, framing);
+            self.send(&server, &head, framing, first[length..].to_vec())
+        })
+    }
+
+    /// Waits until the first bytes of a tunnel say what they are.
+    fn first(
+        &self,
+        host: &Host,
+        port: u16,
+        mut bytes: Vec<u8>,
+    ) -> Result<(Vec<u8>, Inside), Refused> {
+        let mut piece = [0; 4096];
+        loop {
+            match judge(&bytes, host, port)? {
+                Inside::More => {}
+                inside => return Ok((bytes, inside)),
+            }
+            if bytes.len() > self.shared.limits.max_head {
+                return Err(Refused::silently(
+                    "the tunnel begins with an endless greeting",
+                ));
+            }
+            match self.flow.read(self.client, &mut piece, Way::Up) {
+                Ok(0) | Err(_) if bytes.is_empty() => return Ok((bytes, Inside::Bytes)),
+                Ok(0) | Err(_) => {
+                    return Err(Refused::silently("the tunnel ended in its greeting"));
+                }
+                Ok(count) => bytes.extend_from_slice(&piece[..count]),
+            }
+        }
+    }
+
+    /// One request, to the end of its body.
+    fn send(
+        &self,
+        server: &TcpStream,
+        head: &[u8],
+        framing: Framing,
+        rest: Vec<u8>,
+    ) -> Result<Ended, Refused> {
+        let mut to = server;
+        let mut from = BufReader::new(io::Cursor::new(rest).chain(Upward(self)));
+        let timed = to.set_write_timeout(Some(self.shared.limits.idle));
+        let sent = timed
+            .and_then(|()| to.write_all(head))
+            .and_then(|()| framing.copy(&mut from, &mut to));
+        match sent {
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                Err(Refused::with(400, error.to_string()))
+            }
+            // The server may have answered and closed before it read everything: what it said still goes down.
+            Ok(()) | Err(_) => Ok(Ended::Request),
+        }
+    }
+
+    /// Runs `up` here and the way down beside it. After `one` request nothing more is read from the child.
+    fn both_ways(
+        &self,
+        server: &TcpStream,
+        one: bool,
+        up: impl FnOnce() -> Result<Ended, Refused>,
+    ) -> Result<(), Refused> {
+        let down = || match self.flow.pump(server, self.client, Way::Down) {
+            Ok(()) if !one => {
+                self.client.shutdown(Shutdown::Write).ok(); // the child is gone: then it is over anyway
+            }
+            _ => {
+                hang_up(server);
+                hang_up(self.client);
+            }
+        };
+        thread::scope(|scope| {
+            let thread = thread::Builder::new().name("metier-proxied".to_owned());
+            let spawned = thread.spawn_scoped(scope, down);
+            spawned.map_err(|_| Refused::with(503, "no thread for the connection"))?;
+            let mut result = up();
+            match &mut result {
+                Ok(Ended::Request) => {} // some servers take half a connection for none
+                Ok(Ended::Stream) => {
+                    server.shutdown(Shutdown::Write).ok(); // likewise
+                }
+                Err(refused) => {
+                    // Before the end of the way down, which closes the child's side.
+                    if let Some((status, text)) = refused.told.take() {
+                        turn_away(self.client, status, &text);
+                    }
+                    hang_up(server);
+                }
+            }
+            if self.flow.cut().is_some() {
+                hang_up(server);
+            }
+            result.map(|_| ())
+        })
+    }
+}
+
+/// How the way up ended.
+enum Ended {
+    /// The child has no more to say.
+    Stream,
+    /// One request was sent, and no more is taken.
+    Request,
+}
+
+/// The child's bytes as a reader.
+struct Upward<'a>(&'a Connection<'a>);
+
+impl Read for Upward<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.flow.read(self.0.client, buffer, Way::Up)
+    }
+}
+
+/// What a tunnel carries.
+#[derive(Debug)]
+enum Inside {
+    /// That can't be told yet.
+    More,
+    /// TLS for the right host, or a protocol that was approved with its port.
+    Bytes,
+    /// A request of HTTP/1 for the right host, with the length of its head.
+    Request(Head, usize),
+}
+
+fn judge(bytes: &[u8], host: &Host, port: u16) -> Result<Inside, Refused> {
+    match hello(bytes) {
+        Hello::More => return Ok(Inside::More),
+        Hello::To(None) => return Ok(Inside::Bytes),
+        Hello::To(Some(name)) if name.trim_end_matches('.') == host.to_string() => {
+            return Ok(Inside::Bytes);
+        }
+        Hello::To(Some(name)) => {
+            let text = format!("a tunnel to `{host}` greets `{}`", shown(&name));
+            return Err(Refused::silently(text));
+        }
+        Hello::Broken => return Err(Refused::silently("the TLS greeting can't be read")),
+        Hello::Other if port == 443 => {
+            return Err(Refused::silently(
+                "port 443 carries TLS, and this is something else",
+            ));
+        }
+        Hello::Other => {}
+    }
+    let (head, length) = match parse(bytes) {
+        Parsed::More => return Ok(Inside::More),
+        Parsed::Head(head, length) => (head, length),
+        Parsed::Bad if port == 80 => {
+            return Err(Refused::silently(
+                "port 80 carries HTTP, and this is something else",
+            ));
+        }
+        Parsed::Bad => return Ok(Inside::Bytes),
+    };
+    let named = head.only("host").map(authority);
+    let same = match named {
+        Some(Ok((named, at))) => named == *host && at.is_none_or(|at| at == port),
+        Some(Err(_)) | None => false,
+    };
+    let direct = head.method != "CONNECT" && (head.target.starts_with('/') || head.target == "*");
+    if same && direct {
+        return Ok(Inside::Request(head, length));
+    }
+    let text = format!("a tunnel to `{host}` carries a request for another host");
+    Err(Refused::with(403, text))
+}

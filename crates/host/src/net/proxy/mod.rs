@@ -1,0 +1,359 @@
+//! The network for a child that speaks HTTP itself: a forward proxy with one activation's approval.
+//!
+//! **Problem.** A child has no network. What it is allowed to reach has to come to it through one door, and a door that
+//! only reads the name on the envelope can be talked past: a tunnel to an approved host may carry another
+//! host's name inside.
+//!
+//! **Decision.** Each activation has its own proxy, credential and approval. `CONNECT host:port` opens a tunnel and
+//! `GET http://host/…` is passed on; both go through the same checks as a fetch, and the proxy alone resolves names. In a
+//! tunnel the first bytes decide: a TLS greeting has to name the host of the `CONNECT`, and a plain HTTP request has to
+//! be for it. Such a request is taken apart and written anew, and there is one for each connection, so that no second
+//! one hides behind the first; for the same reason it can't be upgraded to another protocol.
+//!
+//! Port 443 carries TLS and port 80 HTTP. On a port that the approval names, other protocols pass as they are.
+//!
+//! **Not covered.** What is inside of TLS is not seen: a server that answers for many hosts (a CDN) can be asked for
+//! another one there, or in the encrypted part of the greeting. Nor is what an approved host does with what it gets.
+//!
+//! Refusals that follow from the approval alone are answered with 403 and the reason. What fails after a name was
+//! looked up is answered with 502 and one text, as in [`fetch`](super::fetch); [`Seen`] has the cause.
+
+mod connection;
+mod message;
+mod relay;
+mod sniff;
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+    net::{Shutdown, TcpListener, TcpStream},
+    os::{fd::AsFd, unix::net::UnixStream},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+        mpsc::Sender,
+    },
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::{hosts::Hosts, reach::Resolve};
+
+/// One connection that was made to the proxy, once it is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// The host that was wanted; empty when the request did not get that far.
+    pub host: String,
+    /// Its port; 0 likewise.
+    pub port: u16,
+    /// What was decided.
+    pub decision: Decision,
+    /// Bytes from the child to the host.
+    pub bytes_up: u64,
+    /// Bytes from the host to the child.
+    pub bytes_down: u64,
+    /// How long it lasted.
+    pub ms: u64,
+}
+
+/// What the proxy did with a connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// It went through.
+    Allowed,
+    /// It did not, for this reason. The reason may say more than the child was told.
+    Refused(String),
+    /// It went through until a limit was reached.
+    Cut(String),
+}
+
+/// How much of anything.
+#[derive(Debug, Clone)]
+pub struct ProxyLimits {
+    /// Connections at the same time.
+    pub max_connections: usize,
+    /// Connections in the proxy's life.
+    pub max_total: usize,
+    /// Bytes in the proxy's life, in both directions together.
+    pub max_bytes: u64,
+    /// Bytes of a request's head or of a TLS greeting.
+    pub max_head: usize,
+    /// For a request's head to arrive.
+    pub head: Duration,
+    /// For a connection to be made.
+    pub connect: Duration,
+    /// Without a byte in either direction.
+    pub idle: Duration,
+    /// For a connection in all.
+    pub total: Duration,
+}
+
+impl Default for ProxyLimits {
+    fn default() -> Self {
+        Self {
+            max_connections: 32,
+            max_total: 10_000,
+            max_bytes: 1024 * 1024 * 1024,
+            max_head: 32 * 1024,
+            head: Duration::from_secs(10),
+            connect: Duration::from_secs(15),
+            idle: Duration::from_secs(60),
+            total: Duration::from_secs(600),
+        }
+    }
+}
+
+/// A proxy that runs until it is stopped or dropped.
+#[derive(Debug)]
+pub struct Proxy {
+    shared: Arc<Shared>,
+    wake: UnixStream,
+    accepting: Option<JoinHandle<()>>,
+}
+
+/// The user name in the proxy's URL; the credential is the password.
+const USER: &str = "metier";
+
+impl Proxy {
+    /// Serves `listener`, which may belong to another network namespace, until it is stopped.
+    ///
+    /// `credential` has to be random, at least 16 characters of `A–Z a–z 0–9 - _`, and a new one for each activation.
+    /// Every connection is sent to `log` when it is over; nobody has to listen there.
+    pub fn start(
+        listener: TcpListener,
+        hosts: Hosts,
+        credential: &str,
+        limits: ProxyLimits,
+        resolve: Arc<dyn Resolve>,
+        log: Sender<Seen>,
+    ) -> io::Result<Self> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        if credential.len() < 16 || !credential.bytes().all(plain) {
+            let text = "a proxy's credential has at least 16 characters of A–Z a–z 0–9 - _";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
+        listener.set_nonblocking(true)?;
+        let (wake, woken) = UnixStream::pair()?;
+        let shared = Arc::new(Shared {
+            hosts,
+            secret: STANDARD.encode(format!("{USER}:{credential}")),
+            limits,
+            resolve,
+            log,
+            open: AtomicUsize::new(0),
+            bytes: AtomicU64::new(0),
+            book: Mutex::default(),
+        });
+        let own = Arc::clone(&shared);
+        let accepting = thread::Builder::new()
+            .name("metier-proxy".to_owned())
+            .spawn(move || accept(&own, &listener, &woken))?;
+        Ok(Self {
+            shared,
+            wake,
+            accepting: Some(accepting),
+        })
+    }
+
+    /// What to put into `http_proxy` and `https_proxy` of the child.
+    #[must_use]
+    pub fn url(port: u16, credential: &str) -> String {
+        format!("http://{USER}:{credential}@127.0.0.1:{port}")
+    }
+
+    /// Ends the proxy and its connections, and tells what was seen, oldest end first.
+    #[must_use]
+    pub fn stop(mut self) -> Vec<Seen> {
+        self.end();
+        std::mem::take(&mut self.shared.book().seen)
+    }
+
+    fn end(&mut self) {
+        let Some(accepting) = self.accepting.take() else {
+            return;
+        };
+        self.shared.close();
+        // Both only fail when the thread is gone already.
+        self.wake.write_all(b"x").ok();
+        accepting.join().ok();
+        // A connection that is being dialled notices when the dial ends; the others have noticed.
+        let patience = Instant::now() + Duration::from_secs(2);
+        while self.shared.open.load(Ordering::SeqCst) > 0 && Instant::now() < patience {
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// What all connections of a proxy have in common.
+struct Shared {
+    hosts: Hosts,
+    secret: String,
+    limits: ProxyLimits,
+    resolve: Arc<dyn Resolve>,
+    log: Sender<Seen>,
+    open: AtomicUsize,
+    bytes: AtomicU64,
+    book: Mutex<Book>,
+}
+
+/// Behind one lock, so that no connection is written in after the end was declared.
+#[derive(Default)]
+struct Book {
+    ended: bool,
+    count: usize,
+    streams: BTreeMap<usize, Vec<TcpStream>>,
+    seen: Vec<Seen>,
+}
+
+impl std::fmt::Debug for Shared {
+    /// Without the secret.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("hosts", &self.hosts)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn close(&self) {
+        let mut book = self.book();
+        book.ended = true;
+        for stream in book.streams.values().flatten() {
+            stream.shutdown(Shutdown::Both).ok(); // it was closed before: just as well
+        }
+        book.streams.clear();
+    }
+
+    /// Remembers a stream of the connection `id`, to close it when the proxy ends.
+    fn keep(&self, id: usize, stream: &TcpStream) -> io::Result<()> {
+        let mut book = self.book();
+        if book.ended {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+        let stream = stream.try_clone()?;
+        book.streams.entry(id).or_default().push(stream);
+        Ok(())
+    }
+
+    fn over(&self, id: usize, seen: Seen) {
+        let mut book = self.book();
+        book.streams.remove(&id);
+        book.seen.push(seen.clone()); // bounded by `max_total`
+        drop(book);
+        self.log.send(seen).ok(); // nobody listens: their choice
+    }
+}
+
+fn accept(shared: &Arc<Shared>, listener: &TcpListener, woken: &UnixStream) {
+    loop {
+        let mut both = [
+            PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(woken.as_fd(), PollFlags::IN),
+        ];
+        let polled = poll(&mut both, None);
+        if shared.book().ended || !both[1].revents().is_empty() {
+            return;
+        }
+        match polled
+            .map_err(io::Error::from)
+            .and_then(|_| listener.accept())
+        {
+            Ok((client, _)) => admit(shared, client),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+                ) => {}
+            // Out of descriptors, most likely: wait for a connection to end.
+            Err(_) => thread::sleep(Duration::from_millis(20)),
+        }
+    }
+}
+
+/// Gives a connection its thread, or says why not.
+fn admit(shared: &Arc<Shared>, client: TcpStream) {
+    let limits = &shared.limits;
+    if client.set_nonblocking(false).is_err() {
+        return;
+    }
+    let id = {
+        let mut book = shared.book();
+        book.count += 1;
+        book.count
+    };
+    let refuse = |status: u16, text: String| {
+        // Once too many is told once, or the list of what was seen would have no end.
+        if id <= limits.max_total + 1 {
+            let decision = Decision::Refused(text.clone());
+            shared.over(
+                id,
+                Seen {
+                    decision,
+                    ..Seen::nothing()
+                },
+            );
+        }
+        connection::turn_away(&client, status, &text);
+    };
+    if id > limits.max_total {
+        let most = limits.max_total;
+        return refuse(
+            403,
+            format!("more than {most} connections since the skill was started"),
+        );
+    }
+    if shared.open.load(Ordering::SeqCst) >= limits.max_connections {
+        let most = limits.max_connections;
+        return refuse(
+            503,
+            format!("more than {most} connections at the same time"),
+        );
+    }
+    shared.open.fetch_add(1, Ordering::SeqCst);
+    let own = Arc::clone(shared);
+    let spawned = thread::Builder::new()
+        .name("metier-proxied".to_owned())
+        .spawn(move || {
+            let _slot = Slot(&own);
+            connection::serve(&own, id, &client);
+        });
+    if spawned.is_err() {
+        shared.open.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Gives its place back even when a thread panics.
+struct Slot<'a>(&'a Shared);
+
+impl Drop for Slot<'_> {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Seen {
+    fn nothing() -> Self {
+        Self {
+            host: String::new(),
+            port: 0,
+            decision: Decision::Allowed,
+            bytes_up: 0,
+            bytes_down: 0,
+            ms: 0,
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! What the first bytes of a tunnel are: a TLS greeting and whom it greets, or something else.
+//!
+//! Only as much of TLS is read as it takes to find the name; whatever is not clear is [`Hello::Broken`].
+
+/// What the bytes so far are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Hello {
+    /// Not the beginning of a greeting.
+    Other,
+    /// The beginning of one.
+    More,
+    /// A whole one, to this host if it says so.
+    To(Option<String>),
+    /// One that nobody should answer.
+    Broken,
+}
+
+const HANDSHAKE: u8 = 22;
+const CLIENT_HELLO: u8 = 1;
+const SERVER_NAME: u16 = 0;
+const HOST_NAME: u8 = 0;
+
+/// Reads a greeting, which may be cut into several records.
+pub(super) fn hello(bytes: &[u8]) -> Hello {
+    match bytes.first() {
+        None => return Hello::More,
+        Some(&HANDSHAKE) => {}
+        Some(_) => return Hello::Other,
+    }
+    let mut records = Bytes(bytes);
+    let mut message = Vec::new();
+    loop {
+        if let Some(message) = whole(&message) {
+            return greeting(message).map_or(Hello::Broken, Hello::To);
+        }
+        let record = match records.record() {
+            Ok(Some(record)) => record,
+            Ok(None) => return Hello::More,
+            Err(Unclear) => return Hello::Broken,
+        };
+        message.extend_from_slice(record);
+        if message.first() != Some(&CLIENT_HELLO) {
+            return Hello::Broken;
+        }
+    }
+}
+
+/// The body of the message, once all of it is there.
+fn whole(message: &[u8]) -> Option<&[u8]> {
+    let &[_, a, b, c, ..] = message else {
+        return None;
+    };
+    let length = u32::from_be_bytes([0, a, b, c]);
+    message[4..].get(..usize::try_from(length).ok()?)
+}
+
+/// The name in a greeting. `None` is a greeting that can't be read, `Some(None)` one without a name.
+fn greeting(body: &[u8]) -> Option<Option<String>> {
+    let mut body = Bytes(body);
+    body.take(2 + 32)?; // version, random
+    body.short()?; // session
+    body.long()?; // cipher suites
+    body.short()?; // compression
+    if body.0.is_empty() {
+        return Some(None);
+    }
+    let mut extensions = Bytes(body.long()?);
+    if !body.0.is_empty() {
+        return None;
+    }
+    let mut name = None;
+    while !extensions.0.is_empty() {
+        let kind = extensions.number()?;
+        let value = extensions.long()?;
+        if kind == SERVER_NAME && name.replace(server_name(value)?).is_some() {
+            return None; // two of them: two readers would take different ones
+        }
+    }
+    Some(name)
+}
+
+fn server_name(value: &[u8]) -> Option<String> {
+    let mut value = Bytes(value);
+    let mut list = Bytes(value.long()?);
+    let kind = list.take(1)?;
+    let name = list.long()?;
+    let whole = kind == [HOST_NAME] && list.0.is_empty() && value.0.is_empty();
+    let name = str::from_utf8(name).ok().filter(|_| whole)?;
+    name.is_ascii().then(|| name.to_ascii_lowercase())
+}
+
+struct Unclear;
+
+/// Bytes that are still to be read.
+struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn number(&mut self) -> Option<u16> {
+        let bytes = self.take(2)?;
+        Some(u16::from_be_bytes([bytes[0], bytes[1]]))
+    }
+
+    /// What a length of one byte stands before.
+    fn short(&mut self) -> Option<&'a [u8]> {
+        let length = self.take(1)?[0];
+        self.take(length.into())
+    }
+
+    /// What a length of two bytes stands before.
+    fn long(&mut self) -> Option<&'a [u8]> {
+        let length = self.number()?;
+        self.take(length.into())
+    }
+
+    /// The next record, if it is there.
+    fn record(&mut self) -> Result<Option<&'a [u8]>, Unclear> {
+        const MAX: usize = 16 * 1024 + 256;
+        let &[kind, major, _, a, b, ..] = self.0 else {
+            return match self.0.first() {
+                None | Some(&HANDSHAKE) => Ok(None),
+                Some(_) => Err(Unclear),
+            };
+        };
+        let length = usize::from(u16::from_be_bytes([a, b]));
+        if kind != HANDSHAKE || major != 3 || length == 0 || length > MAX {
+            return Err(Unclear);
+        }
+        let Some(record) = self.0.get(5..5 + length) else {
+            return Ok(None);
+        };
+        self.0 = &self.0[5 + length..];
+        Ok(Some(record))
+    }
+}
+
+#[cfg(test)]
+#[path = "sniff_tests.rs"]
+mod tests;

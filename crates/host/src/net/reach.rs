@@ -1,0 +1,222 @@
+//! From a host to a connection whose address was checked.
+//!
+//! A name is resolved once. Of the answers, those that may be dialled are dialled in turn, and the other end has to be
+//! what was dialled. Nobody resolves a second time, so there is no second answer to trust.
+//!
+//! What fails after the name was looked up fails with one text, whether a rule, the resolver or the other end said no:
+//! else the answers would tell a skill which internal names and ports exist. The [`Cause`] is for the user's log.
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use thiserror::Error;
+use url::Host;
+
+use super::hosts::{Hosts, Refusal, literal};
+
+/// The way from names to addresses and from addresses to connections.
+///
+/// Both belong to one trait so that a test can stand in for the internet; whoever implements it for real writes
+/// `resolve` only.
+pub trait Resolve: Send + Sync {
+    /// The addresses of `host`, which is a name in ASCII, never an address. It has to return `within` the time.
+    fn resolve(&self, host: &str, port: u16, within: Duration) -> io::Result<Vec<SocketAddr>>;
+
+    /// A connection to `address`, which was checked.
+    fn dial(&self, address: SocketAddr, within: Duration) -> io::Result<Dialled> {
+        let stream = TcpStream::connect_timeout(&address, within)?;
+        Ok(Dialled {
+            peer: stream.peer_addr()?,
+            local: stream.local_addr()?,
+            stream,
+        })
+    }
+}
+
+/// A connection and what its ends are.
+#[derive(Debug)]
+pub struct Dialled {
+    /// The connection.
+    pub stream: TcpStream,
+    /// The other end, as the system sees it.
+    pub peer: SocketAddr,
+    /// This end.
+    pub local: SocketAddr,
+}
+
+/// The resolver of the system.
+///
+/// It has no time-out of its own, so each lookup has a thread, and a lookup that hangs keeps it. There are never more
+/// than [`System::MAX_LOOKUPS`] of them.
+#[derive(Debug, Clone, Default)]
+pub struct System {
+    lookups: Arc<AtomicUsize>,
+}
+
+impl System {
+    /// Lookups at the same time.
+    pub const MAX_LOOKUPS: usize = 16;
+}
+
+impl Resolve for System {
+    fn resolve(&self, host: &str, port: u16, within: Duration) -> io::Result<Vec<SocketAddr>> {
+        let lookups = Arc::clone(&self.lookups);
+        if lookups.fetch_add(1, Ordering::SeqCst) >= Self::MAX_LOOKUPS {
+            lookups.fetch_sub(1, Ordering::SeqCst);
+            return Err(io::Error::other("too many lookups at the same time"));
+        }
+        let (send, receive) = mpsc::channel();
+        let name = (host.to_owned(), port);
+        let lookup = thread::Builder::new().name("metier-lookup".to_owned());
+        let thread = lookup.spawn(move || {
+            let found = name.to_socket_addrs().map(Iterator::collect::<Vec<_>>);
+            lookups.fetch_sub(1, Ordering::SeqCst);
+            send.send(found).ok(); // nobody waits any more: then nobody wants it
+        });
+        if let Err(error) = thread {
+            self.lookups.fetch_sub(1, Ordering::SeqCst);
+            return Err(error);
+        }
+        receive
+            .recv_timeout(within)
+            .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
+    }
+}
+
+/// Why there is no connection. Not for a skill's eyes.
+#[derive(Debug, Error)]
+pub enum Cause {
+    /// The name has no address, or could not be looked up.
+    #[error("the name could not be looked up: {0}")]
+    Lookup(io::Error),
+    /// None of the addresses may be dialled.
+    #[error("it resolves to {0}, which may not be dialled: {1}")]
+    Address(IpAddr, Refusal),
+    /// Nobody answered.
+    #[error("nobody answered: {0}")]
+    Dial(io::Error),
+    /// Somebody else answered.
+    #[error("{0} was dialled, and {1} answered")]
+    Peer(SocketAddr, SocketAddr),
+    /// The address is one of this machine's own.
+    #[error("{0} is an address of this machine")]
+    Own(IpAddr),
+}
+
+/// Why a host was not reached.
+#[derive(Debug)]
+pub(super) enum Unreached {
+    /// Decided before anything was looked up: the skill may know.
+    Refused(Refusal),
+    /// All the rest.
+    Unreachable(Cause),
+}
+
+/// Addresses of one name that are tried.
+const MAX_TRIES: usize = 6;
+
+/// What one address may take at most.
+const MAX_DIAL: Duration = Duration::from_secs(10);
+
+/// Connects to `host`, if it and the address it has may be reached.
+pub(super) fn reach(
+    host: &Host,
+    port: u16,
+    hosts: &Hosts,
+    resolve: &dyn Resolve,
+    deadline: Instant,
+) -> Result<TcpStream, Unreached> {
+    hosts.admits(host, port).map_err(Unreached::Refused)?;
+    let addresses = addresses(host, port, resolve, deadline).map_err(Cause::Lookup);
+    let found = addresses.and_then(|found| dial_first(host, &found, hosts, resolve, deadline));
+    found.map_err(Unreached::Unreachable)
+}
+
+/// What to dial. An address is not looked up, nor is `localhost`, which no server of names has a say in.
+fn addresses(
+    host: &Host,
+    port: u16,
+    resolve: &dyn Resolve,
+    deadline: Instant,
+) -> io::Result<Vec<SocketAddr>> {
+    if let Some(ip) = literal(host) {
+        return Ok(vec![SocketAddr::new(ip, port)]);
+    }
+    let name = host.to_string();
+    if name == "localhost" {
+        let four = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        return Ok(vec![four, SocketAddr::from((Ipv6Addr::LOCALHOST, port))]);
+    }
+    let found = resolve.resolve(&name, port, left(deadline)?)?;
+    // A resolver that answers with another port is not followed there.
+    let found = found
+        .into_iter()
+        .map(|address| SocketAddr::new(address.ip(), port));
+    Ok(found.collect())
+}
+
+fn dial_first(
+    host: &Host,
+    addresses: &[SocketAddr],
+    hosts: &Hosts,
+    resolve: &dyn Resolve,
+    deadline: Instant,
+) -> Result<TcpStream, Cause> {
+    let mut cause = Cause::Lookup(io::Error::new(io::ErrorKind::NotFound, "no address"));
+    let mut checked = Vec::new();
+    for address in addresses {
+        match hosts.admits_address(host, *address) {
+            Ok(()) => checked.push(*address),
+            Err(refusal) => cause = Cause::Address(address.ip(), refusal),
+        }
+    }
+    checked.truncate(MAX_TRIES);
+    for (index, address) in checked.iter().enumerate() {
+        let share = left(deadline).map_err(Cause::Dial)? / (checked.len() - index) as u32;
+        match resolve
+            .dial(*address, share.min(MAX_DIAL))
+            .map_err(Cause::Dial)
+        {
+            Ok(dialled) => match verify(*address, dialled, hosts) {
+                Ok(stream) => return Ok(stream),
+                Err(found) => cause = found,
+            },
+            Err(found) => cause = found,
+        }
+    }
+    Err(cause)
+}
+
+/// The other end is what was dialled, and not this machine under a public address.
+fn verify(address: SocketAddr, dialled: Dialled, hosts: &Hosts) -> Result<TcpStream, Cause> {
+    let Dialled {
+        stream,
+        peer,
+        local,
+    } = dialled;
+    if peer.ip() != address.ip() || peer.port() != address.port() {
+        return Err(Cause::Peer(address, peer));
+    }
+    if local.ip() == peer.ip() && !hosts.names(address) {
+        return Err(Cause::Own(peer.ip()));
+    }
+    Ok(stream)
+}
+
+/// What is left until `deadline`; nothing is an error.
+pub(super) fn left(deadline: Instant) -> io::Result<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    Ok(left)
+}
