@@ -19,6 +19,7 @@ use super::job::Job;
 use super::output::Stream;
 use super::watch::Watch;
 use super::{ChildError, Exit, Fence, NotStarted, Outcome, Spec, Stdin};
+use crate::sandbox::look::{Look, Seen};
 use crate::sandbox::{Mechanism, Profile, Support, sys};
 
 /// How long the shim has to put up the fence. It takes milliseconds; this is for a machine on its knees.
@@ -48,9 +49,12 @@ pub fn run(spec: &Spec<'_>) -> Result<Outcome, ChildError> {
 /// If the child could not be fenced in, or not even that be tried.
 pub fn spawn(spec: &Spec<'_>) -> Result<Child, ChildError> {
     check(spec)?;
-    let profile = match spec.fence {
-        Fence::Profile(profile) => Some(settle(profile)?),
-        Fence::Unsandboxed => None,
+    let (profile, mut watch) = match spec.fence {
+        Fence::Profile(profile) => {
+            let (profile, watch) = settle(profile)?;
+            (Some(profile), watch)
+        }
+        Fence::Unsandboxed => (None, Watch::default()),
     };
     let candidates: &[Mechanism] = match (&profile, spec.mechanism) {
         (None, _) => &[Mechanism::None],
@@ -65,7 +69,10 @@ pub fn spawn(spec: &Spec<'_>) -> Result<Child, ChildError> {
     let mut reasons = Vec::new();
     for mechanism in candidates {
         match start(spec, profile.as_ref(), *mechanism)? {
-            Started::Yes(child) => return Ok(*child),
+            Started::Yes(mut child) => {
+                std::mem::swap(&mut child.watch, &mut watch);
+                return Ok(*child);
+            }
             Started::Unavailable(why) => reasons.push(why),
         }
     }
@@ -142,7 +149,11 @@ impl Child {
     /// # Errors
     /// If the system fails us; everything was killed nevertheless.
     pub fn kill_all(self) -> Result<Outcome, ChildError> {
-        self.finish(Duration::ZERO, Duration::ZERO)
+        let mut outcome = self.finish(Duration::ZERO, Duration::ZERO)?;
+        if outcome.exit == Exit::TimedOut {
+            outcome.exit = Exit::Stopped;
+        }
+        Ok(outcome)
     }
 
     /// Reads what it prints until it ends, or makes it end: asked after `timeout`, forced after `grace` more.
@@ -181,13 +192,14 @@ impl Child {
             line_open = end.listen(&self.line);
         }
         self.shim.wait()?;
+        let ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let undone = self.watch.undo();
         Ok(Outcome {
             mechanism: self.mechanism,
             truncated: stdout.truncated() || stderr.truncated(),
             stdout: std::mem::take(&mut stdout.kept),
             stderr: std::mem::take(&mut stderr.kept),
-            ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            ms,
             survivors_killed: end.ended.is_some_and(|ended| ended.survivors),
             exit: end.exit(),
             undone: undone.map_err(|(path, source)| ChildError::NotUndone { path, source })?,
@@ -416,14 +428,20 @@ fn check(spec: &Spec<'_>) -> Result<(), ChildError> {
     Ok(())
 }
 
-fn settle(profile: &Profile) -> Result<Profile, ChildError> {
+/// What the fence can hold, for the shim; and what it can't, to be looked at afterwards.
+fn settle(profile: &Profile) -> Result<(Profile, Watch), ChildError> {
     profile.check()?;
     let unfit = |(path, error): (PathBuf, io::Error)| {
         ChildError::Unfit(format!("make writable `{}`: {error}", path.display()))
     };
-    let settled = profile.settled().map_err(unfit)?;
+    let mut look = Look::default();
+    let mut settled = profile.settled(&mut look).map_err(unfit)?;
     settled.check()?;
-    Ok(settled)
+    let watch = Watch::new(&settled, &mut look)?;
+    settled
+        .protect
+        .retain(|place| look.at(place) != Seen::Missing);
+    Ok((settled, watch))
 }
 
 enum Started {
@@ -449,7 +467,6 @@ fn start(
         profile: profile.cloned(),
     };
     let job = in_memory(&job.encode())?;
-    let watch = Watch::new(profile)?;
     let (line, theirs) = control::pair()?;
     let (stdin, theirs_to_read) = match spec.stdin {
         Stdin::Null => (None, None),
@@ -482,7 +499,7 @@ fn start(
         shim,
         handle,
         line,
-        watch,
+        watch: Watch::default(),
     };
     let mut along = vec![job.as_fd(), spec.cwd];
     along.extend(theirs_to_read.as_ref().map(AsFd::as_fd));

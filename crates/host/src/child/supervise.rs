@@ -13,7 +13,7 @@ use crate::sandbox::sys;
 /// How often processes are counted where the kernel doesn't.
 const COUNT_EVERY: Timespec = Timespec {
     tv_sec: 0,
-    tv_nsec: 20_000_000,
+    tv_nsec: 50_000_000,
 };
 const SWEEPS: usize = 300;
 const BETWEEN_SWEEPS: Duration = Duration::from_millis(2);
@@ -94,7 +94,10 @@ pub(crate) fn supervise(
                 survivors,
                 swarm,
             };
-            realm.clear();
+            // Who has no children has no descendants: the orphans among them would be children.
+            if survivors {
+                realm.clear();
+            }
             control::tell(line, &News::Ended(ended));
             return;
         }
