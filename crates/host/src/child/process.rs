@@ -26,8 +26,10 @@ use crate::sandbox::{Mechanism, Profile, Support, sys};
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The most of a grace that counts.
 const MAX_GRACE: Duration = Duration::from_millis(700);
-/// How long after the order to kill the supervisor itself is killed.
+/// How long after the order to kill the supervisor itself is killed. With it goes its namespace.
 const AFTER_KILL: Duration = Duration::from_millis(200);
+/// The same without a namespace: then nobody else can find what is still running, so it gets time.
+const AFTER_KILL_ALONE: Duration = Duration::from_secs(6);
 /// How long output is still waited for, after all that could write it has ended.
 const DRAIN: Duration = Duration::from_millis(200);
 
@@ -164,7 +166,7 @@ impl Child {
         self.stdin = None;
         let mut stdout = Stream::new(self.stdout.take(), self.max_output)?;
         let mut stderr = Stream::new(self.stderr.take(), self.max_output)?;
-        let mut end = End::new(timeout, grace);
+        let mut end = End::new(timeout, grace, after_kill(self.mechanism));
         let mut buffer = Vec::new();
         let mut line_open = true;
         while !end.is_over(stdout.source().is_none() && stderr.source().is_none()) {
@@ -240,7 +242,7 @@ impl Drop for Child {
     fn drop(&mut self) {
         if let Ok(None) = self.shim.try_wait() {
             control::order(&self.line, Order::Kill);
-            let waited = timespec(AFTER_KILL);
+            let waited = timespec(after_kill(self.mechanism));
             let mut handle = [PollFd::new(&self.handle, PollFlags::IN)];
             if !poll(&mut handle, Some(&waited)).is_ok_and(|ready| ready > 0) {
                 let _already_gone = self.shim.kill();
@@ -279,6 +281,7 @@ struct End {
     stage: Stage,
     until: Instant,
     grace: Duration,
+    after_kill: Duration,
     timed_out: bool,
     flooded: bool,
     ended: Option<Ended>,
@@ -286,11 +289,12 @@ struct End {
 }
 
 impl End {
-    fn new(timeout: Duration, grace: Duration) -> Self {
+    fn new(timeout: Duration, grace: Duration, after_kill: Duration) -> Self {
         Self {
             stage: Stage::Running,
             until: far(timeout),
             grace: grace.min(MAX_GRACE),
+            after_kill,
             timed_out: false,
             flooded: false,
             ended: None,
@@ -337,7 +341,7 @@ impl End {
     fn tell(&mut self, line: &OwnedFd) {
         control::order(line, Order::Kill);
         self.stage = Stage::Told;
-        self.until = far(AFTER_KILL);
+        self.until = far(self.after_kill);
     }
 
     /// Takes the next step if it is time; whether that is to kill the supervisor.
@@ -391,6 +395,13 @@ impl End {
             }
             None => Exit::NotStarted(NotStarted::Other("its supervisor was killed".to_owned())),
         }
+    }
+}
+
+fn after_kill(mechanism: Mechanism) -> Duration {
+    match mechanism {
+        Mechanism::Namespaces => AFTER_KILL,
+        Mechanism::Landlock | Mechanism::None => AFTER_KILL_ALONE,
     }
 }
 

@@ -149,10 +149,8 @@ fn processes_that_run_away_from_their_parents_are_found() {
         let outcome = room.sh(&format!(
             "sh run.sh {marker} & sleep 0.2; sh run.sh {marker}"
         ));
-        assert!(
-            outcome.survivors_killed || outcome.exit == Exit::TimedOut,
-            "{outcome:?}"
-        );
+        let ended = outcome.survivors_killed || outcome.exit == Exit::TimedOut;
+        assert!(ended, "{mechanism:?}: {outcome:?}");
         let found = lives(&marker);
         fs::write(room.work().join("stop"), "").unwrap();
         assert!(!found, "{mechanism:?}");
