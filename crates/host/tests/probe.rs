@@ -28,6 +28,7 @@ fn main() {
         ["ask", address] => linux::ask(address),
         ["signal", pid] => linux::answer(unsafe { libc::kill(pid.parse().unwrap_or(1), 0) }.into()),
         ["limit", pid] => linux::limit(pid.parse().unwrap_or(0)),
+        ["deep", levels] => linux::deep(levels.parse().unwrap_or(0)),
         ["steal", path] => linux::steal(path),
         [name] => linux::call(name),
         _ => println!("what?"),
@@ -186,6 +187,18 @@ mod linux {
         };
         let none = std::ptr::null_mut();
         answer(unsafe { libc::prlimit(pid, libc::RLIMIT_CORE, &raw const limit, none) }.into());
+    }
+
+    /// Makes folders inside folders, deeper than any path is long.
+    pub(super) fn deep(levels: usize) {
+        for _ in 0..levels {
+            let made = std::fs::create_dir("d").and_then(|()| std::env::set_current_dir("d"));
+            if let Err(error) = made {
+                println!("{error}");
+                return;
+            }
+        }
+        println!("made");
     }
 
     /// Cuts a file short without opening it.

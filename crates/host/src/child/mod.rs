@@ -142,7 +142,7 @@ pub struct Proxy<'a> {
 }
 
 /// What came of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// How it ended.
     pub exit: Exit,
@@ -162,6 +162,24 @@ pub struct Outcome {
     pub undone: Vec<PathBuf>,
 }
 
+impl std::fmt::Debug for Outcome {
+    /// With the beginning of the output as text: 64 KiB of numbers help nobody.
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let text =
+            |bytes: &[u8]| -> String { String::from_utf8_lossy(bytes).chars().take(500).collect() };
+        out.debug_struct("Outcome")
+            .field("exit", &self.exit)
+            .field("mechanism", &self.mechanism)
+            .field("stdout", &text(&self.stdout))
+            .field("stderr", &text(&self.stderr))
+            .field("truncated", &self.truncated)
+            .field("ms", &self.ms)
+            .field("survivors_killed", &self.survivors_killed)
+            .field("undone", &self.undone)
+            .finish()
+    }
+}
+
 /// How a child ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Exit {
@@ -174,6 +192,9 @@ pub enum Exit {
     /// It took too long.
     #[error("took too long and was ended")]
     TimedOut,
+    /// Whoever started it wanted no more of it.
+    #[error("was ended on request")]
+    Stopped,
     /// It printed far more than anybody reads.
     #[error("printed without end and was ended")]
     Flooded,

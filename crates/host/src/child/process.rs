@@ -19,14 +19,17 @@ use super::job::Job;
 use super::output::Stream;
 use super::watch::Watch;
 use super::{ChildError, Exit, Fence, NotStarted, Outcome, Spec, Stdin};
+use crate::sandbox::look::{Look, Seen};
 use crate::sandbox::{Mechanism, Profile, Support, sys};
 
 /// How long the shim has to put up the fence. It takes milliseconds; this is for a machine on its knees.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The most of a grace that counts.
 const MAX_GRACE: Duration = Duration::from_millis(700);
-/// How long after the order to kill the supervisor itself is killed.
+/// How long after the order to kill the supervisor itself is killed. With it goes its namespace.
 const AFTER_KILL: Duration = Duration::from_millis(200);
+/// The same without a namespace: then nobody else can find what is still running, so it gets time.
+const AFTER_KILL_ALONE: Duration = Duration::from_secs(6);
 /// How long output is still waited for, after all that could write it has ended.
 const DRAIN: Duration = Duration::from_millis(200);
 
@@ -48,9 +51,12 @@ pub fn run(spec: &Spec<'_>) -> Result<Outcome, ChildError> {
 /// If the child could not be fenced in, or not even that be tried.
 pub fn spawn(spec: &Spec<'_>) -> Result<Child, ChildError> {
     check(spec)?;
-    let profile = match spec.fence {
-        Fence::Profile(profile) => Some(settle(profile)?),
-        Fence::Unsandboxed => None,
+    let (profile, mut watch) = match spec.fence {
+        Fence::Profile(profile) => {
+            let (profile, watch) = settle(profile)?;
+            (Some(profile), watch)
+        }
+        Fence::Unsandboxed => (None, Watch::default()),
     };
     let candidates: &[Mechanism] = match (&profile, spec.mechanism) {
         (None, _) => &[Mechanism::None],
@@ -65,7 +71,10 @@ pub fn spawn(spec: &Spec<'_>) -> Result<Child, ChildError> {
     let mut reasons = Vec::new();
     for mechanism in candidates {
         match start(spec, profile.as_ref(), *mechanism)? {
-            Started::Yes(child) => return Ok(*child),
+            Started::Yes(mut child) => {
+                std::mem::swap(&mut child.watch, &mut watch);
+                return Ok(*child);
+            }
             Started::Unavailable(why) => reasons.push(why),
         }
     }
@@ -142,7 +151,11 @@ impl Child {
     /// # Errors
     /// If the system fails us; everything was killed nevertheless.
     pub fn kill_all(self) -> Result<Outcome, ChildError> {
-        self.finish(Duration::ZERO, Duration::ZERO)
+        let mut outcome = self.finish(Duration::ZERO, Duration::ZERO)?;
+        if outcome.exit == Exit::TimedOut {
+            outcome.exit = Exit::Stopped;
+        }
+        Ok(outcome)
     }
 
     /// Reads what it prints until it ends, or makes it end: asked after `timeout`, forced after `grace` more.
@@ -153,7 +166,7 @@ impl Child {
         self.stdin = None;
         let mut stdout = Stream::new(self.stdout.take(), self.max_output)?;
         let mut stderr = Stream::new(self.stderr.take(), self.max_output)?;
-        let mut end = End::new(timeout, grace);
+        let mut end = End::new(timeout, grace, after_kill(self.mechanism));
         let mut buffer = Vec::new();
         let mut line_open = true;
         while !end.is_over(stdout.source().is_none() && stderr.source().is_none()) {
@@ -181,13 +194,14 @@ impl Child {
             line_open = end.listen(&self.line);
         }
         self.shim.wait()?;
+        let ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let undone = self.watch.undo();
         Ok(Outcome {
             mechanism: self.mechanism,
             truncated: stdout.truncated() || stderr.truncated(),
             stdout: std::mem::take(&mut stdout.kept),
             stderr: std::mem::take(&mut stderr.kept),
-            ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            ms,
             survivors_killed: end.ended.is_some_and(|ended| ended.survivors),
             exit: end.exit(),
             undone: undone.map_err(|(path, source)| ChildError::NotUndone { path, source })?,
@@ -228,7 +242,7 @@ impl Drop for Child {
     fn drop(&mut self) {
         if let Ok(None) = self.shim.try_wait() {
             control::order(&self.line, Order::Kill);
-            let waited = timespec(AFTER_KILL);
+            let waited = timespec(after_kill(self.mechanism));
             let mut handle = [PollFd::new(&self.handle, PollFlags::IN)];
             if !poll(&mut handle, Some(&waited)).is_ok_and(|ready| ready > 0) {
                 let _already_gone = self.shim.kill();
@@ -267,6 +281,7 @@ struct End {
     stage: Stage,
     until: Instant,
     grace: Duration,
+    after_kill: Duration,
     timed_out: bool,
     flooded: bool,
     ended: Option<Ended>,
@@ -274,11 +289,12 @@ struct End {
 }
 
 impl End {
-    fn new(timeout: Duration, grace: Duration) -> Self {
+    fn new(timeout: Duration, grace: Duration, after_kill: Duration) -> Self {
         Self {
             stage: Stage::Running,
             until: far(timeout),
             grace: grace.min(MAX_GRACE),
+            after_kill,
             timed_out: false,
             flooded: false,
             ended: None,
@@ -325,7 +341,7 @@ impl End {
     fn tell(&mut self, line: &OwnedFd) {
         control::order(line, Order::Kill);
         self.stage = Stage::Told;
-        self.until = far(AFTER_KILL);
+        self.until = far(self.after_kill);
     }
 
     /// Takes the next step if it is time; whether that is to kill the supervisor.
@@ -382,6 +398,13 @@ impl End {
     }
 }
 
+fn after_kill(mechanism: Mechanism) -> Duration {
+    match mechanism {
+        Mechanism::Namespaces => AFTER_KILL,
+        Mechanism::Landlock | Mechanism::None => AFTER_KILL_ALONE,
+    }
+}
+
 /// An instant in the future; one too far to be told is as good as a year.
 fn far(after: Duration) -> Instant {
     let now = Instant::now();
@@ -416,14 +439,20 @@ fn check(spec: &Spec<'_>) -> Result<(), ChildError> {
     Ok(())
 }
 
-fn settle(profile: &Profile) -> Result<Profile, ChildError> {
+/// What the fence can hold, for the shim; and what it can't, to be looked at afterwards.
+fn settle(profile: &Profile) -> Result<(Profile, Watch), ChildError> {
     profile.check()?;
     let unfit = |(path, error): (PathBuf, io::Error)| {
         ChildError::Unfit(format!("make writable `{}`: {error}", path.display()))
     };
-    let settled = profile.settled().map_err(unfit)?;
+    let mut look = Look::default();
+    let mut settled = profile.settled(&mut look).map_err(unfit)?;
     settled.check()?;
-    Ok(settled)
+    let watch = Watch::new(&settled, &mut look)?;
+    settled
+        .protect
+        .retain(|place| look.at(place) != Seen::Missing);
+    Ok((settled, watch))
 }
 
 enum Started {
@@ -449,7 +478,6 @@ fn start(
         profile: profile.cloned(),
     };
     let job = in_memory(&job.encode())?;
-    let watch = Watch::new(profile)?;
     let (line, theirs) = control::pair()?;
     let (stdin, theirs_to_read) = match spec.stdin {
         Stdin::Null => (None, None),
@@ -482,7 +510,7 @@ fn start(
         shim,
         handle,
         line,
-        watch,
+        watch: Watch::default(),
     };
     let mut along = vec![job.as_fd(), spec.cwd];
     along.extend(theirs_to_read.as_ref().map(AsFd::as_fd));

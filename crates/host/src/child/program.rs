@@ -70,7 +70,7 @@ impl Program {
         set_no_new_privs(true).map_err(|error| fence("no new privileges", &error))?;
         let facts = Facts {
             network: profile.network,
-            shared_processes: realm == Realm::Descendants,
+            shared_world: realm == Realm::Descendants,
             signals_scoped: sys::landlock_version().is_ok_and(|version| version >= KNOWS_SIGNALS),
             pid: std::process::id(),
         };
@@ -189,7 +189,10 @@ impl Script {
 
 fn restrict_files(profile: &Profile, realm: Realm) -> Result<(), String> {
     let own;
-    let shared_memory = Path::new(mounts::SHARED_MEMORY);
+    let shared_memory = match realm {
+        Realm::Namespace => mounts::shared_memory(profile),
+        Realm::Descendants => None,
+    };
     // Everybody in a namespace is one's own; outside, only this very process is.
     let processes = match realm {
         Realm::Namespace => Path::new("/proc"),
@@ -201,11 +204,8 @@ fn restrict_files(profile: &Profile, realm: Realm) -> Result<(), String> {
     let plan = Plan {
         profile,
         holes_mounted: realm == Realm::Namespace,
-        extra_read: &[processes],
-        extra_write: match realm {
-            Realm::Namespace => std::slice::from_ref(&shared_memory),
-            Realm::Descendants => &[],
-        },
+        extra_read: processes,
+        extra_write: shared_memory,
     };
     landlock::restrict(&plan).map_err(|trouble| trouble.to_string())
 }

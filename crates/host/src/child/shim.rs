@@ -29,7 +29,7 @@ pub fn main() -> ! {
 mod linux {
     use std::fs::File;
     use std::io::{self, Read, Seek, Write};
-    use std::os::fd::{AsFd, OwnedFd};
+    use std::os::fd::{AsFd, AsRawFd, OwnedFd};
     use std::path::PathBuf;
 
     use rustix::process::{
@@ -85,10 +85,7 @@ mod linux {
         job.rewind()?;
         job.read_to_end(&mut bytes)?;
         let job = Job::decode(&bytes).ok_or_else(|| io::Error::other("the job makes no sense"))?;
-        let path = std::fs::read_link(format!(
-            "/proc/self/fd/{}",
-            std::os::fd::AsRawFd::as_raw_fd(&folder)
-        ));
+        let path = std::fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd()));
         let _already_leader = rustix::process::setsid();
         let null: OwnedFd = File::options()
             .read(true)
@@ -199,6 +196,11 @@ mod linux {
             // The kernel counts no processes of the superuser, and without namespaces it counts all of a user.
             let uncounted = realm == Realm::Descendants || rustix::process::getuid().is_root();
             let limit = limit.filter(|_| uncounted);
+            if let (Some(limit), Realm::Namespace) = (limit, realm) {
+                // Since Linux 6.14 a PID namespace can have a highest number. The first 300 are given out once only.
+                let highest = limit.saturating_add(300);
+                let _older = std::fs::write("/proc/sys/kernel/pid_max", highest.to_string());
+            }
             let signals = sys::child_signals()
                 .map_err(|error| Trouble::machine("listen for signals", error))?;
             control::tell(&self.line, &News::Ready);

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, wait};
@@ -13,10 +13,11 @@ use crate::sandbox::sys;
 /// How often processes are counted where the kernel doesn't.
 const COUNT_EVERY: Timespec = Timespec {
     tv_sec: 0,
-    tv_nsec: 20_000_000,
+    tv_nsec: 50_000_000,
 };
-const SWEEPS: usize = 300;
-const BETWEEN_SWEEPS: Duration = Duration::from_millis(2);
+/// How long survivors are hunted; what can't be killed by then hangs in the kernel.
+const SWEEP_AT_MOST: Duration = Duration::from_secs(5);
+const BETWEEN_SWEEPS: Duration = Duration::from_millis(1);
 
 /// What belongs to the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,23 +49,35 @@ impl Realm {
 
     /// Leaves nothing running. In a namespace the kernel does it, when this process ends.
     ///
-    /// What was killed is not taken off the list of processes before all is dead: as long as they are on it they count,
-    /// and a fork bomb can't make new ones faster than they are found.
+    /// Who has no children has no descendants: an orphan becomes a child the moment it is one. So this goes on until
+    /// there are none. Mostly children are looked for, which is quick: those that run away from their parents (each
+    /// starts the next and ends) can't be caught by reading all of `/proc`.
     fn clear(self) {
         if self == Self::Namespace {
             return;
         }
-        for _ in 0..SWEEPS {
-            let living = descendants();
-            if living.is_empty() {
-                break;
-            }
-            for pid in living {
+        let started = Instant::now();
+        let mut round = 0u32;
+        while started.elapsed() < SWEEP_AT_MOST {
+            let found = match children() {
+                Some(found) if round % 8 != 7 => found,
+                _ => descendants(),
+            };
+            for pid in found {
                 let _ended_meanwhile = kill_process(pid, Signal::KILL);
             }
-            std::thread::sleep(BETWEEN_SWEEPS);
+            loop {
+                match wait(WaitOptions::NOHANG) {
+                    Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
+                    Ok(None) => break,
+                    Err(_) => return,
+                }
+            }
+            round += 1;
+            if round > 64 {
+                std::thread::sleep(BETWEEN_SWEEPS);
+            }
         }
-        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
     }
 }
 
@@ -94,7 +107,10 @@ pub(crate) fn supervise(
                 survivors,
                 swarm,
             };
-            realm.clear();
+            // Who has no children has no descendants: the orphans among them would be children.
+            if survivors {
+                realm.clear();
+            }
             control::tell(line, &News::Ended(ended));
             return;
         }
@@ -138,6 +154,18 @@ fn reap(main: Pid) -> Option<(i32, bool)> {
 fn processes() -> impl Iterator<Item = i32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The children of this process, if the kernel keeps a list of them.
+fn children() -> Option<Vec<Pid>> {
+    let own = std::process::id();
+    let list = fs::read_to_string(format!("/proc/{own}/task/{own}/children")).ok()?;
+    let numbers = list.split_ascii_whitespace();
+    Some(
+        numbers
+            .filter_map(|number| Pid::from_raw(number.parse().ok()?))
+            .collect(),
+    )
 }
 
 /// All living processes that descend from this one.

@@ -17,6 +17,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use crate::sandbox::Profile;
+use crate::sandbox::look::{Look, Seen};
 
 /// How often a folder is read again because entries appeared to be left.
 const PASSES: usize = 16;
@@ -40,27 +41,23 @@ struct Root {
 
 impl Watch {
     /// Notes how things are before the child starts.
-    pub(super) fn new(profile: Option<&Profile>) -> io::Result<Self> {
+    pub(super) fn new(profile: &Profile, look: &mut Look) -> io::Result<Self> {
         let mut watch = Self::default();
-        let Some(profile) = profile else {
-            return Ok(watch);
-        };
         for place in &profile.protect {
             if let Some(root) = profile.writable_above(place).filter(|root| root != place) {
-                watch.note(root, place)?;
+                watch.note(root, place, look)?;
             }
         }
         Ok(watch)
     }
 
-    fn note(&mut self, root: &Path, place: &Path) -> io::Result<()> {
+    fn note(&mut self, root: &Path, place: &Path, look: &mut Look) -> io::Result<()> {
         let mut at = self.roots.iter().position(|other| other.path == root);
         let mut below = root.to_owned();
         for part in place.strip_prefix(root).unwrap_or(Path::new("")) {
             below.push(part);
-            let found = below.symlink_metadata();
-            let is_link = found.as_ref().is_ok_and(|found| found.is_symlink());
-            if found.is_ok() && !is_link {
+            let seen = look.at(&below);
+            if seen == Seen::Thing {
                 continue;
             }
             let at = match at {
@@ -75,7 +72,7 @@ impl Watch {
                     .map(Path::to_owned)
                     .unwrap_or_default()
             };
-            if is_link {
+            if seen == Seen::Link {
                 let link = (name(&below), std::fs::read_link(&below)?.into_os_string());
                 if !root.links.contains(&link) {
                     root.links.push(link);

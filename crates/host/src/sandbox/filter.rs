@@ -19,13 +19,13 @@ use super::Network;
 /// What a filter depends on.
 pub(crate) struct Facts {
     /// What of the network there is.
-    pub network: Network,
-    /// Without namespaces, the user's other processes are within reach.
-    pub shared_processes: bool,
+    pub(crate) network: Network,
+    /// Without namespaces, the user's other processes and files are within reach.
+    pub(crate) shared_world: bool,
     /// Landlock from version 6 on keeps signals inside; before, the filter has to.
-    pub signals_scoped: bool,
+    pub(crate) signals_scoped: bool,
     /// The process the filter is for.
-    pub pid: u32,
+    pub(crate) pid: u32,
 }
 
 /// Denied whatever the arguments are.
@@ -115,6 +115,33 @@ const SHARED: &[libc::c_long] = &[
     libc::SYS_mq_unlink,
 ];
 
+/// Changing a file's attributes by its name, anywhere. Landlock has no say in these, only read-only mounts have. By a
+/// descriptor it is allowed: that had to be opened, which Landlock does judge.
+const ATTRIBUTES: &[libc::c_long] = &[
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
+    libc::SYS_fchmodat,
+    libc::SYS_fchmodat2,
+    libc::SYS_fchownat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    463, // setxattrat
+    466, // removexattrat
+    469, // file_setattr
+];
+
 /// Flags of `clone` that make a namespace.
 const NEW_NAMESPACE: &[libc::c_int] = &[
     libc::CLONE_NEWCGROUP,
@@ -149,10 +176,13 @@ pub(crate) fn programs(facts: &Facts) -> Result<[BpfProgram; 2], BackendError> {
     sockets(&mut rules, facts.network)?;
     // Limits of others are theirs. Glibc asks for its own with 0.
     rules.insert(libc::SYS_prlimit64, vec![rule(&[(0, Dword, Ne, 0)])?]);
-    if facts.shared_processes {
+    if facts.shared_world {
         rules.extend(SHARED.iter().map(|call| (*call, Vec::new())));
+        rules.extend(ATTRIBUTES.iter().map(|call| (*call, Vec::new())));
+        // Without a name it is the descriptor that is meant.
+        rules.insert(libc::SYS_utimensat, vec![rule(&[(1, Qword, Ne, 0)])?]);
     }
-    if facts.shared_processes && !facts.signals_scoped {
+    if facts.shared_world && !facts.signals_scoped {
         signals(&mut rules, facts.pid)?;
     }
     let filter = SeccompFilter::new(
@@ -276,4 +306,31 @@ fn absent() -> BpfProgram {
     program.push(step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW));
     program.push(step(RETURN, 0, 0, missing));
     program
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::io::Errno;
+    use rustix::process::{Pid, getpid, getppid, test_kill_process};
+
+    use super::*;
+
+    /// A filter belongs to a thread, so a thread can try it out.
+    #[test]
+    fn where_landlock_does_not_keep_signals_in_the_filter_does() {
+        let facts = Facts {
+            network: Network::None,
+            shared_world: true,
+            signals_scoped: false,
+            pid: std::process::id(),
+        };
+        let tried = std::thread::spawn(move || {
+            for program in programs(&facts).unwrap() {
+                seccompiler::apply_filter(&program).unwrap();
+            }
+            let parent = getppid().or(Pid::from_raw(1)).unwrap();
+            (test_kill_process(getpid()), test_kill_process(parent))
+        });
+        assert_eq!(tried.join().unwrap(), (Ok(()), Err(Errno::PERM)));
+    }
 }

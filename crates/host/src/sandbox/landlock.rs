@@ -45,10 +45,10 @@ pub(crate) struct Plan<'a> {
     pub(crate) profile: &'a Profile,
     /// Whether mounts take care of `deny` and `protect`.
     pub(crate) holes_mounted: bool,
-    /// Places that the mechanism itself adds: readable, then writable.
-    pub(crate) extra_read: &'a [&'a Path],
-    /// See above.
-    pub(crate) extra_write: &'a [&'a Path],
+    /// Where processes are shown.
+    pub(crate) extra_read: &'a Path,
+    /// Where memory is shared.
+    pub(crate) extra_write: Option<&'a Path>,
 }
 
 /// Restricts this process and all its children to come, for good.
@@ -81,10 +81,8 @@ fn grant(rules: &mut Rules, plan: &Plan<'_>) -> Result<(), Trouble> {
     for device in DEVICES {
         rules.allow(Path::new(device), device_rights(), Missing::Fine)?;
     }
-    for path in plan.extra_read {
-        rules.allow(path, readable(), Missing::Fine)?;
-    }
-    for path in plan.extra_write {
+    rules.allow(plan.extra_read, readable(), Missing::Fine)?;
+    if let Some(path) = plan.extra_write {
         rules.allow(path, writable(), Missing::Fine)?;
     }
     if plan.holes_mounted {

@@ -29,6 +29,8 @@ pub(crate) mod filter;
 #[cfg(target_os = "linux")]
 pub(crate) mod landlock;
 #[cfg(target_os = "linux")]
+pub(crate) mod look;
+#[cfg(target_os = "linux")]
 pub(crate) mod mounts;
 #[cfg(target_os = "linux")]
 pub(crate) mod namespaces;
@@ -37,5 +39,6 @@ pub(crate) mod sys;
 #[cfg(target_os = "linux")]
 pub(crate) mod trouble;
 
+pub use crate::child::detect;
 pub use places::{credential_places, protected_places, system_read};
 pub use profile::{Contradiction, Limits, Mechanism, Network, Profile, Support};

@@ -21,8 +21,7 @@ use super::Profile;
 use super::sys;
 use super::trouble::Trouble;
 
-/// Memory that programs share by name. Their own, since the user's is full of others' things.
-pub(crate) const SHARED_MEMORY: &str = "/dev/shm";
+const SHARED_MEMORY: &str = "/dev/shm";
 const SHARED_MEMORY_OPTIONS: &str = "mode=1777,size=64m,nr_inodes=1024";
 /// An empty folder that nobody may look into.
 const COVER_OPTIONS: &str = "mode=000,size=4k,nr_inodes=2";
@@ -48,15 +47,19 @@ pub(crate) fn arrange(profile: &Profile) -> Result<(), Trouble> {
     }
     protect(profile)?;
     deny(profile)?;
-    if Path::new(SHARED_MEMORY).is_dir() {
-        fill(
-            Path::new(SHARED_MEMORY),
-            MountFlags::empty(),
-            SHARED_MEMORY_OPTIONS,
-        )
-        .map_err(machine)?;
+    if let Some(shared) = shared_memory(profile) {
+        fill(shared, MountFlags::empty(), SHARED_MEMORY_OPTIONS).map_err(machine)?;
     }
     Ok(())
+}
+
+/// Where programs share memory by name: their own, since the user's is full of others' things. `None` if there is no
+/// such place, or if the user works there.
+pub(crate) fn shared_memory(profile: &Profile) -> Option<&'static Path> {
+    let shared = Path::new(SHARED_MEMORY);
+    let used = |path: &PathBuf| path.starts_with(shared);
+    let free = !profile.write.iter().chain(&profile.read).any(used);
+    (free && shared.is_dir()).then_some(shared)
 }
 
 /// Shows the processes of the new world instead of the user's. To be called by its first process.

@@ -1,6 +1,10 @@
 //! What a child may do, as plain data.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+
+#[cfg(target_os = "linux")]
+use super::look::{Look, Seen};
 
 /// What a child may read, write, reach and use up. The default is nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -83,11 +87,12 @@ impl Profile {
     /// The first such pair.
     pub fn check(&self) -> Result<(), Contradiction> {
         let clash = |allowed: &[PathBuf], forbidden: &[PathBuf]| {
+            let forbidden: HashSet<&Path> = forbidden.iter().map(PathBuf::as_path).collect();
             allowed.iter().find_map(|inner| {
-                let outer = forbidden.iter().find(|outer| inner.starts_with(outer))?;
+                let outer = inner.ancestors().find(|above| forbidden.contains(above))?;
                 Some(Contradiction {
                     allowed: inner.clone(),
-                    forbidden: outer.clone(),
+                    forbidden: outer.to_owned(),
                 })
             })
         };
@@ -104,12 +109,11 @@ impl Profile {
     ///
     /// # Errors
     /// If a writable place does not exist: permission to write it would silently be none.
-    pub(crate) fn settled(&self) -> Result<Self, (PathBuf, std::io::Error)> {
-        let existing = |paths: &[PathBuf]| -> Vec<PathBuf> {
-            let mut real: Vec<_> = paths
-                .iter()
-                .filter_map(|path| path.canonicalize().ok())
-                .collect();
+    #[cfg(target_os = "linux")]
+    pub(crate) fn settled(&self, look: &mut Look) -> Result<Self, (PathBuf, std::io::Error)> {
+        let mut existing = |paths: &[PathBuf]| -> Vec<PathBuf> {
+            let there = paths.iter().filter(|path| look.at(path) != Seen::Missing);
+            let mut real: Vec<_> = there.filter_map(|path| path.canonicalize().ok()).collect();
             real.sort_unstable();
             real.dedup();
             real
@@ -144,6 +148,7 @@ impl Profile {
     }
 
     /// The innermost writable place that contains `path`, if one does.
+    #[cfg(target_os = "linux")]
     pub(crate) fn writable_above(&self, path: &Path) -> Option<&Path> {
         let above = self.write.iter().filter(|root| path.starts_with(root));
         above

@@ -4,10 +4,16 @@
 #![allow(
     clippy::expect_used,
     clippy::unwrap_used,
+    clippy::print_stdout,
     reason = "a test that can't set up its room has to stop"
 )]
 
 mod calls;
+mod cost;
+mod ends;
+mod files;
+mod limits;
 mod net;
+mod network;
 mod room;
 mod start;

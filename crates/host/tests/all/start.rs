@@ -1,8 +1,14 @@
 //! How a program starts: what it finds, and what is said when it can't.
 
-use metier_host::child::Exit;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
 
-use crate::room::{BOTH, Room, out};
+use metier_host::child::{self, ChildError, Exit, Fence, NotStarted, Spec, Stdin};
+use metier_host::sandbox::Mechanism;
+
+use crate::room::{BOTH, Room, out, shim};
 
 #[test]
 fn a_program_runs_and_its_output_comes_back() {
@@ -25,7 +31,331 @@ fn only_the_workspace_can_be_written() {
         let script = format!("echo new > inside; echo new > {}", outside.display());
         let outcome = room.sh(&script);
         assert_ne!(outcome.exit, Exit::Code(0), "{outcome:?}");
-        assert_eq!(std::fs::read(room.work().join("inside")).unwrap(), b"new\n");
-        assert_eq!(std::fs::read(outside).unwrap(), b"as it was");
+        assert_eq!(fs::read(room.work().join("inside")).unwrap(), b"new\n");
+        assert_eq!(fs::read(outside).unwrap(), b"as it was");
     }
+}
+
+#[test]
+fn the_environment_is_exactly_what_was_given() {
+    for mechanism in BOTH {
+        let mut room = Room::new(mechanism);
+        room.env = vec![
+            ("GREETING".into(), "hello = you".into()),
+            ("EMPTY".into(), "".into()),
+        ];
+        let outcome = room.run("/usr/bin/env", &[]).unwrap();
+        assert_eq!(out(&outcome), "GREETING=hello = you\nEMPTY=");
+    }
+}
+
+#[test]
+fn variables_that_are_code_are_refused() {
+    for name in [
+        "LD_PRELOAD",
+        "PYTHONSTARTUP",
+        "NODE_OPTIONS",
+        "BASH_ENV",
+        "GIT_SSH_COMMAND",
+        "*",
+        "AWS_*",
+        "",
+        "A=B",
+    ] {
+        let mut room = Room::new(Mechanism::Namespaces);
+        room.env.push((name.into(), "x".into()));
+        let refused = room.run("/bin/true", &[]);
+        assert!(
+            matches!(refused, Err(ChildError::Variable(_))),
+            "{name}: {refused:?}"
+        );
+    }
+}
+
+#[test]
+fn a_child_sees_three_descriptors_and_no_more() {
+    // A file that is inheritable by mistake, as some libraries leave them.
+    let leak = File::open("/dev/null").unwrap();
+    rustix::io::fcntl_setfd(&leak, rustix::io::FdFlags::empty()).unwrap();
+    for mechanism in BOTH {
+        let outcome = Room::new(mechanism).probe(&["descriptors"]);
+        assert_eq!(out(&outcome), "[0, 1, 2]", "{mechanism:?}");
+    }
+}
+
+#[test]
+fn there_is_no_terminal_and_nothing_to_read() {
+    for mechanism in BOTH {
+        let room = Room::new(mechanism);
+        let outcome =
+            room.sh("cat; echo x > /dev/tty; [ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo none");
+        assert_eq!(out(&outcome), "none", "{outcome:?}");
+        let session = room.sh("cut -d' ' -f6,7 /proc/$$/stat; echo $$");
+        let text = out(&session);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert_eq!(
+            words,
+            [words[2], "0", words[2]],
+            "a session of its own, without a terminal: {text}"
+        );
+    }
+}
+
+#[test]
+fn bytes_can_be_given_to_read() {
+    for mechanism in BOTH {
+        let mut room = Room::new(mechanism);
+        room.stdin = vec![b'x'; 300_000];
+        assert_eq!(out(&room.sh("wc -c")), "300000");
+    }
+}
+
+#[test]
+fn processes_of_others_can_not_be_looked_at() {
+    let own = std::process::id();
+    for mechanism in BOTH {
+        let room = Room::new(mechanism);
+        let outcome = room.sh(&format!(
+            "cat /proc/{own}/environ /proc/{own}/cmdline /proc/{own}/maps; cat /proc/$PPID/environ /proc/1/environ; ls /proc/{own}/fd/"
+        ));
+        assert_eq!(out(&outcome), "", "{mechanism:?}: {outcome:?}");
+        for word in ["signal", "limit"] {
+            let outcome = room.probe(&[word, &own.to_string()]);
+            assert_ne!(out(&outcome), "allowed", "{mechanism:?}: {word}");
+        }
+    }
+}
+
+#[test]
+fn a_child_has_no_powers() {
+    for mechanism in BOTH {
+        let room = Room::new(mechanism);
+        let outcome = room.sh("while read -r k v; do case $k in Cap[PE]*|NoNew*|Seccomp:) echo $k $v;; esac; done < /proc/$$/status");
+        let expected =
+            "CapPrm: 0000000000000000\nCapEff: 0000000000000000\nNoNewPrivs: 1\nSeccomp: 2";
+        assert_eq!(out(&outcome), expected, "{mechanism:?}");
+    }
+}
+
+fn script(room: &Room, text: &str) -> String {
+    let path = room.file("work/tool", text);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn what_can_not_be_started_says_why() {
+    for mechanism in BOTH {
+        let room = Room::new(mechanism);
+        let exit = |program: &str| match room.run(program, &[]).unwrap().exit {
+            Exit::NotStarted(why) => why,
+            other => panic!("{program}: {other:?}"),
+        };
+        assert!(matches!(
+            exit("/usr/bin/no-such-program"),
+            NotStarted::NotFound(_)
+        ));
+        assert!(matches!(exit("no-such-program"), NotStarted::NotFound(_)));
+        let tool = script(&room, "#!/no/such/shell\necho x\n");
+        let why = exit(&tool);
+        assert!(
+            matches!(&why, NotStarted::NoInterpreter(what) if what.contains("/no/such/shell")),
+            "{why:?}"
+        );
+        let tool = script(&room, "#!/bin/sh\r\necho x\r\n");
+        assert!(matches!(exit(&tool), NotStarted::CarriageReturn(_)));
+        let tool = script(&room, "#!/usr/bin/env sh\r\necho x\r\n");
+        assert!(matches!(exit(&tool), NotStarted::CarriageReturn(_)));
+        let tool = script(&room, "neither\n");
+        assert!(matches!(exit(&tool), NotStarted::BadFormat(_)));
+        fs::set_permissions(&tool, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(matches!(exit(&tool), NotStarted::NotExecutable(_)));
+        assert!(matches!(
+            exit("."),
+            NotStarted::NotFound(_) | NotStarted::NotExecutable(_)
+        ));
+    }
+}
+
+#[test]
+fn scripts_run_as_their_first_line_says() {
+    for mechanism in BOTH {
+        let room = Room::new(mechanism);
+        for first in ["#!/bin/sh", "#!/usr/bin/env sh", "#!/usr/bin/env -S sh -e"] {
+            let tool = script(&room, &format!("{first}\necho from a script\n"));
+            let outcome = room.run(&tool, &[]).unwrap();
+            assert_eq!(out(&outcome), "from a script", "{first}: {outcome:?}");
+        }
+        let outcome = room.run("sh", &["-c", "no-such-command"]).unwrap();
+        assert_eq!(outcome.exit, Exit::Code(127));
+        assert_eq!(
+            outcome.exit.to_string(),
+            "exit code 127 (a command was not found)"
+        );
+        assert_eq!(room.sh("kill -9 $$").exit, Exit::Signal(9));
+    }
+}
+
+#[test]
+fn a_folder_that_is_renamed_stays_the_folder() {
+    for mechanism in BOTH {
+        let room = Room::new(mechanism);
+        room.file("work/inside/which", "the first");
+        let folder = File::open(room.work().join("inside")).unwrap();
+        fs::rename(room.work().join("inside"), room.work().join("elsewhere")).unwrap();
+        room.file("work/inside/which", "the second");
+        let mut spec = Spec::new(
+            shim(),
+            "/bin/cat",
+            folder.as_fd(),
+            Fence::Profile(&room.profile),
+        );
+        let args = ["which".into()];
+        spec.args = &args;
+        spec.mechanism = Some(mechanism);
+        let outcome = child::run(&spec).unwrap();
+        assert_eq!(out(&outcome), "the first", "{mechanism:?}: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_gone_is_an_answer() {
+    let room = Room::new(Mechanism::Namespaces);
+    room.file("work/inside/which", "");
+    let folder = File::open(room.work().join("inside")).unwrap();
+    fs::remove_dir_all(room.work().join("inside")).unwrap();
+    let spec = Spec::new(
+        shim(),
+        "/bin/true",
+        folder.as_fd(),
+        Fence::Profile(&room.profile),
+    );
+    let outcome = child::run(&spec).unwrap();
+    assert!(
+        matches!(outcome.exit, Exit::NotStarted(NotStarted::Folder(_))),
+        "{outcome:?}"
+    );
+}
+
+#[test]
+fn without_a_mechanism_nothing_runs() {
+    let room = Room::new(Mechanism::None);
+    let refused = room.run("/bin/touch", &["made"]);
+    assert!(
+        matches!(refused, Err(ChildError::NoSandbox { .. })),
+        "{refused:?}"
+    );
+    assert!(!room.work().join("made").exists());
+}
+
+#[test]
+fn a_shim_that_is_none_is_an_error() {
+    let room = Room::new(Mechanism::Namespaces);
+    let folder = File::open(room.work()).unwrap();
+    for shim in ["/no/such/shim", "/bin/true", "/bin/cat"] {
+        let spec = Spec::new(
+            shim.as_ref(),
+            "/bin/true",
+            folder.as_fd(),
+            Fence::Profile(&room.profile),
+        );
+        let refused = child::run(&spec);
+        assert!(
+            matches!(refused, Err(ChildError::Shim { .. })),
+            "{shim}: {refused:?}"
+        );
+    }
+}
+
+#[test]
+fn the_machine_is_asked_and_not_guessed() {
+    let support = child::detect(shim());
+    assert_eq!(support.mechanism, Mechanism::Namespaces, "{support:?}");
+    assert!(
+        support.landlock.is_some() && support.missing.is_empty(),
+        "{support:?}"
+    );
+}
+
+#[test]
+fn a_worker_can_be_talked_to_and_is_gone_when_dropped() {
+    for mechanism in BOTH {
+        let room = Room::new(mechanism);
+        let folder = File::open(room.work()).unwrap();
+        let mut spec = Spec::new(
+            shim(),
+            "/bin/cat",
+            folder.as_fd(),
+            Fence::Profile(&room.profile),
+        );
+        spec.stdin = Stdin::Piped;
+        spec.mechanism = Some(mechanism);
+        let mut worker = child::spawn(&spec).unwrap();
+        let mut answers = BufReader::new(worker.stdout.take().unwrap());
+        for question in ["one\n", "two\n"] {
+            worker
+                .stdin
+                .as_mut()
+                .unwrap()
+                .write_all(question.as_bytes())
+                .unwrap();
+            let mut answer = String::new();
+            answers.read_line(&mut answer).unwrap();
+            assert_eq!(answer, question);
+        }
+        assert!(worker.is_running());
+        let outcome = worker.kill_all().unwrap();
+        assert_eq!(outcome.exit, Exit::Stopped);
+    }
+}
+
+#[test]
+fn without_a_fence_a_child_is_still_supervised() {
+    let room = Room::new(Mechanism::None);
+    let outside = room.file("outside", "");
+    let folder = File::open(room.work()).unwrap();
+    let mut spec = Spec::new(shim(), "/bin/sh", folder.as_fd(), Fence::Unsandboxed);
+    let script = format!(
+        "echo written > {}; setsid sleep 300 & echo done",
+        outside.display()
+    );
+    let args = ["-c".into(), script.into()];
+    spec.args = &args;
+    let env = [("PATH".into(), "/usr/bin:/bin".into())];
+    spec.env = &env;
+    let outcome = child::run(&spec).unwrap();
+    assert_eq!(
+        (outcome.exit, outcome.mechanism),
+        (Exit::Code(0), Mechanism::None)
+    );
+    assert!(outcome.survivors_killed);
+    assert_eq!(fs::read_to_string(outside).unwrap(), "written\n");
+}
+
+#[test]
+fn an_interpreter_finds_its_library() {
+    let Some(python) = on_path("python3") else {
+        return;
+    };
+    for mechanism in BOTH {
+        let room = Room::new(mechanism);
+        let program = python.to_str().unwrap();
+        let code = "import json, os, subprocess, hashlib, tempfile; print(json.dumps([os.getcwd(), \
+                    subprocess.run(['echo', 'hello'], capture_output=True).stdout.decode().strip()]))";
+        let outcome = room.run(program, &["-c", code]).unwrap();
+        let expected = format!("[\"{}\", \"hello\"]", room.work().display());
+        assert_eq!(out(&outcome), expected, "{mechanism:?}: {outcome:?}");
+    }
+}
+
+/// The real program behind a name: what a version manager puts into `PATH` asks for a home of its own.
+fn on_path(name: &str) -> Option<std::path::PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let asked = std::process::Command::new(name)
+        .args(["-c", "import sys; print(sys.executable)"])
+        .env("PATH", path)
+        .output()
+        .ok()?;
+    let text = String::from_utf8(asked.stdout).ok()?;
+    Some(text.trim().into()).filter(|path: &std::path::PathBuf| path.is_absolute())
 }
