@@ -18,15 +18,15 @@ const KEYWORDS: &[&str] = &[
     "for", "case", "in", "function", "select", "coproc",
 ];
 
-/// Builtins that change the meaning of words from there on.
-const ALIASES: &[&str] = &["alias", "unalias", "hash", "enable", "shopt"];
-
 pub(super) struct Parser<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
     /// Where reading ends: the text, or the heredoc that is being read.
     pub(super) end: usize,
     pub(super) depth: usize,
+    /// How many `$(…)` are open. Shells before bash 5.2 look for their end without reading them as commands, and
+    /// are misled by comments, heredocs and patterns.
+    inside: usize,
     /// Inside backticks: where those are, for all positions.
     pub(super) place: Option<usize>,
     pub(super) commands: Vec<Simple>,
@@ -71,6 +71,7 @@ impl<'a> Parser<'a> {
             at: 0,
             end: text.len(),
             depth,
+            inside: 0,
             place,
             commands: Vec::new(),
             zones: Vec::new(),
@@ -164,7 +165,7 @@ impl<'a> Parser<'a> {
         loop {
             self.blanks();
             match self.peek() {
-                Some(b'#') => self.comment(),
+                Some(b'#') => self.comment()?,
                 Some(b'\n') => {
                     self.at += 1;
                     self.heredocs()?;
@@ -174,10 +175,20 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn comment(&mut self) {
+    fn comment(&mut self) -> Read<()> {
+        self.outside()?;
         let start = self.at;
         self.at = self.rest().find('\n').map_or(self.end, |n| start + n);
         self.zones.push((start..self.at, Zone::Comment));
+        Ok(())
+    }
+
+    /// Refuses what is no good in a substitution.
+    fn outside(&self) -> Read<()> {
+        if self.inside > 0 {
+            return self.fail(Oddity::Substitution);
+        }
+        Ok(())
     }
 
     /// Commands up to whatever closes them; how many.
@@ -354,6 +365,8 @@ impl<'a> Parser<'a> {
             }
             if self.peek() == Some(b'(') {
                 self.at += 1;
+            } else {
+                self.outside()?;
             }
             loop {
                 self.blanks();
@@ -465,11 +478,8 @@ impl<'a> Parser<'a> {
         if !first.is_quoted() && KEYWORDS.contains(&program) {
             return self.fail(Oddity::Keyword);
         }
-        if ALIASES.contains(&program) {
-            return self.fail(Oddity::Alias);
-        }
-        if programs::evaluates_names(&command.words) {
-            return self.fail(Oddity::Arithmetic);
+        if let Some(what) = programs::hides_code(&command.words) {
+            return self.fail(what);
         }
         if program == "[[" {
             let arithmetic = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"];
@@ -537,6 +547,7 @@ impl<'a> Parser<'a> {
         strips_tabs: bool,
         command: &Simple,
     ) -> Read<()> {
+        self.outside()?;
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         let Some(text) = delimiter
             .literal()
@@ -645,8 +656,9 @@ impl<'a> Parser<'a> {
     pub(super) fn substitution(&mut self) -> Read<()> {
         self.no_pending()?;
         self.enter()?;
+        self.inside += 1;
         self.list()?;
-        self.no_pending()?;
+        self.inside -= 1;
         self.depth -= 1;
         self.expect(b')')
     }

@@ -187,7 +187,7 @@ fn is_listed(line: &Line, id: &str) -> bool {
         let fits = |word: &Word| word.literal().is_none_or(|text| text == id);
         match simple.program() {
             None => !simple.words.is_empty(),
-            Some(program) => program == "p" && simple.words.get(1).is_some_and(fits),
+            Some(program) => program == "p" && simple.words.get(1).map_or(id.is_empty(), fits),
         }
     })
 }

@@ -96,7 +96,7 @@ impl Parser<'_> {
                 b'$' => self.dollar(&mut word, false)?,
                 b'`' => {
                     self.backticks(false)?;
-                    word.parts.push(Part::Command);
+                    word.parts.push(Part::Command { quoted: false });
                 }
                 _ => self.bare(&mut word, start)?,
             }
@@ -201,7 +201,7 @@ impl Parser<'_> {
             Some(b'$') => self.dollar(word, true),
             Some(b'`') => {
                 self.backticks(true)?;
-                word.parts.push(Part::Command);
+                word.parts.push(Part::Command { quoted: true });
                 Ok(())
             }
             Some(b'\\') => match self.peek_at(1) {
@@ -242,7 +242,7 @@ impl Parser<'_> {
             Some(b'(') => {
                 self.at += 2;
                 self.substitution()?;
-                word.parts.push(Part::Command);
+                word.parts.push(Part::Command { quoted });
             }
             Some(b'{') => {
                 let (name, plain) = self.expansion(quoted)?;

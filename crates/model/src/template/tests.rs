@@ -166,3 +166,18 @@ proptest! {
         check(&body, false);
     }
 }
+
+#[test]
+fn hostile_bodies_take_linear_time() {
+    for body in [
+        "```!\n".repeat(50_000),
+        "$ARGUMENTS[".repeat(50_000),
+        "!`".repeat(50_000),
+        "{$".repeat(50_000),
+        "!a $0 '\n".repeat(10_000),
+        format!("!a {}", "$0 ".repeat(50_000)),
+        format!("!a {}", "'".repeat(90_000)),
+    ] {
+        let _ = parse(&body, Placeholders::default());
+    }
+}
