@@ -276,7 +276,15 @@ impl std::error::Error for NotUnderstood {}
 /// # Errors
 /// When any part of it is outside of the grammar: nothing is known about such a line.
 pub fn parse(text: &str) -> Result<Line, NotUnderstood> {
-    parser::parse(text)
+    parser::parse(text, false)
+}
+
+/// What variables of our own start with.
+pub(crate) const REFERENCE: &str = "__metier_";
+
+/// Reads a command line in which variables of our own stand for values that will be quoted.
+pub(crate) fn parse_references(text: &str) -> Result<Line, NotUnderstood> {
+    parser::parse(text, true)
 }
 
 impl Word {

@@ -27,6 +27,8 @@ pub(super) struct Parser<'a> {
     /// How many `$(…)` are open. Shells before bash 5.2 look for their end without reading them as commands, and
     /// are misled by comments, heredocs and patterns.
     inside: usize,
+    /// Whether variables of our own are references that will be quoted.
+    pub(super) references: bool,
     /// Inside backticks: where those are, for all positions.
     pub(super) place: Option<usize>,
     pub(super) commands: Vec<Simple>,
@@ -46,7 +48,7 @@ pub(super) struct Pending {
     redirect: usize,
 }
 
-pub(super) fn parse(text: &str) -> Read<Line> {
+pub(super) fn parse(text: &str, references: bool) -> Read<Line> {
     if text.len() > MAX_TEXT {
         let (what, at) = (Oddity::TooLong, MAX_TEXT);
         return Err(NotUnderstood { what, at });
@@ -57,6 +59,7 @@ pub(super) fn parse(text: &str) -> Read<Line> {
         return Err(NotUnderstood { what, at });
     }
     let mut parser = Parser::new(text, 0, None);
+    parser.references = references;
     parser.whole()?;
     Ok(Line {
         commands: parser.commands,
@@ -72,6 +75,7 @@ impl<'a> Parser<'a> {
             end: text.len(),
             depth,
             inside: 0,
+            references: false,
             place,
             commands: Vec::new(),
             zones: Vec::new(),
@@ -478,7 +482,7 @@ impl<'a> Parser<'a> {
         if !first.is_quoted() && KEYWORDS.contains(&program) {
             return self.fail(Oddity::Keyword);
         }
-        if let Some(what) = programs::hides_code(&command.words) {
+        if let Some(what) = programs::hides_code(&command.words, self.references) {
             return self.fail(what);
         }
         if program == "[[" {

@@ -3,7 +3,7 @@
 //! Unlike the grammar these tables can't be complete: any program may run what it is told to. They hold those whose
 //! very purpose it is, and those that people reach for when `sh -c` is watched.
 
-use super::{Oddity, Part, Simple, Word};
+use super::{Oddity, Part, REFERENCE, Simple, Word};
 
 /// Which of its arguments a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -508,17 +508,17 @@ const NAME_READERS: &[&str] = &[
 ];
 
 /// Whether a builtin would run code that does not look like any, such as `unset 'a[$(id)]'`.
-pub(super) fn hides_code(words: &[Word]) -> Option<Oddity> {
+pub(super) fn hides_code(words: &[Word], references: bool) -> Option<Oddity> {
     let program = words.first().and_then(Word::literal)?;
     let rest = &words[1..];
     match program {
         "command" | "builtin" | "time" | "exec" => match runs(words) {
-            Runs::Command { at } => hides_code(&words[at..]),
+            Runs::Command { at } => hides_code(&words[at..], references),
             _ => None,
         },
         "let" => Some(Oddity::Arithmetic),
         "set" => traces(rest).then_some(Oddity::Alias),
-        "test" | "[" => tests_oddly(rest).then_some(Oddity::Test),
+        "test" | "[" => tests_oddly(rest, references).then_some(Oddity::Test),
         "printf" => {
             let first = rest.first()?;
             let known = starts_with_text(first);
@@ -540,6 +540,10 @@ pub(super) fn hides_code(words: &[Word]) -> Option<Oddity> {
         }
         _ => None,
     }
+}
+
+fn is_reference(name: &str) -> bool {
+    name.starts_with(REFERENCE)
 }
 
 fn starts_with_text(word: &Word) -> bool {
@@ -574,7 +578,7 @@ fn traces(words: &[Word]) -> bool {
 }
 
 /// `[ -v 'a[$(id)]' ]` runs `id`, so an operator must not come out of a value.
-fn tests_oddly(words: &[Word]) -> bool {
+fn tests_oddly(words: &[Word], references: bool) -> bool {
     let operands = words
         .iter()
         .filter(|word| word.literal() != Some("]"))
@@ -583,7 +587,10 @@ fn tests_oddly(words: &[Word]) -> bool {
     let splits = |word: &Word| {
         word.parts().iter().any(|part| match part {
             Part::Literal { .. } | Part::Arithmetic => false,
-            Part::Parameter { name, quoted, .. } => !quoted && name != "?" && name != "#",
+            Part::Parameter { name, quoted, .. } => {
+                let one_word = name == "?" || name == "#" || (references && is_reference(name));
+                !quoted && !one_word
+            }
             Part::Command { quoted } => !quoted,
             _ => true,
         })

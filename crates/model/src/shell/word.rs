@@ -420,6 +420,7 @@ impl Parser<'_> {
         self.zones.push((start..self.at, Zone::Backticks));
         self.enter()?;
         let mut inner = Parser::new(&text, self.depth, Some(self.place.unwrap_or(start)));
+        inner.references = self.references;
         inner.commands = std::mem::take(&mut self.commands);
         inner.whole()?;
         self.commands = inner.commands;
