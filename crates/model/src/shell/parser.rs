@@ -449,6 +449,11 @@ impl<'a> Parser<'a> {
     }
 
     fn argument(&mut self, command: &mut Simple) -> Read<()> {
+        let both = |one: &Redirect| matches!(one.op, RedirectOp::Both | RedirectOp::AppendBoth);
+        if command.redirects.iter().any(both) {
+            // For dash the `&` ended a command, and here starts the next.
+            return self.fail(Oddity::Unexpected);
+        }
         let start = self.at;
         let word = self.word()?;
         let source = &self.text[start..self.at];

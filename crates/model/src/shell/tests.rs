@@ -240,6 +240,7 @@ fn what_is_not_understood() {
         ("a ;; b", Oddity::Unexpected),
         ("fi", Oddity::Unexpected),
         ("a 12>b", Oddity::Unexpected),
+        ("a &>b c", Oddity::Unexpected),
         ("i\\\nf a", Oddity::Keyword),
         ("cat <<E\na", Oddity::HereDocument),
         ("cat <<E\na\\\nE\n", Oddity::HereDocument),

