@@ -93,6 +93,7 @@ pub fn parse<'a>(body: &'a str, placeholders: Placeholders<'_>) -> Vec<Piece<'a>
             names: placeholders.names,
             declared: placeholders.declared,
             positional: placeholders.declared || body.contains("$ARGUMENTS"),
+            dash_ends: false,
         },
         pieces: Vec::new(),
         prose: 0,
@@ -157,7 +158,13 @@ impl<'a> Parser<'a, '_> {
         Piece::Command(Command {
             source,
             text,
-            script: Script::prepare(text, self.spellings),
+            script: Script::prepare(
+                text,
+                Spellings {
+                    dash_ends: true,
+                    ..self.spellings
+                },
+            ),
         })
     }
 
@@ -268,6 +275,9 @@ struct Spellings<'n> {
     names: &'n [Box<str>],
     declared: bool,
     positional: bool,
+    /// Whether a dash ends a name, as it does for a shell: in prose `$5-a-month` is text, in a command `$0-old` is an
+    /// argument and not the shell's `$0`.
+    dash_ends: bool,
 }
 
 /// What stands at a `$` or `{`.
@@ -326,17 +336,22 @@ impl Spellings<'_> {
             .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
             .count();
         let name = &word[..length];
+        let stem = if self.dash_ends {
+            name.split('-').next().unwrap_or_default()
+        } else {
+            name.trim_end_matches('-')
+        };
         let digits = name.bytes().take_while(u8::is_ascii_digit).count();
-        if self.positional
-            && digits > 0
-            && digits <= 3
-            && digits == name.trim_end_matches('-').len()
-        {
+        if self.positional && digits > 0 && digits <= 3 && digits == stem.len() {
             let number = name[..digits].parse().ok()?;
             return Some((Piece::Argument(number, &rest[..=digits]), digits + 1));
         }
-        let position = self.names.iter().position(|known| &**known == name)?;
-        Some((Piece::Named(position), length + 1))
+        let position = |name: &str| self.names.iter().position(|known| &**known == name);
+        if let Some(position) = position(name) {
+            return Some((Piece::Named(position), length + 1));
+        }
+        let position = position(stem).filter(|_| self.dash_ends)?;
+        Some((Piece::Named(position), stem.len() + 1))
     }
 }
 

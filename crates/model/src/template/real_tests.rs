@@ -334,7 +334,7 @@ proptest! {
     ) {
         let text = format!("p {}", tokens.concat());
         let names = [Box::<str>::from("issue")];
-        let spellings = Spellings { names: &names, declared: true, positional: true };
+        let spellings = Spellings { names: &names, declared: true, positional: true, dash_ends: true };
         if let Script::Ready(recipe) = Script::prepare(&text, spellings)
             && !recipe.slots().is_empty()
         {

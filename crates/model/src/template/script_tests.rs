@@ -10,6 +10,7 @@ fn prepare(text: &str, declared: bool) -> Script {
         names: &names,
         declared,
         positional: true,
+        dash_ends: true,
     };
     Script::prepare(text, spellings)
 }
@@ -98,6 +99,10 @@ fn references_fit_their_quoting() {
         (
             "[ -f {baseDir}/x ] && gh $0",
             "[ -f \"${__metier_0}\"/x ] && gh \"${__metier_1}\"",
+        ),
+        (
+            "gh $0-old \"$issue-$1\"",
+            "gh \"${__metier_0}\"-old \"${__metier_1}-${__metier_2}\"",
         ),
         ("[ $0 = x ]", "[ \"${__metier_0}\" = x ]"),
         (

@@ -63,6 +63,10 @@ fn shell_examples_stay_text() {
     );
     assert_eq!(check("$0", true), [Piece::Argument(0, "$0")]);
     assert_eq!(
+        check("$5-a-month $issue-x", true),
+        [Piece::Prose("$5-a-month $issue-x")]
+    );
+    assert_eq!(
         check("costs $100000", true),
         [Piece::Prose("costs $100000")]
     );
