@@ -154,7 +154,10 @@ pub enum Part {
         plain: bool,
     },
     /// `$(…)` or backticks; the commands are in the line.
-    Command,
+    Command {
+        /// Whether it stands in double quotes.
+        quoted: bool,
+    },
     /// `<(…)` or `>(…)`; the commands are in the line.
     Process,
     /// `$((…))` of numbers.
@@ -211,18 +214,20 @@ pub enum Oddity {
     Parenthesis,
     /// `function`, `select`, `coproc`, and keywords in odd places.
     Keyword,
-    /// `((…))`, `$[…]`, or `$((…))` with names in it, which may run commands.
+    /// `((…))`, `$[…]`, `$((…))` with names in it, or a builtin that evaluates names: they may run commands.
     Arithmetic,
     /// A `${…}` that assigns, is indirect or is not POSIX.
     Expansion,
     /// A `!` inside a word.
     History,
-    /// `alias`, `hash`, `enable`, `shopt`: other words mean something else from there on.
+    /// `alias`, `hash`, `enable`, `shopt`, `set -x`: other words mean something else from there on.
     Alias,
     /// `a[0]=x`, `{fd}>x`.
     BashAssignment,
-    /// A `[[ … ]]` with operators or arithmetic in it.
+    /// A `[[ … ]]` with operators or arithmetic in it, a `[ … ]` whose operator may come out of a value.
     Test,
+    /// A comment, a heredoc or a bare `case` pattern inside of `$(…)`.
+    Substitution,
     /// A heredoc that shells read differently.
     HereDocument,
     /// A backslash that shells read differently.
@@ -246,7 +251,8 @@ impl fmt::Display for Oddity {
             Self::History => "it holds a `!` inside a word",
             Self::Alias => "it changes what other commands mean",
             Self::BashAssignment => "it holds an assignment that only bash knows",
-            Self::Test => "it holds a `[[ … ]]` that is not plain",
+            Self::Test => "it holds a test that is not plain",
+            Self::Substitution => "it holds a comment, a heredoc or a pattern inside of `$(…)`",
             Self::HereDocument => "it holds a heredoc that is not plain",
             Self::Backslash => "it holds a backslash that shells read differently",
         })
@@ -270,7 +276,15 @@ impl std::error::Error for NotUnderstood {}
 /// # Errors
 /// When any part of it is outside of the grammar: nothing is known about such a line.
 pub fn parse(text: &str) -> Result<Line, NotUnderstood> {
-    parser::parse(text)
+    parser::parse(text, false)
+}
+
+/// What variables of our own start with.
+pub(crate) const REFERENCE: &str = "__metier_";
+
+/// Reads a command line in which variables of our own stand for values that will be quoted.
+pub(crate) fn parse_references(text: &str) -> Result<Line, NotUnderstood> {
+    parser::parse(text, true)
 }
 
 impl Word {

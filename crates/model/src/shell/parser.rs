@@ -18,15 +18,17 @@ const KEYWORDS: &[&str] = &[
     "for", "case", "in", "function", "select", "coproc",
 ];
 
-/// Builtins that change the meaning of words from there on.
-const ALIASES: &[&str] = &["alias", "unalias", "hash", "enable", "shopt"];
-
 pub(super) struct Parser<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
     /// Where reading ends: the text, or the heredoc that is being read.
     pub(super) end: usize,
     pub(super) depth: usize,
+    /// How many `$(…)` are open. Shells before bash 5.2 look for their end without reading them as commands, and
+    /// are misled by comments, heredocs and patterns.
+    inside: usize,
+    /// Whether variables of our own are references that will be quoted.
+    pub(super) references: bool,
     /// Inside backticks: where those are, for all positions.
     pub(super) place: Option<usize>,
     pub(super) commands: Vec<Simple>,
@@ -46,7 +48,7 @@ pub(super) struct Pending {
     redirect: usize,
 }
 
-pub(super) fn parse(text: &str) -> Read<Line> {
+pub(super) fn parse(text: &str, references: bool) -> Read<Line> {
     if text.len() > MAX_TEXT {
         let (what, at) = (Oddity::TooLong, MAX_TEXT);
         return Err(NotUnderstood { what, at });
@@ -57,6 +59,7 @@ pub(super) fn parse(text: &str) -> Read<Line> {
         return Err(NotUnderstood { what, at });
     }
     let mut parser = Parser::new(text, 0, None);
+    parser.references = references;
     parser.whole()?;
     Ok(Line {
         commands: parser.commands,
@@ -71,6 +74,8 @@ impl<'a> Parser<'a> {
             at: 0,
             end: text.len(),
             depth,
+            inside: 0,
+            references: false,
             place,
             commands: Vec::new(),
             zones: Vec::new(),
@@ -164,7 +169,7 @@ impl<'a> Parser<'a> {
         loop {
             self.blanks();
             match self.peek() {
-                Some(b'#') => self.comment(),
+                Some(b'#') => self.comment()?,
                 Some(b'\n') => {
                     self.at += 1;
                     self.heredocs()?;
@@ -174,10 +179,20 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn comment(&mut self) {
+    fn comment(&mut self) -> Read<()> {
+        self.outside()?;
         let start = self.at;
         self.at = self.rest().find('\n').map_or(self.end, |n| start + n);
         self.zones.push((start..self.at, Zone::Comment));
+        Ok(())
+    }
+
+    /// Refuses what is no good in a substitution.
+    fn outside(&self) -> Read<()> {
+        if self.inside > 0 {
+            return self.fail(Oddity::Substitution);
+        }
+        Ok(())
     }
 
     /// Commands up to whatever closes them; how many.
@@ -354,6 +369,8 @@ impl<'a> Parser<'a> {
             }
             if self.peek() == Some(b'(') {
                 self.at += 1;
+            } else {
+                self.outside()?;
             }
             loop {
                 self.blanks();
@@ -432,6 +449,11 @@ impl<'a> Parser<'a> {
     }
 
     fn argument(&mut self, command: &mut Simple) -> Read<()> {
+        let both = |one: &Redirect| matches!(one.op, RedirectOp::Both | RedirectOp::AppendBoth);
+        if command.redirects.iter().any(both) {
+            // For dash the `&` ended a command, and here starts the next.
+            return self.fail(Oddity::Unexpected);
+        }
         let start = self.at;
         let word = self.word()?;
         let source = &self.text[start..self.at];
@@ -465,11 +487,8 @@ impl<'a> Parser<'a> {
         if !first.is_quoted() && KEYWORDS.contains(&program) {
             return self.fail(Oddity::Keyword);
         }
-        if ALIASES.contains(&program) {
-            return self.fail(Oddity::Alias);
-        }
-        if programs::evaluates_names(&command.words) {
-            return self.fail(Oddity::Arithmetic);
+        if let Some(what) = programs::hides_code(&command.words, self.references) {
+            return self.fail(what);
         }
         if program == "[[" {
             let arithmetic = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v"];
@@ -537,6 +556,7 @@ impl<'a> Parser<'a> {
         strips_tabs: bool,
         command: &Simple,
     ) -> Read<()> {
+        self.outside()?;
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         let Some(text) = delimiter
             .literal()
@@ -645,8 +665,9 @@ impl<'a> Parser<'a> {
     pub(super) fn substitution(&mut self) -> Read<()> {
         self.no_pending()?;
         self.enter()?;
+        self.inside += 1;
         self.list()?;
-        self.no_pending()?;
+        self.inside -= 1;
         self.depth -= 1;
         self.expect(b')')
     }

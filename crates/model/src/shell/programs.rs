@@ -3,7 +3,7 @@
 //! Unlike the grammar these tables can't be complete: any program may run what it is told to. They hold those whose
 //! very purpose it is, and those that people reach for when `sh -c` is watched.
 
-use super::{Part, Simple, Word};
+use super::{Oddity, Part, REFERENCE, Simple, Word};
 
 /// Which of its arguments a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -490,48 +490,112 @@ pub(super) fn changes_shell(command: &Simple) -> bool {
     CHANGES.contains(&program) || prints
 }
 
+/// Builtins that change the meaning of words from there on.
+const ALIASES: &[&str] = &["alias", "unalias", "hash", "enable", "shopt"];
+
 /// Builtins of bash that read a name as `name[expression]`, where the expression may run commands.
 const NAME_READERS: &[&str] = &[
-    "unset",
-    "read",
-    "printf",
     "declare",
-    "typeset",
     "export",
-    "readonly",
+    "getopts",
     "local",
     "mapfile",
+    "read",
     "readarray",
-    "wait",
-    "getopts",
+    "readonly",
+    "typeset",
+    "unset",
 ];
 
-/// Whether the shell itself would evaluate an argument as arithmetic.
-pub(super) fn evaluates_names(words: &[Word]) -> bool {
-    let Some(program) = words.first().and_then(Word::literal) else {
-        return false;
-    };
-    let subscript = |word: &Word| {
-        word.literal().is_some_and(|text| {
-            let name = text.trim_start_matches("-v");
-            let length = name
-                .bytes()
-                .take_while(|b| b.is_ascii_alphanumeric() || *b == b'_')
-                .count();
-            length > 0 && name[length..].starts_with('[')
-        })
-    };
+/// Whether a builtin would run code that does not look like any, such as `unset 'a[$(id)]'`.
+pub(super) fn hides_code(words: &[Word], references: bool) -> Option<Oddity> {
+    let program = words.first().and_then(Word::literal)?;
     let rest = &words[1..];
     match program {
-        "let" => true,
-        "test" | "[" => rest.iter().any(|word| word.literal() == Some("-v")),
-        "printf"
-            if !rest
-                .iter()
-                .any(|word| word.literal().is_none_or(|text| text.starts_with("-v"))) =>
-        {
-            false
+        "command" | "builtin" | "time" | "exec" => match runs(words) {
+            Runs::Command { at } => hides_code(&words[at..], references),
+            _ => None,
+        },
+        "let" => Some(Oddity::Arithmetic),
+        "set" => traces(rest).then_some(Oddity::Alias),
+        "test" | "[" => tests_oddly(rest, references).then_some(Oddity::Test),
+        "printf" => {
+            let first = rest.first()?;
+            let known = starts_with_text(first);
+            let sets = first.literal().is_some_and(|text| text.starts_with("-v"));
+            let odd = !known || (sets && rest.iter().take(2).any(|word| !is_plain_name(word)));
+            odd.then_some(Oddity::Arithmetic)
         }
-        name => NAME_READERS.contains(&name) && rest.iter().any(subscript),
+        "wait" => {
+            let odd = |word: &Word| match word.literal() {
+                Some(text) => text.starts_with('-'),
+                None => !matches!(word.parts(), [Part::Parameter { name, .. }] if name == "!"),
+            };
+            rest.iter().any(odd).then_some(Oddity::Arithmetic)
+        }
+        name if ALIASES.contains(&name) => Some(Oddity::Alias),
+        name if NAME_READERS.contains(&name) => {
+            let odd = rest.iter().any(|word| !is_plain_name(word));
+            odd.then_some(Oddity::Arithmetic)
+        }
+        _ => None,
     }
+}
+
+fn is_reference(name: &str) -> bool {
+    name.starts_with(REFERENCE)
+}
+
+fn starts_with_text(word: &Word) -> bool {
+    matches!(word.parts().first(), Some(Part::Literal { text, .. }) if !text.is_empty())
+}
+
+/// A name or `name=value` without a subscript, or an option that does not ask for arithmetic.
+fn is_plain_name(word: &Word) -> bool {
+    let Some(Part::Literal { text, .. }) = word.parts().first() else {
+        return false;
+    };
+    let text = word.literal().unwrap_or(text);
+    if let Some(letters) = text.strip_prefix(['-', '+']) {
+        return word.literal().is_some() && !letters.contains(['i', 'n', 'a', 'A', '[']);
+    }
+    let name = text.split('=').next().unwrap_or_default();
+    !text.is_empty() && !name.contains('[')
+}
+
+/// `set -x` expands `PS4`, which may hold a command; `set -k` makes arguments assignments.
+fn traces(words: &[Word]) -> bool {
+    for word in words {
+        match word.literal() {
+            None => return true,
+            Some("--" | "-") => return false,
+            Some("xtrace" | "keyword") => return true,
+            Some(text) if text.starts_with(['-', '+']) && text.contains(['x', 'k']) => return true,
+            Some(_) => {}
+        }
+    }
+    false
+}
+
+/// `[ -v 'a[$(id)]' ]` runs `id`, so an operator must not come out of a value.
+fn tests_oddly(words: &[Word], references: bool) -> bool {
+    let operands = words
+        .iter()
+        .filter(|word| word.literal() != Some("]"))
+        .count();
+    let first_known = words.first().is_none_or(|word| word.literal().is_some());
+    let splits = |word: &Word| {
+        word.parts().iter().any(|part| match part {
+            Part::Literal { .. } | Part::Arithmetic => false,
+            Part::Parameter { name, quoted, .. } => {
+                let one_word = name == "?" || name == "#" || (references && is_reference(name));
+                !quoted && !one_word
+            }
+            Part::Command { quoted } => !quoted,
+            _ => true,
+        })
+    };
+    (operands == 2 && !first_known)
+        || words.iter().any(|word| word.literal() == Some("-v"))
+        || words.iter().any(splits)
 }

@@ -96,7 +96,7 @@ impl Parser<'_> {
                 b'$' => self.dollar(&mut word, false)?,
                 b'`' => {
                     self.backticks(false)?;
-                    word.parts.push(Part::Command);
+                    word.parts.push(Part::Command { quoted: false });
                 }
                 _ => self.bare(&mut word, start)?,
             }
@@ -201,7 +201,7 @@ impl Parser<'_> {
             Some(b'$') => self.dollar(word, true),
             Some(b'`') => {
                 self.backticks(true)?;
-                word.parts.push(Part::Command);
+                word.parts.push(Part::Command { quoted: true });
                 Ok(())
             }
             Some(b'\\') => match self.peek_at(1) {
@@ -242,7 +242,7 @@ impl Parser<'_> {
             Some(b'(') => {
                 self.at += 2;
                 self.substitution()?;
-                word.parts.push(Part::Command);
+                word.parts.push(Part::Command { quoted });
             }
             Some(b'{') => {
                 let (name, plain) = self.expansion(quoted)?;
@@ -420,6 +420,7 @@ impl Parser<'_> {
         self.zones.push((start..self.at, Zone::Backticks));
         self.enter()?;
         let mut inner = Parser::new(&text, self.depth, Some(self.place.unwrap_or(start)));
+        inner.references = self.references;
         inner.commands = std::mem::take(&mut self.commands);
         inner.whole()?;
         self.commands = inner.commands;

@@ -23,6 +23,8 @@ mod script_tests;
 #[cfg(test)]
 mod tests;
 
+use memchr::{memchr, memchr2, memchr3};
+
 pub use invocation::{Invocation, MAX_ARGUMENT, MAX_PARAMETERS, Refusal, Values};
 pub use script::{Carries, Command, Reason, Recipe, Refused, Script, Slot};
 
@@ -91,9 +93,11 @@ pub fn parse<'a>(body: &'a str, placeholders: Placeholders<'_>) -> Vec<Piece<'a>
             names: placeholders.names,
             declared: placeholders.declared,
             positional: placeholders.declared || body.contains("$ARGUMENTS"),
+            dash_ends: false,
         },
         pieces: Vec::new(),
         prose: 0,
+        unclosed: Vec::new(),
     };
     parser.run();
     parser.pieces
@@ -105,15 +109,19 @@ struct Parser<'a, 'n> {
     pieces: Vec<Piece<'a>>,
     /// Where the prose that is not yet a piece starts.
     prose: usize,
+    /// Fences that are not closed anywhere below, so that nobody looks for their end again.
+    unclosed: Vec<&'a str>,
 }
 
 impl<'a> Parser<'a, '_> {
     fn run(&mut self) {
         let mut start = 0;
         let mut fence: Option<&str> = None;
+        if memchr3(b'$', b'{', b'!', self.body.as_bytes()).is_none() {
+            start = self.body.len();
+        }
         while start < self.body.len() {
-            let end = self.body[start..]
-                .find('\n')
+            let end = memchr(b'\n', &self.body.as_bytes()[start..])
                 .map_or(self.body.len(), |index| start + index + 1);
             let line = &self.body[start..end];
             start = match (fence, fence_mark(line)) {
@@ -150,7 +158,13 @@ impl<'a> Parser<'a, '_> {
         Piece::Command(Command {
             source,
             text,
-            script: Script::prepare(text, self.spellings),
+            script: Script::prepare(
+                text,
+                Spellings {
+                    dash_ends: true,
+                    ..self.spellings
+                },
+            ),
         })
     }
 
@@ -177,7 +191,13 @@ impl<'a> Parser<'a, '_> {
     /// Text that may hold `` !`cmd` ``; the `!` must start the line or follow a blank.
     fn inline(&mut self, start: usize, end: usize) -> usize {
         let mut from = start;
-        while let Some(index) = self.body[from..end].find("!`").map(|index| from + index) {
+        let mut search = start;
+        while let Some(index) = memchr(b'!', &self.body.as_bytes()[search..end]) {
+            let index = search + index;
+            search = index + 1;
+            if self.body.as_bytes().get(search) != Some(&b'`') || search >= end {
+                continue;
+            }
             let free = index == start || self.body[..index].ends_with([' ', '\t']);
             let close = self.body[index + 2..end]
                 .find('`')
@@ -189,10 +209,12 @@ impl<'a> Parser<'a, '_> {
                         self.command(&self.body[index..=close], &self.body[index + 2..close]);
                     self.push(piece, index, close + 1);
                     from = close + 1;
+                    search = from;
                 }
                 _ => {
                     self.placeholders_in(from, index + 2);
                     from = index + 2;
+                    search = from;
                 }
             }
         }
@@ -200,7 +222,10 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// A ```` ```! ```` block, up to its closing fence.
-    fn command_block(&mut self, start: usize, content: usize, mark: &str) -> usize {
+    fn command_block(&mut self, start: usize, content: usize, mark: &'a str) -> usize {
+        if self.unclosed.contains(&mark) {
+            return self.placeholders_in(start, content);
+        }
         let close = self.body[content..]
             .split_inclusive('\n')
             .scan(content, |at, line| {
@@ -216,13 +241,14 @@ impl<'a> Parser<'a, '_> {
                 return end;
             }
         }
+        self.unclosed.push(mark);
         self.placeholders_in(start, content)
     }
 
     fn placeholders_in(&mut self, start: usize, end: usize) -> usize {
         let mut at = start;
-        while let Some(index) = self.body[at..end].find(['$', '{']).map(|index| at + index) {
-            at = self.placeholder(index, start, end);
+        while let Some(index) = memchr2(b'$', b'{', &self.body.as_bytes()[at..end]) {
+            at = self.placeholder(at + index, start, end);
         }
         end
     }
@@ -249,6 +275,9 @@ struct Spellings<'n> {
     names: &'n [Box<str>],
     declared: bool,
     positional: bool,
+    /// Whether a dash ends a name, as it does for a shell: in prose `$5-a-month` is text, in a command `$0-old` is an
+    /// argument and not the shell's `$0`.
+    dash_ends: bool,
 }
 
 /// What stands at a `$` or `{`.
@@ -287,15 +316,16 @@ impl Spellings<'_> {
     fn argument(self, rest: &str) -> Option<(Piece<'_>, usize)> {
         let word = rest.strip_prefix('$')?;
         if let Some(behind) = word.strip_prefix("ARGUMENTS") {
+            let digits = behind
+                .bytes()
+                .skip(1)
+                .take_while(u8::is_ascii_digit)
+                .count();
             let index = behind
                 .strip_prefix('[')
-                .and_then(|inner| inner.split_once(']'))
-                .and_then(|(number, _)| {
-                    number
-                        .parse::<usize>()
-                        .ok()
-                        .map(|value| (value, "$ARGUMENTS[".len() + number.len() + 1))
-                });
+                .filter(|inner| inner[digits..].starts_with(']'))
+                .and_then(|inner| inner[..digits].parse::<usize>().ok())
+                .map(|value| (value, "$ARGUMENTS[]".len() + digits));
             return Some(match index {
                 Some((value, length)) => (Piece::Argument(value, &rest[..length]), length),
                 None => (Piece::Arguments, "$ARGUMENTS".len()),
@@ -306,17 +336,22 @@ impl Spellings<'_> {
             .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
             .count();
         let name = &word[..length];
+        let stem = if self.dash_ends {
+            name.split('-').next().unwrap_or_default()
+        } else {
+            name.trim_end_matches('-')
+        };
         let digits = name.bytes().take_while(u8::is_ascii_digit).count();
-        if self.positional
-            && digits > 0
-            && digits <= 3
-            && digits == name.trim_end_matches('-').len()
-        {
+        if self.positional && digits > 0 && digits <= 3 && digits == stem.len() {
             let number = name[..digits].parse().ok()?;
             return Some((Piece::Argument(number, &rest[..=digits]), digits + 1));
         }
-        let position = self.names.iter().position(|known| &**known == name)?;
-        Some((Piece::Named(position), length + 1))
+        let position = |name: &str| self.names.iter().position(|known| &**known == name);
+        if let Some(position) = position(name) {
+            return Some((Piece::Named(position), length + 1));
+        }
+        let position = position(stem).filter(|_| self.dash_ends)?;
+        Some((Piece::Named(position), stem.len() + 1))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command as Process, Stdio};
+use std::process::{Command as Process, Output, Stdio};
 
 use proptest::prelude::*;
 
@@ -61,8 +61,19 @@ impl Room {
         Self(folder)
     }
 
-    /// Runs a command as a host would; what it printed.
+    /// Runs a command as a host would; what it printed, with nothing to complain about.
     fn run(&self, shell: &Path, invocation: &Invocation) -> String {
+        let output = self.start(shell, invocation);
+        assert_eq!(
+            String::from_utf8_lossy(&output.stderr),
+            "",
+            "{invocation:?}"
+        );
+        String::from_utf8(output.stdout).expect("what went in")
+    }
+
+    /// Runs a command, and looks whether a value did, too.
+    fn start(&self, shell: &Path, invocation: &Invocation) -> Output {
         let output = Process::new(shell)
             .arg("-c")
             .arg(&invocation.script)
@@ -79,12 +90,7 @@ impl Room {
             .expect("a folder")
             .count();
         assert_eq!(left, 0, "something ran: {invocation:?}");
-        assert_eq!(
-            String::from_utf8_lossy(&output.stderr),
-            "",
-            "{invocation:?}"
-        );
-        String::from_utf8(output.stdout).expect("what went in")
+        output
     }
 }
 
@@ -305,6 +311,50 @@ fn the_lines_of_review_pr() {
             "read ./references/schema.md",
         ]
     );
+}
+
+/// Breaks out of any quoting, if there is any to break out of.
+const POLYGLOT: &str = "x';>pwned;'\";>pwned;\"\n>pwned\nE\n>pwned\n$(>pwned)`>pwned`\\`>pwned\\`)>pwned;}>pwned;]]&&>pwned #";
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    /// Commands that nobody would write, as long as they are accepted: a value stays a value in each.
+    #[test]
+    fn no_accepted_command_lets_a_value_run(
+        tokens in prop::collection::vec(
+            prop::sample::select(vec![
+                "$ARGUMENTS", "$0", "$issue", "\"$ARGUMENTS\"", "{baseDir}", " ", " ", " p ", "\n", ";", "|", "&&", "$(p ",
+                ")", "\"", "\"", "'", "`", "\\", "\\\n", " <<E\n", "\nE\n", " <<'E'\n", "#", " x=", " >/dev/null ", " -- ",
+                "${x:-", "}", " [[ ", " ]] ", "$'", "{", ",", "*", "~", "2", "=", "!", "$((", "))", "$", " { ", "; } ",
+                "( ", " if p; then ", "; fi ", " case x in (x) ", ";; esac ", " for i in ", "; do ", "; done ", "\r\n",
+            ]),
+            1..9,
+        )
+    ) {
+        let text = format!("p {}", tokens.concat());
+        let names = [Box::<str>::from("issue")];
+        let spellings = Spellings { names: &names, declared: true, positional: true, dash_ends: true };
+        if let Script::Ready(recipe) = Script::prepare(&text, spellings)
+            && !recipe.slots().is_empty()
+        {
+            let words = [POLYGLOT.to_owned(), "*".to_owned()];
+            let values = Values {
+                text: POLYGLOT,
+                words: &words,
+                skill_dir: POLYGLOT,
+                project_dir: POLYGLOT,
+                session_id: POLYGLOT,
+            };
+            let Ok(invocation) = recipe.instantiate(&values) else {
+                return Ok(());
+            };
+            let room = Room::new("polyglot");
+            for shell in &shells() {
+                room.start(shell, &invocation);
+            }
+        }
+    }
 }
 
 proptest! {

@@ -21,10 +21,9 @@
 use std::fmt;
 
 use super::{Piece, Spellings, Spelt, Variable};
-use crate::shell::{self, Line, NotUnderstood, Part, Runs, Simple, Word, Zone};
-
-/// What our variables start with. The author's text may not use it.
-const PREFIX: &str = "__metier_";
+use crate::shell::{
+    self, Line, NotUnderstood, Part, REFERENCE as PREFIX, Runs, Simple, Word, Zone,
+};
 
 /// So many placeholders in one command are no mistake but an attack.
 const MAX_PLACEHOLDERS: usize = 64;
@@ -232,7 +231,7 @@ impl Script {
 }
 
 impl Recipe {
-    /// The script with one reference for each placeholder: what is to be judged.
+    /// The script with one reference for each placeholder, not yet quoted; [`Recipe::line`] reads it.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -250,7 +249,11 @@ impl Recipe {
     /// # Errors
     /// When the script is not understood, which only happens to one without placeholders.
     pub fn line(&self, variable: impl Fn(Variable) -> String) -> Result<Line, NotUnderstood> {
-        let mut line = shell::parse(&self.text)?;
+        let mut line = if self.slots.is_empty() {
+            shell::parse(&self.text)?
+        } else {
+            shell::parse_references(&self.text)?
+        };
         fill_variables(&mut line, &self.slots, variable);
         Ok(line)
     }
@@ -303,7 +306,7 @@ fn recipe(text: &str, spellings: Spellings<'_>) -> Result<Recipe, Refused> {
         return Err(refused(first, Reason::TooMany));
     }
     let understand = |text: &str| {
-        shell::parse(text).map_err(|error| refused(first, Reason::NotUnderstood(error)))
+        shell::parse_references(text).map_err(|error| refused(first, Reason::NotUnderstood(error)))
     };
     let line = understand(&draft.text)?;
     // `awk '{ print $1 }'`: where arguments are not declared, that is no placeholder.

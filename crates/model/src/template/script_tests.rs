@@ -10,6 +10,7 @@ fn prepare(text: &str, declared: bool) -> Script {
         names: &names,
         declared,
         positional: true,
+        dash_ends: true,
     };
     Script::prepare(text, spellings)
 }
@@ -95,6 +96,15 @@ fn references_fit_their_quoting() {
             "if [ -n \"$0\" ]; then gh $0; fi",
             "if [ -n \"${__metier_0}\" ]; then gh \"${__metier_1}\"; fi",
         ),
+        (
+            "[ -f {baseDir}/x ] && gh $0",
+            "[ -f \"${__metier_0}\"/x ] && gh \"${__metier_1}\"",
+        ),
+        (
+            "gh $0-old \"$issue-$1\"",
+            "gh \"${__metier_0}\"-old \"${__metier_1}-${__metier_2}\"",
+        ),
+        ("[ $0 = x ]", "[ \"${__metier_0}\" = x ]"),
         (
             "{baseDir}/run.sh $0",
             "\"${__metier_0}\"/run.sh \"${__metier_1}\"",
@@ -367,7 +377,7 @@ proptest! {
             let given = words(&["a", "b"]);
             let invocation = recipe.instantiate(&values(&given)).expect("harmless values");
             if !recipe.slots().is_empty() {
-                let line = crate::shell::parse(recipe.text()).expect("understood");
+                let line = crate::shell::parse_references(recipe.text()).expect("understood");
                 let (_, script) = invocation.script.split_once("set --\n").expect("a prologue");
                 let made = crate::shell::parse(script).expect("what was made is understood as well");
                 let programs = |line: &crate::shell::Line| -> Vec<Option<String>> {

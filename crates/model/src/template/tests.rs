@@ -63,6 +63,10 @@ fn shell_examples_stay_text() {
     );
     assert_eq!(check("$0", true), [Piece::Argument(0, "$0")]);
     assert_eq!(
+        check("$5-a-month $issue-x", true),
+        [Piece::Prose("$5-a-month $issue-x")]
+    );
+    assert_eq!(
         check("costs $100000", true),
         [Piece::Prose("costs $100000")]
     );
@@ -164,5 +168,20 @@ proptest! {
     #[test]
     fn any_body_is_cut_without_panic(body in any::<String>()) {
         check(&body, false);
+    }
+}
+
+#[test]
+fn hostile_bodies_take_linear_time() {
+    for body in [
+        "```!\n".repeat(50_000),
+        "$ARGUMENTS[".repeat(50_000),
+        "!`".repeat(50_000),
+        "{$".repeat(50_000),
+        "!a $0 '\n".repeat(10_000),
+        format!("!a {}", "$0 ".repeat(50_000)),
+        format!("!a {}", "'".repeat(90_000)),
+    ] {
+        let _ = parse(&body, Placeholders::default());
     }
 }
