@@ -479,25 +479,34 @@ fn matches(pattern: &str, text: &str) -> bool {
 /// bracket behind a blank still belongs to the word before it: `Bash (git)` must not become all of `Bash`.
 #[must_use]
 pub fn split(text: &str) -> Vec<&str> {
-    let (mut found, mut start, mut depth) = (Vec::new(), None, 0usize);
+    let mut found = Vec::new();
+    // Where the entry begins; and where it ends, unless a bracket follows.
+    let (mut start, mut end, mut depth) = (None, None, 0usize);
     for (at, c) in text.char_indices() {
+        let separates = depth == 0 && (c == ',' || c.is_whitespace());
+        if let (Some(from), Some(to)) = (start, end)
+            && (c == ',' || !(separates || c == '('))
+        {
+            found.push(&text[from..to]);
+            (start, end) = (None, None);
+        }
         match c {
             '(' => depth += 1,
             ')' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        let ends = depth == 0
-            && (c == ',' || (c.is_whitespace() && !text[at..].trim_start().starts_with('(')));
-        match start {
-            Some(from) if ends => {
+        match (start, separates) {
+            (Some(from), true) if c == ',' => {
                 found.push(&text[from..at]);
-                start = None;
+                (start, end) = (None, None);
             }
-            None if !ends && !c.is_whitespace() => start = Some(at),
-            _ => {}
+            (Some(_), true) => end = end.or(Some(at)),
+            (Some(_), false) => end = None,
+            (None, false) => start = Some(at),
+            (None, true) => {}
         }
     }
-    found.extend(start.map(|from| text[from..].trim_end()));
+    found.extend(start.map(|from| &text[from..end.unwrap_or(text.len())]));
     found
 }
 

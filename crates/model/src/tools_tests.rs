@@ -223,6 +223,18 @@ fn lists_are_split_outside_of_brackets() {
     check("Bash (git) Read", &["Bash (git)", "Read"]);
     check("Bash(git Read", &["Bash(git Read"]);
     check("Bash)) Read", &["Bash))", "Read"]);
+    check("Bash  \t(git) , Read", &["Bash  \t(git)", "Read"]);
+    check("Read , Write , (x)", &["Read", "Write", "(x)"]);
+    check("Read ,(x) y", &["Read", "(x)", "y"]);
+    check("Bash(a b", &["Bash(a b"]);
+    check("Bash(a) (b) c", &["Bash(a) (b)", "c"]);
     check("", &[]);
     check(" , ,", &[]);
+}
+
+#[test]
+fn splitting_takes_as_long_as_the_text_is() {
+    let blanks = " ".repeat(4 << 20);
+    assert_eq!(split(&format!("Read{blanks}Write")), ["Read", "Write"]);
+    assert_eq!(split(&blanks), Vec::<&str>::new());
 }

@@ -84,6 +84,9 @@ fn split_at(text: &str, separator: char, at: u32) -> Vec<(Box<str>, u32)> {
         .collect()
 }
 
+/// No skill needs more tools than this, and whoever puts skills together compares them all.
+const MAX_TOOLS: usize = 1000;
+
 /// Tool names: a list, or one text with commas or blanks between them. Entries that are no tools are
 /// kept as they stand, and reported: they allow nothing.
 pub(super) fn tools(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<Box<str>> {
@@ -94,6 +97,12 @@ pub(super) fn tools(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<
     let mut found = Vec::new();
     for (item, at) in &items {
         for entry in tools::split(item) {
+            if found.len() >= MAX_TOOLS {
+                report.add(Code::TooManyValues, *at, || {
+                    Say::new(format!("`{key}` names more than {MAX_TOOLS} tools"))
+                });
+                return found;
+            }
             if let Err(error) = entry.parse::<ToolPattern>() {
                 report.add(Code::ToolForm, *at, || {
                     Say::new(format!(

@@ -248,6 +248,25 @@ fn a_restriction_that_can_not_be_read_never_allows_everything() {
 }
 
 #[test]
+fn a_list_of_tools_has_an_end() {
+    let many = |count: usize| with(&format!("allowed-tools: {}\n", "Read ".repeat(count)));
+    check(&many(1000), Fine, Fine);
+    check(
+        &many(1001),
+        Refused("too-many-values"),
+        Refused("too-many-values"),
+    );
+}
+
+#[test]
+fn what_is_no_tool_is_reported_and_kept() {
+    for value in ["Bash(", "Rea*", "\"Read Wr;te\"", "[Read, \"!x\"]"] {
+        let text = with(&format!("allowed_tools: {value}\n"));
+        is(Warns("tool-form"), &text, Mode::Lenient);
+    }
+}
+
+#[test]
 fn strict_allowed_tools_are_one_text_with_blanks() {
     check(&with("allowed-tools: Bash(git:*) Read\n"), Fine, Fine);
     for value in ["Bash, Read", "[Bash, Read]", "{a: b}"] {
