@@ -317,6 +317,7 @@ impl Walk<'_> {
             return;
         }
         match kind {
+            FileType::Directory if self.read_unseen(lane, place, path) => self.counted(lane),
             FileType::Directory | FileType::Unknown => self.folder(lane, place, path, depth),
             FileType::Symlink => lane.links.push(Link {
                 path: path.to_vec(),
