@@ -82,6 +82,21 @@ pub(crate) fn open(folder: BorrowedFd<'_>, path: &[u8]) -> Result<Option<Opened>
     }
 }
 
+/// The same in a folder that nobody looked at: with a link or another file system on the way it fails.
+#[cfg(target_os = "linux")]
+pub(crate) fn open_straight(root: BorrowedFd<'_>, path: &[u8]) -> Result<Opened, Errno> {
+    use rustix::fs::{ResolveFlags, openat2};
+    let straight = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+    let file = openat2(root, path, OPEN, rustix::fs::Mode::empty(), straight)?;
+    let stat = fstat(&file)?;
+    Ok(Opened { file, stat })
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn open_straight(_: BorrowedFd<'_>, _: &[u8]) -> Result<Opened, Errno> {
+    Err(Errno::NOSYS)
+}
+
 /// The text of a small file that a folder brings along, such as AGENTS.md. It may be a link, but not
 /// out of the folder; a FIFO or device is not waited for. `None` when there is no such file.
 ///
@@ -323,4 +338,30 @@ fn not_utf8(file: &str, text: &str, mode: Mode) -> Option<Diagnostic> {
             column: 1,
         }),
     })
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn nothing_behind_a_link_is_opened_straight() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |path: &str| root.path().join(path);
+        std::fs::create_dir(at("real")).unwrap();
+        std::fs::write(at("real/SKILL.md"), "text").unwrap();
+        symlink("real", at("linked")).unwrap();
+        symlink("SKILL.md", at("real/other.md")).unwrap();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let handle = rustix::fs::open(root.path(), flags, rustix::fs::Mode::empty()).unwrap();
+        let opened = |path: &str| open_straight(handle.as_fd(), path.as_bytes());
+        if opened("real/SKILL.md").err() == Some(Errno::NOSYS) {
+            return; // nor is anything else, on a kernel this old
+        }
+        assert_eq!(opened("real/SKILL.md").map(|file| file.stat.st_size), Ok(4));
+        assert_eq!(opened("linked/SKILL.md").err(), Some(Errno::LOOP));
+        assert_eq!(opened("real/other.md").err(), Some(Errno::LOOP));
+    }
 }

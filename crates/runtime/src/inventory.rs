@@ -123,7 +123,8 @@ pub fn survey(
         .map(|entry| {
             let known = screen.known(&catalog.entries[entry]).map(Box::new);
             let scan = known.as_deref().map_or(Scan::Unknown, Known::scan);
-            let skill = judge(&catalog, entry, shadows[entry], config, facts, mode, scan);
+            let winner = shadows.get(entry).copied().flatten();
+            let skill = judge(&catalog, entry, winner, config, facts, mode, scan);
             Skill {
                 scan: known,
                 ..skill
@@ -188,7 +189,8 @@ fn is_trusted(catalog: &Catalog, entry: &Entry) -> bool {
 
 /// For each entry the one that wins its name, if that is another: a version that the user pinned,
 /// then the greater source, then the later root, then the first path. Untrusted and invalid ones
-/// don't compete. Sorted rather than hashed, because a catalog comes nearly sorted by name.
+/// don't compete. Sorted rather than hashed, because a catalog comes nearly sorted by name. Empty when
+/// no name is there twice, as a rule.
 fn shadows(catalog: &Catalog, config: &Config) -> Vec<Option<usize>> {
     let name = |index: usize| {
         let card = catalog.entries[index].card.as_ref();
@@ -209,11 +211,11 @@ fn shadows(catalog: &Catalog, config: &Config) -> Vec<Option<usize>> {
         let entry = &catalog.entries[*index];
         entry.card.is_some() && is_trusted(catalog, entry)
     };
-    let mut shadows = vec![None; catalog.entries.len()];
     let competing = (0..catalog.entries.len()).filter(competes);
     if competing.clone().is_sorted_by(|a, b| name(*a) < name(*b)) {
-        return shadows; // a single root, as a rule: in order, and no name twice
+        return Vec::new(); // a single root: in order, and no name twice
     }
+    let mut shadows = vec![None; catalog.entries.len()];
     let mut order: Vec<usize> = competing.collect();
     order.sort_unstable_by(|a, b| name(*a).cmp(name(*b)));
     for same in order.chunk_by(|a, b| name(*a) == name(*b)) {

@@ -216,6 +216,9 @@ impl Walk<'_> {
         let most = 1 + names.len() / WORTH_A_THREAD;
         let threads = self.options.threads.clamp(1, most);
         if threads == 1 {
+            // Mostly each is a skill; growing step by step would copy them a dozen times.
+            let room = names.len().min(self.options.limits.max_skills);
+            first.entries.reserve_exact(room);
             self.visit_all(&mut first, place, names.iter());
             return vec![first];
         }
@@ -317,6 +320,7 @@ impl Walk<'_> {
             return;
         }
         match kind {
+            FileType::Directory if self.read_unseen(lane, place, path) => self.counted(lane),
             FileType::Directory | FileType::Unknown => self.folder(lane, place, path, depth),
             FileType::Symlink => lane.links.push(Link {
                 path: path.to_vec(),

@@ -92,6 +92,23 @@ impl Walk<'_> {
         }
     }
 
+    /// Reads the skill in what the listing calls a folder, without a look at the folder itself: only the
+    /// index wants to know its times. The kernel makes sure that no link and no other file system is on
+    /// the way. False, with nothing done, on anything unusual and where the kernel can't do that.
+    pub(super) fn read_unseen(&self, lane: &mut Lane, place: &Opening<'_>, path: &[u8]) -> bool {
+        if self.options.index.is_some() {
+            return false;
+        }
+        let file = joined(&mut lane.path, path, b"/SKILL.md");
+        let Ok(md) = manifest_file::open_straight(place.handle.as_fd(), file) else {
+            return false;
+        };
+        let limit = self.options.limits.max_skill_bytes;
+        md.stat.st_dev == place.device
+            && manifest_file::check(&md.stat, limit).is_ok()
+            && self.read_beside(lane, place, path, None, Ok(Some(md)))
+    }
+
     /// Reads the skill in a folder. False when no manifest has its usual name there.
     pub(super) fn read_skill(
         &self,
@@ -101,6 +118,18 @@ impl Walk<'_> {
         stat: &Stat,
     ) -> bool {
         let md = self.open(lane, place, path, b"/SKILL.md");
+        self.read_beside(lane, place, path, Some(stat), md)
+    }
+
+    /// Reads SKILL.md and whatever belongs to it. `stat` is that of the folder, if anybody looked.
+    fn read_beside(
+        &self,
+        lane: &mut Lane,
+        place: &Opening<'_>,
+        path: &[u8],
+        stat: Option<&Stat>,
+        md: Result<Option<Opened>, FileProblem>,
+    ) -> bool {
         // A look is cheaper than a failed open, and nearly no skill has this file.
         let has_yaml = statat(
             place.handle,
@@ -216,7 +245,7 @@ impl Walk<'_> {
         lane: &mut Lane,
         place: &Opening<'_>,
         path: &[u8],
-        stat: &Stat,
+        stat: Option<&Stat>,
         manifests: Manifests,
     ) {
         let Manifests {
@@ -242,7 +271,7 @@ impl Walk<'_> {
                     .push(self.broken(path, files, FileProblem::unreadable(error)));
             }
         };
-        let (sidecar, problem) = match self.read_sidecar(place, path, stat) {
+        let (sidecar, problem) = match self.read_sidecar(lane, place, path, stat) {
             Ok(sidecar) => (sidecar, None),
             Err(problem) => (None, Some(problem)),
         };
@@ -261,13 +290,14 @@ impl Walk<'_> {
         };
         let (card, diagnostics) =
             manifest_file::parse_card(folder.as_deref(), &heads, self.options.mode);
-        let keys = Keys {
+        let keys = stat.filter(|_| self.options.index.is_some());
+        let keys = keys.map(|stat| Keys {
             folder: Key::of(stat),
             skill_md: md.as_ref().map(|opened| Key::of(&opened.stat)),
             skill_yaml: yaml.as_ref().map(|opened| Key::of(&opened.stat)),
             sidecar: sidecar.as_ref().map(|(key, _)| *key),
-            has_agents: self.options.index.is_some() && self.has_agents(lane, place, path, stat),
-        };
+            has_agents: self.has_agents(lane, place, path, stat),
+        });
         let mut entry = Entry {
             card,
             diagnostics,
@@ -284,7 +314,9 @@ impl Walk<'_> {
                 position: None,
             }
         }));
-        self.remember(lane, path, &keys, &entry);
+        if let Some(keys) = keys {
+            self.remember(lane, path, &keys, &entry);
+        }
         lane.entries.push(entry);
         lane.md = room;
     }
@@ -308,16 +340,17 @@ impl Walk<'_> {
     /// The sidecar, if there is one; what is wrong with it is told beside the skill.
     fn read_sidecar(
         &self,
+        lane: &mut Lane,
         place: &Opening<'_>,
         path: &[u8],
-        stat: &Stat,
+        stat: Option<&Stat>,
     ) -> Result<Option<(Key, Vec<u8>)>, FileProblem> {
         if !may_have_sidecar(stat) {
             return Ok(None);
         }
         // A look is cheaper than a failed open; what it finds is opened without following links.
-        let file = [path, b"/agents/openai.yaml"].concat();
-        let look = statat(place.handle, &file[..], AtFlags::SYMLINK_NOFOLLOW);
+        let file = joined(&mut lane.path, path, b"/agents/openai.yaml");
+        let look = statat(place.handle, file, AtFlags::SYMLINK_NOFOLLOW);
         if look.err() == Some(Errno::NOENT) {
             return Ok(None);
         }
@@ -340,7 +373,7 @@ impl Walk<'_> {
     }
 
     fn has_agents(&self, lane: &mut Lane, place: &Opening<'_>, path: &[u8], stat: &Stat) -> bool {
-        may_have_sidecar(stat)
+        may_have_sidecar(Some(stat))
             && statat(
                 place.handle,
                 joined(&mut lane.path, path, b"/agents"),
@@ -462,7 +495,13 @@ impl Walk<'_> {
         } else {
             (Some(opened), None)
         };
-        self.read_files(lane, place, path, &stat, Manifests { files, md, yaml });
+        self.read_files(
+            lane,
+            place,
+            path,
+            Some(&stat),
+            Manifests { files, md, yaml },
+        );
         let right = if is_yaml { "SKILL.yaml" } else { "SKILL.md" };
         let Some((entry, severity)) = lane
             .entries
@@ -497,6 +536,6 @@ struct Manifests {
 
 /// `agents/openai.yaml` needs a folder: a directory with two links has none. (Some file systems
 /// don't count; theirs say one.)
-fn may_have_sidecar(stat: &Stat) -> bool {
-    stat.st_nlink != 2
+fn may_have_sidecar(stat: Option<&Stat>) -> bool {
+    stat.is_none_or(|stat| stat.st_nlink != 2)
 }
