@@ -139,7 +139,7 @@ impl Runner for Hands<'_> {
 
     fn run(&self, command: &Command<'_>, values: &Values<'_>) -> Result<String, ActivationError> {
         let act = act(command, values)?;
-        let Done::Child(ended) = self.worker.act(&act)? else {
+        let Done::Child(ended, _) = self.worker.act(&act)? else {
             return Ok(String::new());
         };
         self.ran.borrow_mut().push(Ran {

@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use metier_host::{
     child::{Exit, Outcome as Ended},
+    net::{Decision, Seen},
     world::{Done, Surroundings, World, WorldError},
 };
-use metier_policy::{Act, Grant, Refusal};
+use metier_policy::{Act, Fetch, Grant, Refusal};
 use metier_store::{Outcome, Receipt, StoreError};
 
 use crate::{
@@ -73,7 +74,7 @@ impl<'a> Worker<'a> {
         let done = self.world.act(&permit);
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let went = match &done {
-            Ok(Done::Child(ended)) => child(ended),
+            Ok(Done::Child(ended, _)) => child(ended),
             Ok(_) => Went {
                 outcome: Some(Outcome::Ok),
                 reason: None,
@@ -89,6 +90,9 @@ impl<'a> Worker<'a> {
             },
         };
         self.note(act, &went)?;
+        if let Ok(Done::Child(_, seen)) = &done {
+            seen.iter().try_for_each(|seen| self.note_host(seen))?;
+        }
         Ok(done?)
     }
 
@@ -102,6 +106,30 @@ impl<'a> Worker<'a> {
     #[must_use]
     pub fn receipts(&self) -> Vec<Receipt> {
         self.receipts.borrow().clone()
+    }
+
+    /// A host that a child reached for, through its proxy: an act of its own.
+    fn note_host(&self, seen: &Seen) -> Result<(), StoreError> {
+        let act = Act::Fetch(Fetch {
+            method: "CONNECT".into(),
+            url: format!("{}:{}", seen.host, seen.port).into(),
+            host: seen.host.as_str().into(),
+            port: seen.port,
+            headers: Vec::new(),
+            body: Vec::new(),
+        });
+        let (outcome, reason) = match &seen.decision {
+            Decision::Allowed => (Some(Outcome::Ok), None),
+            Decision::Cut(reason) => (Some(Outcome::Error), Some(reason.clone())),
+            Decision::Refused(reason) => (None, Some(reason.clone())),
+        };
+        let went = Went {
+            outcome,
+            reason,
+            ms: seen.ms,
+            sandbox: None,
+        };
+        self.note(&act, &went)
     }
 
     fn note(&self, act: &Act, went: &Went) -> Result<(), StoreError> {

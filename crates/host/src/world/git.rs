@@ -7,10 +7,7 @@ use std::{
 
 use metier_policy::Git;
 
-use crate::{
-    child::Outcome,
-    world::{World, WorldError},
-};
+use crate::world::{Done, World, WorldError};
 
 /// Commands that only look.
 const READS: &[&str] = &[
@@ -75,7 +72,7 @@ impl World<'_> {
         git: &Git,
         writes: bool,
         timeout: Duration,
-    ) -> Result<Outcome, WorldError> {
+    ) -> Result<Done, WorldError> {
         let (list, permission) = if writes {
             (WRITES, "git:write")
         } else {

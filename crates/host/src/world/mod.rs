@@ -7,6 +7,7 @@
 mod environment;
 mod files;
 mod git;
+mod network;
 mod room;
 
 use std::{
@@ -21,7 +22,9 @@ use metier_policy::{Act, Grant, Line, Permit};
 
 use crate::{
     child::{self, ChildError, Fence, Outcome, Spec},
-    sandbox::Mechanism,
+    net::{NetError, Response, ScopeError, Seen},
+    sandbox::{Mechanism, Network},
+    world::network::Door,
 };
 
 pub use room::Scratch;
@@ -54,8 +57,10 @@ pub struct Surroundings<'a> {
 /// What came of an act.
 #[derive(Debug)]
 pub enum Done {
-    /// A child ended.
-    Child(Outcome),
+    /// A child ended, and reached for these hosts.
+    Child(Outcome, Vec<Seen>),
+    /// A host answered.
+    Response(Response),
     /// A file was read.
     Bytes(Vec<u8>),
     /// A variable was read; `None` if it isn't set.
@@ -94,6 +99,15 @@ pub enum WorldError {
         /// How much may be read.
         limit: u64,
     },
+    /// A host was not reached.
+    #[error(transparent)]
+    Net(#[from] NetError),
+    /// An approved host can't be understood.
+    #[error(transparent)]
+    Hosts(#[from] ScopeError),
+    /// The way to the network can't be opened for a child.
+    #[error("the proxy for the network can't be started: {0}")]
+    Proxy(std::io::Error),
     /// A git command that is not on the list.
     #[error("`git {0}` is not a command that {1} allows")]
     Git(String, &'static str),
@@ -146,14 +160,13 @@ impl<'a> World<'a> {
             Act::WriteFile { path, content } => {
                 files::write(path, content, &self.untouchable(path)).map(|()| Done::Nothing)
             }
-            Act::Line(line) => self.line(line, timeout).map(Done::Child),
-            Act::Script { path, arguments } => {
-                self.script(path, arguments, timeout).map(Done::Child)
-            }
-            Act::ReadRepository(git) => self.git(git, false, timeout).map(Done::Child),
-            Act::WriteRepository(git) => self.git(git, true, timeout).map(Done::Child),
+            Act::Line(line) => self.line(line, timeout),
+            Act::Script { path, arguments } => self.script(path, arguments, timeout),
+            Act::ReadRepository(git) => self.git(git, false, timeout),
+            Act::WriteRepository(git) => self.git(git, true, timeout),
+            Act::Fetch(fetch) => self.fetch(fetch, timeout).map(Done::Response),
             Act::ReadVariable(name) => Ok(Done::Value(self.variable(name))),
-            Act::SetVariable(_) | Act::CallModel(_) | Act::InvokeSkill(_) | Act::Fetch(_) => {
+            Act::SetVariable(_) | Act::CallModel(_) | Act::InvokeSkill(_) => {
                 Err(WorldError::Elsewhere(permit.act().permission().as_str()))
             }
         }
@@ -170,7 +183,7 @@ impl<'a> World<'a> {
     }
 
     /// A line of a shell: in the skill's folder, with the values as parameters.
-    fn line(&self, line: &Line, timeout: Duration) -> Result<Outcome, WorldError> {
+    fn line(&self, line: &Line, timeout: Duration) -> Result<Done, WorldError> {
         let mut arguments: Vec<OsString> =
             vec!["-c".into(), (&*line.script).into(), "metier".into()];
         arguments.extend(line.parameters.iter().map(OsString::from));
@@ -184,7 +197,7 @@ impl<'a> World<'a> {
         path: &str,
         arguments: &[String],
         timeout: Duration,
-    ) -> Result<Outcome, WorldError> {
+    ) -> Result<Done, WorldError> {
         let Some(folder) = self.around.skill else {
             return Err(WorldError::Elsewhere("a script of a built-in skill"));
         };
@@ -200,7 +213,7 @@ impl<'a> World<'a> {
         arguments: &[OsString],
         folder: &Path,
         timeout: Duration,
-    ) -> Result<Outcome, WorldError> {
+    ) -> Result<Done, WorldError> {
         let failed = |source| WorldError::File {
             path: folder.to_owned(),
             source,
@@ -217,7 +230,18 @@ impl<'a> World<'a> {
         spec.args = arguments;
         spec.env = &env;
         spec.timeout = timeout;
-        Ok(child::run(&spec)?)
+        if profile.network == Network::None || self.around.unsandboxed {
+            return Ok(Done::Child(child::run(&spec)?, Vec::new()));
+        }
+        let door = Door::new(self.hosts()?);
+        let url = door.url();
+        let serve = |listener| door.open(listener);
+        spec.proxy = Some(child::Proxy {
+            url: &url,
+            serve: &serve,
+        });
+        let outcome = child::run(&spec)?;
+        Ok(Done::Child(outcome, door.close()?))
     }
 }
 

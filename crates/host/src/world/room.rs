@@ -70,7 +70,11 @@ impl World<'_> {
             write,
             deny: self.denied(),
             protect,
-            network: Network::None,
+            network: if self.reaches_out() {
+                Network::Proxy
+            } else {
+                Network::None
+            },
             limits: LIMITS,
         })
     }

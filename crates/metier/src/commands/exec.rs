@@ -58,7 +58,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         arguments: args.arguments.clone(),
     };
     let ran = premises.with_worker(&loaded, Purpose::Script(script), |worker| {
-        let Done::Child(ended) = worker.act(&act)? else {
+        let Done::Child(ended, _) = worker.act(&act)? else {
             return Err(Stopped::Failed(WorldError::Elsewhere("a script").into()));
         };
         Ok(Ran {

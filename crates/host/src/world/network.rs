@@ -1,0 +1,115 @@
+//! The network of a skill: requests that are made for it, and the one door through which its children reach hosts.
+
+use std::{
+    hash::{BuildHasher, Hasher, RandomState},
+    io,
+    net::TcpListener,
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    time::Duration,
+};
+
+use metier_model::{Permission, Scope};
+use metier_policy::Fetch;
+
+use crate::{
+    net::{self, Hosts, Limits, Proxy, ProxyLimits, Request, Response, Seen, System, Trust},
+    world::{World, WorldError},
+};
+
+impl World<'_> {
+    /// Whether the grant names any host.
+    pub(super) fn reaches_out(&self) -> bool {
+        self.grant
+            .allowed()
+            .iter()
+            .any(|want| want.permission == Permission::NetFetch)
+    }
+
+    /// The hosts that were approved.
+    pub(super) fn hosts(&self) -> Result<Hosts, WorldError> {
+        let wants = self.grant.allowed().iter();
+        let wants = wants.filter(|want| want.permission == Permission::NetFetch);
+        let (mut scopes, mut any) = (Vec::new(), false);
+        for want in wants {
+            match &want.scope {
+                Scope::All => any = true,
+                scope => scopes.push(scope.to_string()),
+            }
+        }
+        Ok(Hosts::new(&scopes, any)?)
+    }
+
+    /// Makes a request for the skill.
+    pub(super) fn fetch(&self, fetch: &Fetch, timeout: Duration) -> Result<Response, WorldError> {
+        let request = Request {
+            method: fetch.method.to_string(),
+            url: fetch.url.to_string(),
+            headers: fetch.headers.clone(),
+            body: fetch.body.clone(),
+        };
+        let limits = Limits {
+            timeout,
+            ..Limits::default()
+        };
+        let response = net::fetch(
+            &request,
+            &self.hosts()?,
+            &limits,
+            &System::default(),
+            &Trust::system(),
+        )?;
+        Ok(response)
+    }
+}
+
+/// The way out of one child's network: a proxy of its own, with a credential that nobody else has.
+pub(super) struct Door {
+    hosts: Hosts,
+    credential: String,
+    proxy: Mutex<Option<io::Result<Proxy>>>,
+    log: (mpsc::Sender<Seen>, mpsc::Receiver<Seen>),
+}
+
+impl Door {
+    pub(super) fn new(hosts: Hosts) -> Self {
+        // Two draws of the standard library's own randomness: unguessable for whoever is in the sandbox, and gone with it.
+        let draw = || RandomState::new().build_hasher().finish();
+        Self {
+            hosts,
+            credential: format!("{:016x}{:016x}", draw(), draw()),
+            proxy: Mutex::new(None),
+            log: mpsc::channel(),
+        }
+    }
+
+    /// What the child is told; the port is known when its network is there.
+    pub(super) fn url(&self) -> String {
+        Proxy::url(0, &self.credential).replace(":0", ":{port}")
+    }
+
+    /// Starts to answer on the listener of the child's network.
+    pub(super) fn open(&self, listener: TcpListener) {
+        let proxy = Proxy::start(
+            listener,
+            self.hosts.clone(),
+            &self.credential,
+            ProxyLimits::default(),
+            Arc::new(System::default()),
+            self.log.0.clone(),
+        );
+        *self.proxy.lock().unwrap_or_else(PoisonError::into_inner) = Some(proxy);
+    }
+
+    /// Ends it, and tells who was reached for.
+    pub(super) fn close(self) -> Result<Vec<Seen>, WorldError> {
+        let proxy = self
+            .proxy
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        match proxy {
+            Some(Ok(proxy)) => Ok(proxy.stop()),
+            Some(Err(error)) => Err(WorldError::Proxy(error)),
+            None => Ok(Vec::new()),
+        }
+    }
+}

@@ -1,0 +1,2 @@
+#!/bin/sh
+echo "I was here" >"$1" && echo "wrote $1"
