@@ -24,6 +24,19 @@ fn a_program_runs_and_its_output_comes_back() {
 }
 
 #[test]
+fn the_strongest_mechanism_is_taken() {
+    let mut room = Room::new(Mechanism::Namespaces);
+    room.mechanism = None;
+    assert_eq!(room.sh("true").mechanism, Mechanism::Namespaces);
+}
+
+#[test]
+fn nothing_is_not_a_program() {
+    let refused = Room::new(Mechanism::Namespaces).run("", &[]);
+    assert!(matches!(refused, Err(ChildError::Unfit(_))), "{refused:?}");
+}
+
+#[test]
 fn only_the_workspace_can_be_written() {
     for mechanism in BOTH {
         let room = Room::new(mechanism);
