@@ -10,7 +10,7 @@ use std::process::{ChildStderr, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::control::{self, Ended, News, Order};
@@ -563,8 +563,12 @@ fn welcome(child: &mut Child, spec: &Spec<'_>) -> Result<Option<String>, Failure
 
 /// Bytes as a file that has no name and goes away with its last reader.
 fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
-    let mut file = File::from(memfd_create("metier", MemfdFlags::CLOEXEC)?);
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let mut file = File::from(memfd_create("metier", flags)?);
     file.write_all(bytes)?;
     io::Seek::rewind(&mut file)?;
+    // A child that reads it could write to it otherwise, and use up memory that no limit counts.
+    let fixed = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+    fcntl_add_seals(&file, fixed)?;
     Ok(file.into())
 }

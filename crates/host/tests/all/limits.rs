@@ -92,3 +92,16 @@ fn processor_time_and_open_files_are_bounded() {
         assert!(matches!(outcome.exit, Exit::Signal(9 | 24)), "{outcome:?}");
     }
 }
+
+#[test]
+fn memory_that_no_limit_counts_can_not_be_had() {
+    for mechanism in BOTH {
+        let mut room = Room::new(mechanism);
+        assert_eq!(out(&room.probe(&["memfd"])), "allowed");
+        room.profile.limits.memory = Some(512 * MEGABYTE);
+        room.stdin = b"input".to_vec();
+        for call in ["memfd", "shm", "grow-input"] {
+            assert_eq!(out(&room.probe(&[call])), "EPERM", "{mechanism:?}: {call}");
+        }
+    }
+}

@@ -27,7 +27,8 @@ fn a_program_runs_and_its_output_comes_back() {
 fn the_strongest_mechanism_is_taken() {
     let mut room = Room::new(Mechanism::Namespaces);
     room.mechanism = None;
-    assert_eq!(room.sh("true").mechanism, Mechanism::Namespaces);
+    let support = child::detect(shim());
+    assert_eq!(room.sh("true").mechanism, support.mechanism, "{support:?}");
 }
 
 #[test]
@@ -283,11 +284,9 @@ fn a_shim_that_is_none_is_an_error() {
 #[test]
 fn the_machine_is_asked_and_not_guessed() {
     let support = child::detect(shim());
-    assert_eq!(support.mechanism, Mechanism::Namespaces, "{support:?}");
-    assert!(
-        support.landlock.is_some() && support.missing.is_empty(),
-        "{support:?}"
-    );
+    assert!(support.landlock.is_some(), "{support:?}");
+    let strongest = support.mechanism == Mechanism::Namespaces;
+    assert_eq!(support.missing.is_empty(), strongest, "{support:?}");
 }
 
 #[test]
