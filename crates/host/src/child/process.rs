@@ -383,6 +383,9 @@ impl End {
     }
 
     fn exit(self) -> Exit {
+        if self.ended.is_some_and(|ended| ended.swarm) {
+            return Exit::Swarmed;
+        }
         if self.timed_out {
             return Exit::TimedOut;
         }
@@ -393,7 +396,6 @@ impl End {
             return Exit::NotStarted(why);
         }
         match self.ended {
-            Some(ended) if ended.swarm => Exit::Swarmed,
             Some(ended) => {
                 let status =
                     <std::process::ExitStatus as std::os::unix::process::ExitStatusExt>::from_raw(

@@ -15,9 +15,9 @@ fn processes_are_bounded() {
     for mechanism in BOTH {
         let mut room = Room::new(mechanism);
         room.profile.limits.processes = Some(20);
-        room.timeout = Duration::from_secs(5);
-        // The probe starts at most 4000, each of which only sleeps.
-        let outcome = room.probe(&["forks", "4000"]);
+        room.timeout = Duration::from_secs(20);
+        // The probe starts at most 1000, each of which only sleeps.
+        let outcome = room.probe(&["forks", "1000"]);
         let refused = out(&outcome).starts_with("refused after");
         assert!(
             refused || outcome.exit == Exit::Swarmed,
