@@ -16,15 +16,8 @@ pub static OTHER_VARIABLES: &[&str] = &[
 pub(crate) static WITHOUT_EFFECT: &[&str] = &[
     "skills.load.watch",
     "skills.load.watch_debounce_ms",
-    "skills.approved",
-    "skills.security.allowed_command_prefixes",
-    "skills.security.on_command_error",
     "skills.registry_url",
     "skills.limits.max_llm_calls_per_turn",
-    "skills.limits.max_shell_exec_per_turn",
-    "skills.limits.max_net_fetch_per_turn",
-    "skills.limits.shell_exec_timeout",
-    "skills.limits.net_fetch_timeout",
     "agent.model",
 ];
 

@@ -5,8 +5,8 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 
 use crate::commands::{
-    completions, compose, config, doctor, exec, info, list, log, man, permissions, prompt, read,
-    scan, show, trust, validate,
+    completions, compose, config, deps, doctor, exec, info, list, log, man, permissions, prompt,
+    read, run, scan, show, trust, validate,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -120,10 +120,12 @@ pub(crate) enum Command {
     Scan(scan::Args),
     Compose(compose::Args),
     Doctor(doctor::Args),
+    Run(run::Args),
     Exec(exec::Args),
     Trust(trust::Args),
     Permissions(permissions::Args),
     Log(log::Args),
+    Deps(deps::Args),
     Config(config::Args),
     Completions(completions::Args),
     Man(man::Args),

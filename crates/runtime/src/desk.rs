@@ -144,53 +144,12 @@ impl Desk<'_> {
         }
     }
 
-    /// What was answered about exactly these bytes.
     fn answers(&self, identity: &Identity) -> Result<Vec<Answer>, StoreError> {
-        let digest = identity.digest.to_string();
-        let kept = self
-            .store
-            .approvals(&identity.skill, identity.source.as_str(), &digest)?;
-        Ok(kept.iter().filter_map(answer).collect())
+        answers(self.store, identity)
     }
 
-    /// What a skill asks for and what else was answered about it, each with the decision.
-    ///
-    /// # Errors
-    /// When the answers can't be read.
-    pub fn standing(
-        &self,
-        identity: &Identity,
-        request: &Request,
-    ) -> Result<Vec<(Want, Decision)>, StoreError> {
-        let mut answers = self.answers(identity)?;
-        let known: Vec<Want> = answers.iter().map(|answer| answer.want.clone()).collect();
-        if self.is_approved(identity) {
-            answers.extend(request.iter().map(|asked| allow(&asked.want)));
-        }
-        let mut wants: Vec<Want> = request
-            .iter()
-            .map(|asked| asked.want.clone())
-            .chain(known)
-            .collect();
-        wants.sort();
-        wants.dedup();
-        let decided = wants.into_iter().map(|want| {
-            let decision = metier_policy::decide(&want, &answers);
-            (want, decision)
-        });
-        Ok(decided.collect())
-    }
-
-    /// Whether the user's flags or configuration approve whatever it asks for.
     fn is_approved(&self, identity: &Identity) -> bool {
-        let full = format!("{}:{}", identity.source.as_str(), identity.skill);
-        let is_it = |name: &str| *name == *identity.skill || name == full;
-        self.approved_now.iter().any(|name| is_it(name))
-            || self.approved.iter().any(|approved| {
-                let digest = approved.digest.as_deref();
-                is_it(&approved.name)
-                    && digest.is_none_or(|digest| digest == identity.digest.to_string())
-            })
+        is_approved(identity, self.approved_now, self.approved)
     }
 
     /// Keeps an answer, and what the skill's files look like today.
@@ -365,6 +324,59 @@ impl Desk<'_> {
     fn time(&self) -> String {
         humantime::format_rfc3339_millis((self.clock)()).to_string()
     }
+}
+
+/// What a skill asks for and what else was answered about it, each with the decision. Nothing is asked, and nothing is
+/// written: without a store nobody has answered yet.
+///
+/// # Errors
+/// When the answers can't be read.
+pub fn standing(
+    store: Option<&Store>,
+    identity: &Identity,
+    request: &Request,
+    approved_now: &[String],
+    approved: &[Approved],
+) -> Result<Vec<(Want, Decision)>, StoreError> {
+    let mut answers = match store {
+        Some(store) => answers(store, identity)?,
+        None => Vec::new(),
+    };
+    let known = answers.iter().map(|answer| answer.want.clone());
+    let mut wants: Vec<Want> = request
+        .iter()
+        .map(|asked| asked.want.clone())
+        .chain(known)
+        .collect();
+    wants.sort();
+    wants.dedup();
+    if is_approved(identity, approved_now, approved) {
+        answers.extend(request.iter().map(|asked| allow(&asked.want)));
+    }
+    let decided = wants.into_iter().map(|want| {
+        let decision = metier_policy::decide(&want, &answers);
+        (want, decision)
+    });
+    Ok(decided.collect())
+}
+
+/// What was answered about exactly these bytes.
+fn answers(store: &Store, identity: &Identity) -> Result<Vec<Answer>, StoreError> {
+    let digest = identity.digest.to_string();
+    let kept = store.approvals(&identity.skill, identity.source.as_str(), &digest)?;
+    Ok(kept.iter().filter_map(answer).collect())
+}
+
+/// Whether the user's flags or configuration approve whatever it asks for.
+fn is_approved(identity: &Identity, approved_now: &[String], approved: &[Approved]) -> bool {
+    let full = format!("{}:{}", identity.source.as_str(), identity.skill);
+    let is_it = |name: &str| *name == *identity.skill || name == full;
+    approved_now.iter().any(|name| is_it(name))
+        || approved.iter().any(|approved| {
+            let digest = approved.digest.as_deref();
+            is_it(&approved.name)
+                && digest.is_none_or(|digest| digest == identity.digest.to_string())
+        })
 }
 
 fn allow(want: &Want) -> Answer {

@@ -13,6 +13,7 @@ use crate::{
     json::{self, Object},
     list::{DiagnosticRow, SkillRow},
     manifest,
+    permission::PermissionRow,
     scan::{FindingRow, UnreadRow},
 };
 
@@ -43,15 +44,8 @@ struct FileRow<'a> {
     size: u64,
 }
 
-#[derive(Serialize)]
-struct PermissionRow {
-    permission: String,
-    state: &'static str,
-}
-
 impl<'a> Info<'a> {
-    /// The document of a skill. Nothing is approved yet at this point of its life, so every
-    /// permission that it wants is one to ask for.
+    /// The document of a skill, with what it asks for and what was answered.
     #[must_use]
     pub fn new(
         inventory: &'a Inventory,
@@ -59,10 +53,10 @@ impl<'a> Info<'a> {
         manifest: Option<&Manifest>,
         files: &'a [FileEntry],
         report: &Report,
+        permissions: Vec<PermissionRow>,
     ) -> Self {
         let entry: &Entry = inventory.entry(skill);
         let below = |folder: &str| files.iter().any(|file| file.path.starts_with(folder));
-        let wants = manifest.map_or(&[][..], |manifest| &manifest.wants);
         let tools = manifest.map_or(&[][..], |manifest| &manifest.code.tools);
         let json = manifest.map(manifest::to_json);
         let rest = Rest {
@@ -80,13 +74,7 @@ impl<'a> Info<'a> {
                 .collect(),
             has_hooks: below("hooks/"),
             has_scripts: below("scripts/"),
-            permissions: wants
-                .iter()
-                .map(|want| PermissionRow {
-                    permission: want.to_string(),
-                    state: "ask",
-                })
-                .collect(),
+            permissions,
             findings: report.findings.iter().map(FindingRow::of).collect(),
             unread: report.unread.iter().map(UnreadRow::of).collect(),
             tools: tools.iter().map(manifest::tool).collect(),

@@ -34,7 +34,7 @@ pub use info::Info;
 pub use list::{Counts, DiagnosticRow, List, ReasonRow};
 pub use manifest::{to_json as manifest, without_effect};
 pub use permission::{
-    AnswerRow, AnswersDocument, CommandRow, ExecDocument, LogDocument, PermissionRow, ReceiptRow,
-    SkillPermissions,
+    AnswerRow, AnswersDocument, CommandRow, DepsDocument, ExecDocument, InstallerRow, LogDocument,
+    PermissionRow, ReceiptRow, SkillPermissions,
 };
 pub use scan::{AcceptanceRow, FindingRow, Observed, ScanDocument, ScannedRow, UnreadRow, sarif};

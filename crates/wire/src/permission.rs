@@ -1,5 +1,6 @@
 //! Permissions, answers and receipts as clients see them.
 
+use metier_runtime::activate::Ran;
 use metier_store::{Approval, Receipt};
 use serde::Serialize;
 
@@ -145,6 +146,28 @@ pub struct ExecDocument<'a> {
     pub receipts: Vec<ReceiptRow>,
 }
 
+/// `deps --json`.
+#[derive(Serialize)]
+pub struct DepsDocument<'a> {
+    /// The skill.
+    pub name: &'a str,
+    /// Programs that are not there.
+    pub missing: &'a [String],
+    /// Ways to get them.
+    pub installers: Vec<InstallerRow>,
+}
+
+/// A way to install a program.
+#[derive(Serialize)]
+pub struct InstallerRow {
+    /// Its id within the manifest.
+    pub id: String,
+    /// What would be run.
+    pub command: String,
+    /// The programs it brings.
+    pub brings: Vec<String>,
+}
+
 /// A command that ran while a skill was rendered, in `show --json`.
 #[derive(Serialize)]
 pub struct CommandRow {
@@ -156,4 +179,15 @@ pub struct CommandRow {
     pub ms: u64,
     /// Whether it printed more than was kept.
     pub truncated: bool,
+}
+
+impl From<&Ran> for CommandRow {
+    fn from(ran: &Ran) -> Self {
+        Self {
+            command: ran.command.clone(),
+            exit: ran.exit,
+            ms: ran.ms,
+            truncated: ran.truncated,
+        }
+    }
 }

@@ -259,7 +259,7 @@ pub enum NotStarted {
 #[derive(Debug, thiserror::Error)]
 pub enum ChildError {
     /// Nothing here can enforce a profile.
-    #[error("no sandbox on this machine: {}", reasons.join("; "))]
+    #[error("no sandbox on this machine: {}; it needs Linux 5.13 or newer, with Landlock switched on", reasons.join("; "))]
     NoSandbox {
         /// What was tried, and why it failed.
         reasons: Vec<String>,

@@ -10,7 +10,7 @@ use std::process::{ChildStderr, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::control::{self, Ended, News, Order};
@@ -19,7 +19,7 @@ use super::job::Job;
 use super::output::Stream;
 use super::watch::Watch;
 use super::{ChildError, Exit, Fence, NotStarted, Outcome, Spec, Stdin};
-use crate::sandbox::look::{Look, Seen};
+use crate::sandbox::look::Look;
 use crate::sandbox::{Mechanism, Profile, Support, sys};
 
 /// How long the shim has to put up the fence. It takes milliseconds; this is for a machine on its knees.
@@ -50,6 +50,14 @@ pub fn run(spec: &Spec<'_>) -> Result<Outcome, ChildError> {
 /// # Errors
 /// If the child could not be fenced in, or not even that be tried.
 pub fn spawn(spec: &Spec<'_>) -> Result<Child, ChildError> {
+    if spec.program.is_empty() {
+        return Err(ChildError::Unfit("there is no program to start".to_owned()));
+    }
+    enclose(spec)
+}
+
+/// Starts a child with the strongest mechanism there is; without a program, only the fence.
+fn enclose(spec: &Spec<'_>) -> Result<Child, ChildError> {
     check(spec)?;
     let (profile, mut watch) = match spec.fence {
         Fence::Profile(profile) => {
@@ -95,8 +103,7 @@ pub fn detect(shim: &Path) -> Support {
         let tried = File::open("/").map_err(ChildError::from).and_then(|root| {
             let mut spec = Spec::new(shim, "", root.as_fd(), Fence::Profile(&profile));
             spec.mechanism = Some(candidate);
-            spec.timeout = PATIENCE;
-            run(&spec)
+            enclose(&spec)?.finish(PATIENCE, MAX_GRACE)
         });
         match tried.map(|outcome| outcome.exit) {
             Ok(Exit::Code(0)) => {
@@ -150,7 +157,9 @@ impl Child {
     ///
     /// # Errors
     /// If the system fails us; everything was killed nevertheless.
-    pub fn kill_all(self) -> Result<Outcome, ChildError> {
+    pub fn kill_all(mut self) -> Result<Outcome, ChildError> {
+        // Stays open until then: the end of its input would make it end by itself, sometimes.
+        let _stdin = self.stdin.take();
         let mut outcome = self.finish(Duration::ZERO, Duration::ZERO)?;
         if outcome.exit == Exit::TimedOut {
             outcome.exit = Exit::Stopped;
@@ -374,6 +383,9 @@ impl End {
     }
 
     fn exit(self) -> Exit {
+        if self.ended.is_some_and(|ended| ended.swarm) {
+            return Exit::Swarmed;
+        }
         if self.timed_out {
             return Exit::TimedOut;
         }
@@ -384,7 +396,6 @@ impl End {
             return Exit::NotStarted(why);
         }
         match self.ended {
-            Some(ended) if ended.swarm => Exit::Swarmed,
             Some(ended) => {
                 let status =
                     <std::process::ExitStatus as std::os::unix::process::ExitStatusExt>::from_raw(
@@ -441,17 +452,13 @@ fn check(spec: &Spec<'_>) -> Result<(), ChildError> {
 
 /// What the fence can hold, for the shim; and what it can't, to be looked at afterwards.
 fn settle(profile: &Profile) -> Result<(Profile, Watch), ChildError> {
-    profile.check()?;
     let unfit = |(path, error): (PathBuf, io::Error)| {
         ChildError::Unfit(format!("make writable `{}`: {error}", path.display()))
     };
     let mut look = Look::default();
     let mut settled = profile.settled(&mut look).map_err(unfit)?;
     settled.check()?;
-    let watch = Watch::new(&settled, &mut look)?;
-    settled
-        .protect
-        .retain(|place| look.at(place) != Seen::Missing);
+    let watch = Watch::new(&mut settled, &mut look)?;
     Ok((settled, watch))
 }
 
@@ -558,8 +565,12 @@ fn welcome(child: &mut Child, spec: &Spec<'_>) -> Result<Option<String>, Failure
 
 /// Bytes as a file that has no name and goes away with its last reader.
 fn in_memory(bytes: &[u8]) -> io::Result<OwnedFd> {
-    let mut file = File::from(memfd_create("metier", MemfdFlags::CLOEXEC)?);
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let mut file = File::from(memfd_create("metier", flags)?);
     file.write_all(bytes)?;
     io::Seek::rewind(&mut file)?;
+    // A child that reads it could write to it otherwise, and use up memory that no limit counts.
+    let fixed = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL;
+    fcntl_add_seals(&file, fixed)?;
     Ok(file.into())
 }

@@ -71,6 +71,7 @@ impl Program {
         let facts = Facts {
             network: profile.network,
             shared_world: realm == Realm::Descendants,
+            memory_limited: profile.limits.memory.is_some(),
             signals_scoped: sys::landlock_version().is_ok_and(|version| version >= KNOWS_SIGNALS),
             pid: std::process::id(),
         };

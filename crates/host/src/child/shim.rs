@@ -12,9 +12,15 @@
 //! Without namespaces the first two are one, and what the program leaves behind is found by looking for it.
 //!
 //! There is no "die with your parent" on the shim itself: that signal follows the *thread* that started it, and threads
-//! of a pool come and go. The line to the parent does the same job. See [`control`].
+//! of a pool come and go. The line to the parent does the same job: when it is cut, everything ends.
 //!
-//! [`control`]: super::control
+//! A program that offers it calls [`main`] before anything else, when its first argument is `__exec`:
+//!
+//! ```no_run
+//! if std::env::args_os().nth(1).is_some_and(|word| word == "__exec") {
+//!     metier_host::child::shim::main();
+//! }
+//! ```
 
 #[cfg(target_os = "linux")]
 pub use linux::main;

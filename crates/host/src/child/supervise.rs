@@ -1,5 +1,6 @@
 //! The process that stays with a program until it and all it started are gone.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -170,18 +171,22 @@ fn children() -> Option<Vec<Pid>> {
 
 /// All living processes that descend from this one.
 fn descendants() -> Vec<Pid> {
-    let own = rustix::process::getpid().as_raw_nonzero().get();
-    let all: Vec<(i32, i32, bool)> = processes().filter_map(kin).collect();
-    let mut found = vec![own];
-    let mut next = 0;
-    while let Some(parent) = found.get(next).copied() {
-        let children = all.iter().filter(|(_, above, _)| *above == parent);
-        found.extend(children.map(|(pid, ..)| *pid));
-        next += 1;
+    let mut families: BTreeMap<i32, Vec<(i32, bool)>> = BTreeMap::new();
+    for (pid, parent, alive) in processes().filter_map(kin) {
+        families.entry(parent).or_default().push((pid, alive));
     }
-    let living = |pid: &i32| all.iter().any(|(other, _, alive)| other == pid && *alive);
-    let others = found.into_iter().skip(1).filter(living);
-    others.filter_map(Pid::from_raw).collect()
+    let mut living = Vec::new();
+    let mut parents = vec![rustix::process::getpid().as_raw_nonzero().get()];
+    while let Some(parent) = parents.pop() {
+        // Taken out, so that numbers which changed hands while the list was read can't lead in circles.
+        for (pid, alive) in families.remove(&parent).unwrap_or_default() {
+            parents.push(pid);
+            if alive {
+                living.extend(Pid::from_raw(pid));
+            }
+        }
+    }
+    living
 }
 
 /// A process, its parent, and whether it lives: from `number (name) state parent …`, where the name may contain anything.

@@ -40,49 +40,57 @@ struct Root {
 }
 
 impl Watch {
-    /// Notes how things are before the child starts.
-    pub(super) fn new(profile: &Profile, look: &mut Look) -> io::Result<Self> {
+    /// Notes how things are before the child starts. What is missing can't be fenced, and is taken out of the profile.
+    pub(super) fn new(profile: &mut Profile, look: &mut Look) -> io::Result<Self> {
         let mut watch = Self::default();
-        for place in &profile.protect {
-            if let Some(root) = profile.writable_above(place).filter(|root| root != place) {
-                watch.note(root, place, look)?;
+        let mut there = Vec::new();
+        for place in std::mem::take(&mut profile.protect) {
+            let missing = match profile.writable_above(&place) {
+                Some(root) if root != place => watch.note(root, &place, look)?,
+                _ => false,
+            };
+            if !missing {
+                there.push(place);
             }
         }
+        profile.protect = there;
         Ok(watch)
     }
 
-    fn note(&mut self, root: &Path, place: &Path, look: &mut Look) -> io::Result<()> {
-        let mut at = self.roots.iter().position(|other| other.path == root);
+    /// Whether it is missing.
+    fn note(&mut self, root: &Path, place: &Path, look: &mut Look) -> io::Result<bool> {
+        let names = place.strip_prefix(root).unwrap_or(Path::new(""));
         let mut below = root.to_owned();
-        for part in place.strip_prefix(root).unwrap_or(Path::new("")) {
+        for part in names {
             below.push(part);
-            let seen = look.at(&below);
-            if seen == Seen::Thing {
-                continue;
-            }
-            let at = match at {
-                Some(at) => at,
-                None => *at.insert(self.open(root)?),
-            };
-            let Some(root) = self.roots.get_mut(at) else {
-                continue;
-            };
-            let name = |path: &Path| {
-                path.strip_prefix(&root.path)
-                    .map(Path::to_owned)
-                    .unwrap_or_default()
-            };
-            if seen == Seen::Link {
-                let link = (name(&below), std::fs::read_link(&below)?.into_os_string());
-                if !root.links.contains(&link) {
-                    root.links.push(link);
+            match look.at(&below) {
+                Seen::Thing => {}
+                Seen::Missing => {
+                    self.root(root)?.missing.push(names.to_owned());
+                    return Ok(true);
                 }
-            } else {
-                root.missing.push(name(place));
+                Seen::Link => {
+                    let name = below.strip_prefix(root).unwrap_or(Path::new(""));
+                    let link = (
+                        name.to_owned(),
+                        std::fs::read_link(&below)?.into_os_string(),
+                    );
+                    let root = self.root(root)?;
+                    if !root.links.contains(&link) {
+                        root.links.push(link);
+                    }
+                    return Ok(false);
+                }
             }
-            return Ok(());
         }
-        Ok(())
+        Ok(false)
+    }
+
+    fn root(&mut self, path: &Path) -> io::Result<&mut Root> {
+        let known = self.roots.iter().position(|root| root.path == path);
+        let at = known.map_or_else(|| self.open(path), Ok)?;
+        let missing = || io::Error::other("a folder that was just opened");
+        self.roots.get_mut(at).ok_or_else(missing)
     }
 
     fn open(&mut self, root: &Path) -> io::Result<usize> {

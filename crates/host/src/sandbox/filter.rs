@@ -22,6 +22,8 @@ pub(crate) struct Facts {
     pub(crate) network: Network,
     /// Without namespaces, the user's other processes and files are within reach.
     pub(crate) shared_world: bool,
+    /// Memory that belongs to no process would escape a limit of it.
+    pub(crate) memory_limited: bool,
     /// Landlock from version 6 on keeps signals inside; before, the filter has to.
     pub(crate) signals_scoped: bool,
     /// The process the filter is for.
@@ -176,8 +178,14 @@ pub(crate) fn programs(facts: &Facts) -> Result<[BpfProgram; 2], BackendError> {
     sockets(&mut rules, facts.network)?;
     // Limits of others are theirs. Glibc asks for its own with 0.
     rules.insert(libc::SYS_prlimit64, vec![rule(&[(0, Dword, Ne, 0)])?]);
-    if facts.shared_world {
+    if facts.memory_limited {
+        rules.insert(libc::SYS_memfd_create, Vec::new());
+        rules.insert(libc::SYS_memfd_secret, Vec::new());
+    }
+    if facts.memory_limited || facts.shared_world {
         rules.extend(SHARED.iter().map(|call| (*call, Vec::new())));
+    }
+    if facts.shared_world {
         rules.extend(ATTRIBUTES.iter().map(|call| (*call, Vec::new())));
         // Without a name it is the descriptor that is meant.
         rules.insert(libc::SYS_utimensat, vec![rule(&[(1, Qword, Ne, 0)])?]);
@@ -321,6 +329,7 @@ mod tests {
         let facts = Facts {
             network: Network::None,
             shared_world: true,
+            memory_limited: false,
             signals_scoped: false,
             pid: std::process::id(),
         };

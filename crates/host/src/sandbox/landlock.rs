@@ -16,6 +16,7 @@ use landlock::{
     RulesetCreatedAttr, RulesetStatus, Scope, make_bitflags,
 };
 
+use super::look::exactly;
 use super::trouble::Trouble;
 use super::{Network, Profile};
 
@@ -79,18 +80,23 @@ pub(crate) fn restrict(plan: &Plan<'_>) -> Result<(), Trouble> {
 fn grant(rules: &mut Rules, plan: &Plan<'_>) -> Result<(), Trouble> {
     let profile = plan.profile;
     for device in DEVICES {
-        rules.allow(Path::new(device), device_rights(), Missing::Fine)?;
+        rules.allow(
+            Path::new(device),
+            device_rights(),
+            Missing::Fine,
+            Links::Followed,
+        )?;
     }
-    rules.allow(plan.extra_read, readable(), Missing::Fine)?;
+    rules.allow(plan.extra_read, readable(), Missing::Fine, Links::Followed)?;
     if let Some(path) = plan.extra_write {
-        rules.allow(path, writable(), Missing::Fine)?;
+        rules.allow(path, writable(), Missing::Fine, Links::Followed)?;
     }
     if plan.holes_mounted {
         for path in &profile.read {
-            rules.allow(path, readable(), Missing::Fine)?;
+            rules.allow(path, readable(), Missing::Fine, Links::Refused)?;
         }
         for path in &profile.write {
-            rules.allow(path, writable(), Missing::Wrong)?;
+            rules.allow(path, writable(), Missing::Wrong, Links::Refused)?;
         }
         return Ok(());
     }
@@ -147,6 +153,13 @@ enum Missing {
     Wrong,
 }
 
+/// What to make of a path with a link in it: those of the profile had theirs resolved.
+#[derive(Clone, Copy, PartialEq)]
+enum Links {
+    Followed,
+    Refused,
+}
+
 struct Rules(RulesetCreated);
 
 impl Rules {
@@ -155,12 +168,16 @@ impl Rules {
         path: &Path,
         rights: BitFlags<AccessFs>,
         missing: Missing,
+        links: Links,
     ) -> Result<(), Trouble> {
         let trouble = |error| Trouble::profile("allow", path, error);
-        let opened = File::options()
-            .read(true)
-            .custom_flags(libc::O_PATH | libc::O_CLOEXEC)
-            .open(path);
+        let opened = match links {
+            Links::Followed => File::options()
+                .read(true)
+                .custom_flags(libc::O_PATH | libc::O_CLOEXEC)
+                .open(path),
+            Links::Refused => exactly(path).map(File::from),
+        };
         let file = match opened {
             Ok(file) => file,
             Err(_) if missing == Missing::Fine => return Ok(()),
@@ -189,7 +206,7 @@ impl Rules {
         let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let inside = |hole: &&PathBuf| hole.starts_with(path) || hole.starts_with(&real);
         if !holes.iter().any(|hole| inside(&hole)) {
-            return self.allow(path, rights, missing);
+            return self.allow(path, rights, missing, Links::Refused);
         }
         if holes.contains(&real) || holes.iter().any(|hole| hole == path) {
             return Ok(());

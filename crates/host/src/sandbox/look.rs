@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, openat, openat2, statat};
 
 /// What is at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,5 +42,40 @@ impl Look {
             Ok(_) => Seen::Thing,
             Err(_) => Seen::Missing,
         }
+    }
+}
+
+/// Opens what is at a path whose links were resolved before. One that is there now was put there since, and is refused:
+/// another child may be at work in the same folder.
+pub(crate) fn exactly(path: &Path) -> std::io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).map_err(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_that_appears_on_the_way_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("real/inner")).unwrap();
+        std::os::unix::fs::symlink("real", root.join("link")).unwrap();
+        assert!(exactly(&root.join("real/inner")).is_ok());
+        assert!(exactly(&root.join("link/inner")).is_err());
+        assert!(exactly(&root.join("link")).is_err());
+    }
+
+    #[test]
+    fn a_look_tells_links_from_things() {
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("nowhere", folder.path().join("link")).unwrap();
+        let mut look = Look::default();
+        let mut seen = |name: &str| look.at(&folder.path().join(name));
+        assert_eq!(seen("link"), Seen::Link);
+        assert_eq!(seen("missing"), Seen::Missing);
+        assert_eq!(seen("missing/deeper"), Seen::Missing);
+        assert_eq!(look.at(Path::new("/")), Seen::Thing);
     }
 }

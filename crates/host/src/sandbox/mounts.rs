@@ -11,13 +11,13 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::CWD;
 use rustix::mount::{
     MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, mount, mount_bind,
     mount_change, move_mount, open_tree,
 };
 
 use super::Profile;
+use super::look::exactly;
 use super::sys;
 use super::trouble::Trouble;
 
@@ -40,7 +40,7 @@ pub(crate) fn arrange(profile: &Profile) -> Result<(), Trouble> {
         let copy = copy(path).map_err(|error| Trouble::profile("make writable", path, error))?;
         copies.push((path, copy));
     }
-    let root = copy_handle("/").map_err(machine)?;
+    let root = exactly(Path::new("/")).map_err(machine)?;
     sys::freeze_mounts(root.as_fd()).map_err(machine)?;
     for (path, copy) in &copies {
         put(copy, path).map_err(|error| Trouble::profile("make writable", path, error))?;
@@ -151,16 +151,12 @@ fn fill(path: &Path, flags: MountFlags, options: &str) -> io::Result<()> {
 fn copy(path: &Path) -> io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_EMPTY_PATH
         | OpenTreeFlags::AT_RECURSIVE;
-    open_tree(CWD, path, flags).map_err(Into::into)
-}
-
-/// The mount at `path`.
-fn copy_handle(path: &str) -> io::Result<OwnedFd> {
-    open_tree(CWD, path, OpenTreeFlags::OPEN_TREE_CLOEXEC).map_err(Into::into)
+    open_tree(exactly(path)?, "", flags).map_err(Into::into)
 }
 
 fn put(copy: &OwnedFd, path: &Path) -> io::Result<()> {
-    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_SYMLINKS;
-    move_mount(copy, "", CWD, path, flags).map_err(Into::into)
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(copy, "", exactly(path)?, "", flags).map_err(Into::into)
 }

@@ -49,6 +49,7 @@ impl World<'_> {
         let mut read = system_read(&self.path_folders(), self.around.home);
         read.extend(self.around.skill.map(Path::to_owned));
         let mut write = vec![self.scratch.path().to_owned()];
+        let mut repositories = Vec::new();
         for want in self.grant.allowed() {
             let Scope::Paths(pattern) = want.reach() else {
                 continue;
@@ -57,7 +58,10 @@ impl World<'_> {
                 Permission::FileRead => read.extend(self.places(&pattern, false)?),
                 Permission::FileWrite => write.extend(self.places(&pattern, true)?),
                 Permission::GitRead => read.extend(self.anchored(&pattern)),
-                Permission::GitWrite => write.extend(self.anchored(&pattern)),
+                Permission::GitWrite => {
+                    write.extend(self.anchored(&pattern));
+                    repositories.extend(self.anchored(&pattern));
+                }
                 _ => {}
             }
         }
@@ -65,6 +69,10 @@ impl World<'_> {
         for root in &write[1..] {
             protect.extend(protected_places(self.around.home, root));
         }
+        // Whoever may change a repository may make one; its hooks and settings stay out of reach.
+        let repositories: Vec<PathBuf> =
+            repositories.iter().map(|root| root.join(".git")).collect();
+        protect.retain(|place| !repositories.contains(place));
         Ok(Profile {
             read,
             write,

@@ -258,3 +258,39 @@ fn harmless_devices_work_and_no_others() {
         assert_eq!(out(&outcome), "4\n4", "{mechanism:?}: {outcome:?}");
     }
 }
+
+#[test]
+fn without_namespaces_nothing_new_is_made_beside_a_protected_place() {
+    // Landlock can't take a place out of a folder: the price is told in the documentation of `sandbox`.
+    let mut room = Room::new(Mechanism::Landlock);
+    room.file("work/AGENTS.md", "as it was");
+    room.file("work/src/old", "");
+    room.profile.protect = protected_places(None, &room.work());
+    let outcome = room.sh("echo new > src/new && echo made; echo new > new; cat AGENTS.md");
+    assert_eq!(out(&outcome), "made\nas it was", "{outcome:?}");
+    assert!(!room.work().join("new").exists());
+}
+
+#[test]
+fn shared_memory_is_the_child_s_own() {
+    let room = Room::new(Mechanism::Namespaces);
+    let outcome = room
+        .sh("ls /dev/shm; echo x > /dev/shm/metier-test-shared && cat /dev/shm/metier-test-shared");
+    assert_eq!(out(&outcome), "x", "{outcome:?}");
+    assert!(!std::path::Path::new("/dev/shm/metier-test-shared").exists());
+}
+
+#[test]
+fn a_workspace_in_shared_memory_is_a_workspace() {
+    let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
+        return;
+    };
+    let mut room = Room::new(Mechanism::Namespaces);
+    room.profile.write.push(folder.path().to_owned());
+    let outcome = room.sh(&format!(
+        "cd {} && echo x > y; ls /dev/shm",
+        folder.path().display()
+    ));
+    assert_eq!(out(&outcome), "", "{outcome:?}");
+    assert_eq!(fs::read_to_string(folder.path().join("y")).unwrap(), "x\n");
+}

@@ -15,9 +15,9 @@ fn processes_are_bounded() {
     for mechanism in BOTH {
         let mut room = Room::new(mechanism);
         room.profile.limits.processes = Some(20);
-        room.timeout = Duration::from_secs(5);
-        // The probe starts at most 4000, each of which only sleeps.
-        let outcome = room.probe(&["forks", "4000"]);
+        room.timeout = Duration::from_secs(20);
+        // The probe starts at most 1000, each of which only sleeps.
+        let outcome = room.probe(&["forks", "1000"]);
         let refused = out(&outcome).starts_with("refused after");
         assert!(
             refused || outcome.exit == Exit::Swarmed,
@@ -90,5 +90,18 @@ fn processor_time_and_open_files_are_bounded() {
         let outcome = room.sh("ulimit -n; ulimit -c; ulimit -t; exec sh -c 'while :; do :; done'");
         assert_eq!(out(&outcome), "50\n0\n1", "{outcome:?}");
         assert!(matches!(outcome.exit, Exit::Signal(9 | 24)), "{outcome:?}");
+    }
+}
+
+#[test]
+fn memory_that_no_limit_counts_can_not_be_had() {
+    for mechanism in BOTH {
+        let mut room = Room::new(mechanism);
+        assert_eq!(out(&room.probe(&["memfd"])), "allowed");
+        room.profile.limits.memory = Some(512 * MEGABYTE);
+        room.stdin = b"input".to_vec();
+        for call in ["memfd", "shm", "grow-input"] {
+            assert_eq!(out(&room.probe(&[call])), "EPERM", "{mechanism:?}: {call}");
+        }
     }
 }

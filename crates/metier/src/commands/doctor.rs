@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use metier_host::sandbox::Mechanism;
 use metier_model::{Severity, text::shell_word};
 use metier_runtime::{Inventory, Status};
 use metier_store::Store;
@@ -24,7 +25,7 @@ pub(crate) struct Args {}
 
 pub(crate) fn run(session: &Session<'_>, _args: &Args) -> Result<ExitCode, Failure> {
     let mut checks = configuration(session);
-    checks.extend([database(session), cache(session)]);
+    checks.extend([database(session), cache(session), sandbox()]);
     match session.inventory() {
         Ok(mut inventory) => {
             let screening = session.screening(&inventory.catalog);
@@ -107,6 +108,43 @@ fn database(session: &Session<'_>) -> Check {
         Ok(Some(_)) => check("database", "ok", path.display().to_string(), None),
         Ok(None) => check("database", "ok", "not needed yet".into(), None),
         Err(error) => check("database", "fail", error.to_string(), Some(error.hint())),
+    }
+}
+
+/// What keeps programs of skills in on this machine.
+fn sandbox() -> Check {
+    let support = std::env::current_exe().map(|shim| metier_host::child::detect(&shim));
+    let refused = "programs of skills are refused here, unless --unsandboxed is given";
+    match support {
+        Ok(support) => match support.mechanism {
+            Mechanism::Namespaces => check(
+                "sandbox",
+                "ok",
+                "namespaces, Landlock and seccomp".into(),
+                None,
+            ),
+            Mechanism::Landlock => check(
+                "sandbox",
+                "warn",
+                format!("Landlock and seccomp only: {}", support.missing.join("; ")),
+                Some(
+                    "allow unprivileged user namespaces; without them skills have no network"
+                        .into(),
+                ),
+            ),
+            Mechanism::None => check(
+                "sandbox",
+                "warn",
+                format!("none: {}", support.missing.join("; ")),
+                Some(refused.into()),
+            ),
+        },
+        Err(error) => check(
+            "sandbox",
+            "warn",
+            format!("can't be looked at: {error}"),
+            Some(refused.into()),
+        ),
     }
 }
 

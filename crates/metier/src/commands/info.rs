@@ -5,9 +5,11 @@ use std::process::ExitCode;
 use metier_catalog::FileEntry;
 use metier_model::{Manifest, Need, Severity};
 use metier_policy::ReasonKind;
-use metier_runtime::{Inventory, Skill, Status, scanning::Stance};
+use metier_runtime::{
+    Inventory, Skill, Status, permissions as asked, premises, render::Loaded, scanning::Stance,
+};
 use metier_scan::Report;
-use metier_wire::Info;
+use metier_wire::{Info, PermissionRow};
 
 use crate::{
     commands::{find, list::mark},
@@ -37,8 +39,17 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         .and_then(|(parsed, _)| parsed.manifest);
     let screening = session.screening(&inventory.catalog);
     screening.check_rules()?;
+    let mut permissions = Vec::new();
     let (report, digest) = match screening.snapshot(entry) {
-        Ok(held) => (screening.scan_held(entry, &held).0, Some(held.digest)),
+        Ok(held) => {
+            let limit = session.config.limits.max_skill_bytes;
+            if let Ok(loaded) = Loaded::new(entry, &held, limit) {
+                let request = asked::everything(&loaded, &session.config);
+                permissions =
+                    super::permissions::rows(session, &premises::identity(&loaded), &request)?;
+            }
+            (screening.scan_held(entry, &held).0, Some(held.digest))
+        }
         Err(error) => (unreadable(&error), None),
     };
     let known = screening.known(&report, digest);
@@ -62,10 +73,24 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         return Ok(ExitCode::FAILURE);
     };
     if session.output.is_json() {
-        let info = Info::new(&inventory, skill, manifest.as_ref(), &files, &report);
+        let info = Info::new(
+            &inventory,
+            skill,
+            manifest.as_ref(),
+            &files,
+            &report,
+            permissions,
+        );
         session.output.stream(|out| info.write(out))?;
     } else {
-        let about = page(&inventory, skill, manifest.as_ref(), &files, session.output);
+        let about = page(
+            &inventory,
+            skill,
+            manifest.as_ref(),
+            &files,
+            &permissions,
+            session.output,
+        );
         session.output.text(&about)?;
         session.output.text(&findings(&report, session.output))?;
     }
@@ -77,6 +102,7 @@ fn page(
     skill: &Skill,
     manifest: Option<&Manifest>,
     files: &[FileEntry],
+    permissions: &[PermissionRow],
     output: &Output,
 ) -> String {
     let entry = inventory.entry(skill);
@@ -127,6 +153,7 @@ fn page(
     if let Some(manifest) = manifest {
         about(&mut page, manifest);
         needs(&mut page, skill, manifest);
+        permitted(&mut page, permissions);
         rest(&mut page, manifest);
     }
     page.files(files);
@@ -423,6 +450,22 @@ const SHOWN: &[&str] = &[
     "unknown",
 ];
 
+/// What it asks to be permitted, and what was answered.
+fn permitted(page: &mut Page<'_>, permissions: &[PermissionRow]) {
+    if permissions.is_empty() {
+        return;
+    }
+    page.heading("what it asks to be permitted");
+    for row in permissions {
+        let sign = match row.state {
+            "allowed" => page.output.paint("✓", Tone::Good),
+            "denied" => page.output.paint("✗", Tone::Bad),
+            _ => "?".to_owned(),
+        };
+        page.line(&format!("    {sign} {}", one_line(&row.permission)));
+    }
+}
+
 fn rest(page: &mut Page<'_>, manifest: &Manifest) {
     let (tools, contract, code, triggers) = (
         &manifest.tools,
@@ -430,12 +473,6 @@ fn rest(page: &mut Page<'_>, manifest: &Manifest) {
         &manifest.code,
         &manifest.triggers,
     );
-    if !manifest.wants.is_empty() {
-        page.heading("what it asks to be permitted");
-        for want in &manifest.wants {
-            page.line(&format!("    ? {}", one_line(&want.to_string())));
-        }
-    }
     let before = page.text.len();
     page.words("pre-approve", &tools.preapprove);
     page.words("disallows", &tools.disallow);

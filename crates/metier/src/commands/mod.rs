@@ -3,6 +3,7 @@
 pub(crate) mod completions;
 pub(crate) mod compose;
 pub(crate) mod config;
+pub(crate) mod deps;
 pub(crate) mod doctor;
 pub(crate) mod exec;
 pub(crate) mod info;
@@ -13,6 +14,7 @@ mod overview;
 pub(crate) mod permissions;
 pub(crate) mod prompt;
 pub(crate) mod read;
+pub(crate) mod run;
 pub(crate) mod scan;
 pub(crate) mod show;
 pub(crate) mod trust;
@@ -47,6 +49,8 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(Command::Scan(args)) => scan::run(&open()?, args),
         Some(Command::Compose(args)) => compose::run(&open()?, args),
         Some(Command::Doctor(args)) => doctor::run(&open_anyway()?, args),
+        Some(Command::Run(args)) => run::run(&open()?, args),
+        Some(Command::Deps(args)) => deps::run(&open()?, args),
         Some(Command::Exec(args)) => exec::run(&open()?, args),
         Some(Command::Permissions(args)) => permissions::run(&open()?, args),
         Some(Command::Log(args)) => log::run(&open()?, args),

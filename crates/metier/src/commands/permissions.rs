@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use metier_model::{Want, text::shell_word};
 use metier_policy::{Asked, Identity, Request, Why, plain};
 use metier_runtime::{
-    desk::{Desk, Subject},
+    desk::{self, Subject},
     permissions as asked, premises,
     render::Loaded,
 };
@@ -54,18 +54,16 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     let held = screening
         .admit(&inventory.catalog, entry)
         .map_err(|refusal| refused(entry, &refusal))?;
-    let office = Office::open(session)?;
-    let desk = office.desk();
     let limit = session.config.limits.max_skill_bytes;
     let loaded =
         Loaded::new(entry, &held, limit).map_err(|error| super::show::failure(entry, &error))?;
-    let identity = premises::identity(&loaded);
     let request = asked::everything(&loaded, &session.config);
     let answer = match (&args.approve, &args.deny) {
         (Some(permissions), _) => Some((permissions, Answer::Allowed)),
         (_, Some(permissions)) => Some((permissions, Answer::Denied)),
         _ => None,
     };
+    let identity = premises::identity(&loaded);
     if let Some((permissions, answer)) = answer {
         let asked = chosen(&request, permissions)?;
         let place = entry.place.path();
@@ -74,9 +72,11 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             place: &place.to_string_lossy(),
             held: &held,
         };
-        desk.remember(&subject, &asked, answer, "command")?;
+        Office::open(session)?
+            .desk()
+            .remember(&subject, &asked, answer, "command")?;
     }
-    show(session, &desk, &identity, &request)
+    show(session, &identity, &request)
 }
 
 /// What was named, or everything that is asked for.
@@ -129,11 +129,16 @@ fn revoke(session: &Session<'_>, name: &str, permissions: &[String]) -> Result<E
 
 /// The permissions of a skill with what was decided about each.
 pub(super) fn rows(
-    desk: &Desk<'_>,
+    session: &Session<'_>,
     identity: &Identity,
     request: &Request,
 ) -> Result<Vec<PermissionRow>, Failure> {
-    let standing = desk.standing(identity, request)?;
+    let store = match &session.machine.database {
+        Some(database) => Store::open_existing(database)?,
+        None => None,
+    };
+    let (now, approved) = (&session.global.approve_skills, &session.config.approved);
+    let standing = desk::standing(store.as_ref(), identity, request, now, approved)?;
     let row = |(want, decision): (Want, metier_policy::Decision)| PermissionRow {
         permission: want.to_string(),
         state: match decision {
@@ -148,11 +153,10 @@ pub(super) fn rows(
 
 fn show(
     session: &Session<'_>,
-    desk: &Desk<'_>,
     identity: &Identity,
     request: &Request,
 ) -> Result<ExitCode, Failure> {
-    let rows = rows(desk, identity, request)?;
+    let rows = rows(session, identity, request)?;
     let output = session.output;
     if output.is_json() {
         output.document(&SkillPermissions {

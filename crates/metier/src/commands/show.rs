@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use metier_catalog::{Entry, Snapshot};
 use metier_model::{template::Piece, text::shell_word};
 use metier_runtime::{
-    activate::{self, Activation, ActivationError, Ran},
+    activate::{self, Activation, ActivationError},
     render::{self, Arguments, Here, Loaded, Nobody, RenderError},
 };
 use metier_wire::{CommandRow, ShowDocument};
@@ -53,19 +53,13 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         render::wrap(&entry.name(), &directory, &shown.rendered)
     };
     if session.output.is_json() {
-        let row = |ran: &Ran| CommandRow {
-            command: ran.command.clone(),
-            exit: ran.exit,
-            ms: ran.ms,
-            truncated: ran.truncated,
-        };
         session.output.document(&ShowDocument {
             name: &entry.name(),
             digest: held.digest.to_string(),
             content: &content,
             directory: &directory,
             resources: &shown.rendered.resources,
-            commands: shown.commands.iter().map(row).collect(),
+            commands: shown.commands.iter().map(CommandRow::from).collect(),
         })?;
     } else {
         session.output.content(&content)?;

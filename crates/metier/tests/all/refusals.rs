@@ -19,6 +19,7 @@ const WITH_VALUE: &[&str] = &[
     "--root",
     "--skills",
     "--skill-dir",
+    "--approve-skills",
     "--color",
 ];
 

@@ -1,0 +1,213 @@
+//! `metier deps`
+
+use std::{
+    io::{self, BufRead, IsTerminal, Write},
+    process::{Command, ExitCode},
+};
+
+use metier_model::{Installer, text::shell_word};
+use metier_policy::ReasonKind;
+use metier_runtime::Inventory;
+use metier_wire::{DepsDocument, InstallerRow};
+
+use crate::{
+    commands::find,
+    failure::Failure,
+    output::{Tone, one_line},
+    session::Session,
+};
+
+/// Show which programs a skill lacks and how to get them, or install one
+///
+/// Nothing is installed without being asked: --install shows the command, asks, runs that one installer with your rights, and
+/// looks again.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The skill
+    name: String,
+    /// Run an installer
+    #[arg(long)]
+    install: bool,
+    /// Which one, by its id, if there are several
+    #[arg(long, value_name = "ID", requires = "install")]
+    with: Option<String>,
+    /// Don't ask
+    #[arg(long, requires = "install")]
+    yes: bool,
+}
+
+pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+    let inventory = session.inventory()?;
+    let (missing, installers) = look(session, &inventory, &args.name)?;
+    if !args.install || missing.is_empty() {
+        return answer(session, &args.name, &missing, &installers);
+    }
+    let chosen = choose(args, &missing, &installers)?;
+    let command = chosen.command().unwrap_or_default();
+    if !args.yes && !agreed(&command, session.output.is_json())? {
+        return Err(
+            Failure::unmet("not-agreed", format!("`{command}` was not run")).skill(&args.name),
+        );
+    }
+    // The command is ours, not the skill's: its words were checked one by one when the manifest was read.
+    let mut words = command
+        .split_whitespace()
+        .map(|word| word.trim_matches('\''));
+    let program = words.next().unwrap_or_default();
+    let status = Command::new(program)
+        .args(words)
+        .stdout(io::stderr())
+        .status()
+        .map_err(|error| {
+            Failure::unmet(
+                "installer",
+                format!("`{program}` can't be started: {error}"),
+            )
+            .skill(&args.name)
+            .hint(format!(
+                "install `{program}` first, or see the other ways: metier deps {}",
+                shell_word(&args.name)
+            ))
+        })?;
+    if !status.success() {
+        return Err(
+            Failure::unmet("installer", format!("`{command}` failed: {status}")).skill(&args.name),
+        );
+    }
+    let inventory = session.inventory()?;
+    let (missing, installers) = look(session, &inventory, &args.name)?;
+    answer(session, &args.name, &missing, &installers)
+}
+
+/// What is missing, and the installers that fit, both as they are now.
+fn look(
+    session: &Session<'_>,
+    inventory: &Inventory,
+    name: &str,
+) -> Result<(Vec<String>, Vec<Installer>), Failure> {
+    let skill = find(session, inventory, name)?;
+    let is_program = |kind| matches!(kind, ReasonKind::Bin | ReasonKind::AnyBin);
+    let reasons = skill
+        .reasons
+        .iter()
+        .filter(|reason| is_program(reason.kind));
+    let missing = reasons.map(|reason| reason.name.to_string()).collect();
+    let card = inventory.entry(skill).card.as_ref();
+    let installers = card.map(|card| card.installers.clone()).unwrap_or_default();
+    let runnable = installers
+        .into_iter()
+        .filter(|installer| installer.command().is_some());
+    Ok((missing, runnable.collect()))
+}
+
+/// The one that was named, or the only one that brings what is missing.
+fn choose<'a>(
+    args: &Args,
+    missing: &[String],
+    installers: &'a [Installer],
+) -> Result<&'a Installer, Failure> {
+    let wanted = |installer: &&Installer| match &args.with {
+        Some(id) => *installer.id == **id,
+        None => {
+            installer.bins.is_empty()
+                || installer
+                    .bins
+                    .iter()
+                    .any(|bin| missing.iter().any(|name| name.contains(&**bin)))
+        }
+    };
+    let fits: Vec<&Installer> = installers.iter().filter(wanted).collect();
+    match fits.as_slice() {
+        [one] => Ok(one),
+        [] => Err(Failure::unmet(
+            "no-installer",
+            format!(
+                "skill `{}` names no installer for {}",
+                args.name,
+                missing.join(", ")
+            ),
+        )
+        .skill(&args.name)
+        .hint("install it the way you install programs, and put it on PATH")),
+        several => {
+            let ids: Vec<&str> = several.iter().map(|installer| &*installer.id).collect();
+            Err(
+                Failure::unmet("several-installers", "there are several ways to install it")
+                    .skill(&args.name)
+                    .hint(format!(
+                        "choose one: metier deps {} --install --with {}",
+                        shell_word(&args.name),
+                        ids.join("|")
+                    )),
+            )
+        }
+    }
+}
+
+/// Shows the command and asks. Without a terminal nobody agrees.
+fn agreed(command: &str, json: bool) -> Result<bool, Failure> {
+    if json || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+        return Err(Failure::unmet(
+            "not-agreed",
+            format!("`{command}` needs your word, and there is no terminal"),
+        )
+        .hint("run it yourself, or add --yes"));
+    }
+    let mut talk = io::stderr().lock();
+    write!(talk, "Run `{}`? [y/N] ", one_line(command))?;
+    talk.flush()?;
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line)?;
+    Ok(matches!(line.trim(), "y" | "yes"))
+}
+
+fn answer(
+    session: &Session<'_>,
+    name: &str,
+    missing: &[String],
+    installers: &[Installer],
+) -> Result<ExitCode, Failure> {
+    let rows: Vec<InstallerRow> = installers
+        .iter()
+        .map(|installer| InstallerRow {
+            id: installer.id.to_string(),
+            command: installer.command().unwrap_or_default(),
+            brings: installer.bins.iter().map(ToString::to_string).collect(),
+        })
+        .collect();
+    let code = ExitCode::from(u8::from(!missing.is_empty()));
+    let output = session.output;
+    if output.is_json() {
+        output.document(&DepsDocument {
+            name,
+            missing,
+            installers: rows,
+        })?;
+        return Ok(code);
+    }
+    let mut text = String::new();
+    for program in missing {
+        text.push_str(&format!(
+            "{} {}\n",
+            output.paint("✗", Tone::Bad),
+            one_line(program)
+        ));
+    }
+    if missing.is_empty() {
+        text.push_str(&format!(
+            "{} {} lacks no program\n",
+            output.paint("✓", Tone::Good),
+            one_line(name)
+        ));
+    } else {
+        for row in &rows {
+            text.push_str(&format!(
+                "    {}  {}\n",
+                one_line(&row.id),
+                one_line(&row.command)
+            ));
+        }
+    }
+    output.text(&text)?;
+    Ok(code)
+}
