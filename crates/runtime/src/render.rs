@@ -182,7 +182,10 @@ where
     let mut taken = arguments.text.is_empty();
     for piece in pieces {
         match piece {
-            Piece::Command(command) => body.push_str(&runner.run(command, &values)?),
+            Piece::Command(command) => {
+                taken |= command.takes_arguments();
+                body.push_str(&runner.run(command, &values)?);
+            }
             Piece::Read { path, source } => {
                 body.push_str(&file(skill, path, source, here.reads).map_err(RenderError::Read)?);
             }

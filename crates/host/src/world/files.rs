@@ -150,8 +150,8 @@ pub(super) fn runner(
         .unwrap_or_default();
     let known = INTERPRETERS.iter().find(|(known, _)| *known == ending);
     let words: Vec<OsString> = match known {
+        _ if &head[..read] == b"#!" => shebang(file).map_err(failed)?,
         Some((_, words)) => words.iter().map(OsString::from).collect(),
-        None if &head[..read] == b"#!" => shebang(file).map_err(failed)?,
         None => {
             return Err(failed(io::Error::other(
                 "it is neither executable nor a script of a known kind",

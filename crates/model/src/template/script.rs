@@ -230,6 +230,20 @@ impl Script {
     }
 }
 
+impl Command<'_> {
+    /// Whether an argument is put beside it: then it was taken, and need not be told again.
+    #[must_use]
+    pub fn takes_arguments(&self) -> bool {
+        match &self.script {
+            Script::Ready(recipe) => {
+                let mut slots = recipe.slots.iter();
+                slots.any(|slot| !matches!(slot.carries, Carries::Variable(_)))
+            }
+            Script::Refused(_) => true,
+        }
+    }
+}
+
 impl Recipe {
     /// The script with one reference for each placeholder, not yet quoted; [`Recipe::line`] reads it.
     #[must_use]
