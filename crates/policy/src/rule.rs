@@ -3,7 +3,7 @@
 //! Nothing is granted silently. A permission is allowed when somebody who may decide (a person, or the user's own
 //! configuration) allowed it for exactly these bytes; one *no* outweighs every *yes*; what nobody answered is a question.
 
-use metier_model::{Digest, Source, Want};
+use metier_model::{Digest, Permission, Scope, Source, Want};
 
 use crate::{
     Decision,
@@ -46,7 +46,15 @@ pub enum Ruling {
 #[must_use]
 pub fn decide(want: &Want, answers: &[Answer]) -> Decision {
     let denied = |answer: &&Answer| answer.decision == Decision::Deny && answer.want.covers(want);
-    let allowed = |answer: &&Answer| answer.decision == Decision::Allow && answer.want.covers(want);
+    // Variables in general are those without secrets: a value is handed out only to whom it was named.
+    let named = |answer: &Answer| {
+        want.permission != Permission::EnvRead
+            || want.scope == Scope::All
+            || answer.want.scope != Scope::All
+    };
+    let allowed = |answer: &&Answer| {
+        answer.decision == Decision::Allow && answer.want.covers(want) && named(answer)
+    };
     if answers.iter().any(|answer| denied(&answer)) {
         Decision::Deny
     } else if answers.iter().any(|answer| allowed(&answer)) {
@@ -89,4 +97,36 @@ pub fn rule(identity: Identity, request: &Request, answers: &[Answer], terms: Te
         said(Decision::Deny).collect(),
         terms,
     )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_handed_out_only_to_whom_it_was_named() {
+        let check = |want: &str, said: &str, decision: Decision, expected: Decision| {
+            let (want, said): (Want, Want) = (want.parse().unwrap(), said.parse().unwrap());
+            let answers = [Answer {
+                want: said,
+                decision,
+            }];
+            assert_eq!(decide(&want, &answers), expected, "{want}: {answers:?}");
+        };
+        check("env:read(KEY)", "env:read", Decision::Allow, Decision::Ask);
+        check("env:read(KEY)", "env:read", Decision::Deny, Decision::Deny);
+        check(
+            "env:read(KEY)",
+            "env:read(KEY)",
+            Decision::Allow,
+            Decision::Allow,
+        );
+        check("env:read", "env:read", Decision::Allow, Decision::Allow);
+        check(
+            "env:write(KEY)",
+            "env:write",
+            Decision::Allow,
+            Decision::Allow,
+        );
+    }
 }
