@@ -81,7 +81,9 @@ impl<'a> Worker<'a> {
                 ms,
                 sandbox: None,
             },
-            Err(error @ WorldError::Never { .. }) => refused(error.to_string()),
+            Err(error @ (WorldError::Never { .. } | WorldError::Link(_))) => {
+                refused(error.to_string())
+            }
             Err(error) => Went {
                 outcome: Some(Outcome::Error),
                 reason: Some(error.to_string()),

@@ -31,6 +31,8 @@ use super::address::{Kind, kind};
 pub struct Hosts {
     scopes: Vec<Scope>,
     any: bool,
+    /// What was denied inside of that.
+    denied: Vec<Scope>,
 }
 
 #[derive(Debug, Clone)]
@@ -73,6 +75,12 @@ pub enum Refusal {
     /// No scope names the host.
     #[error("`{host}` is not an approved host; approve `net:fetch({host})` to allow it")]
     NotApproved {
+        /// The host.
+        host: String,
+    },
+    /// The user denied it, whatever else was approved.
+    #[error("`{host}` was denied")]
+    Denied {
         /// The host.
         host: String,
     },
@@ -125,6 +133,7 @@ impl Refusal {
     pub fn code(&self) -> &'static str {
         match self {
             Self::NotApproved { .. } => "host-not-approved",
+            Self::Denied { .. } => "host-denied",
             Self::Port { .. } => "port-not-approved",
             Self::NotPublic { .. } => "address-not-public",
             Self::Metadata { .. } => "metadata-address",
@@ -159,7 +168,21 @@ impl Hosts {
         let any = any || wanted.len() < scopes.len();
         let scopes: Result<Vec<Scope>, ScopeError> =
             wanted.into_iter().map(|text| Scope::parse(text)).collect();
-        scopes.map(|scopes| Self { scopes, any })
+        scopes.map(|scopes| Self {
+            scopes,
+            any,
+            denied: Vec::new(),
+        })
+    }
+
+    /// The same without these, on every port unless they name one; an empty scope is all of it.
+    pub fn without(self, denied: &[String]) -> Result<Self, ScopeError> {
+        if denied.iter().any(String::is_empty) {
+            return Ok(Self::default());
+        }
+        let denied: Result<Vec<Scope>, ScopeError> =
+            denied.iter().map(|text| Scope::parse(text)).collect();
+        denied.map(|denied| Self { denied, ..self })
     }
 
     /// Whether `host` may be spoken to on `port`, as far as can be told without looking up its addresses.
@@ -170,6 +193,11 @@ impl Hosts {
         let leads = address.map(kind);
         if leads == Some(Kind::Metadata) || METADATA_NAMES.contains(&shown.as_str()) {
             return Err(Refusal::Metadata { host: shown });
+        }
+        let is_denied =
+            |scope: &Scope| scope.name.is(host) && scope.port.is_none_or(|own| own == port);
+        if self.denied.iter().any(is_denied) {
+            return Err(Refusal::Denied { host: shown });
         }
         let mut named = self
             .scopes

@@ -428,3 +428,29 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_was_denied_inside_of_what_was_approved_is_not_admitted() {
+    let without = |approved: &str, denied: &str| {
+        let hosts = Hosts::new(&[approved.to_owned()], false).unwrap();
+        hosts.without(&[denied.to_owned()]).unwrap()
+    };
+    let some = without("*.a.io", "evil.a.io");
+    check(&some, "https://evil.a.io/", "host-denied");
+    check(&some, "https://EVIL.A.IO/", "host-denied");
+    check(&some, "https://fine.a.io/", "*.a.io");
+    check(
+        &without("*", "evil.a.io"),
+        "https://evil.a.io/",
+        "host-denied",
+    );
+    check(
+        &without("*.a.io", "*.b.a.io"),
+        "https://x.b.a.io/",
+        "host-denied",
+    );
+    let port = without("127.0.0.1", "127.0.0.1:81");
+    check(&port, "http://127.0.0.1:81/", "host-denied");
+    check(&port, "http://127.0.0.1:82/", "127.0.0.1");
+    check(&without("a.io", ""), "https://a.io/", "host-not-approved");
+}

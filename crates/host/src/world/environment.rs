@@ -90,6 +90,10 @@ impl World<'_> {
                 && want.scope != metier_model::Scope::All
                 && want.scope.names(name)
         });
-        named && !is_hazardous(OsStr::new(name)) && !variables::is_loader(name)
+        let denied = self.grant.denied().iter().any(|want| {
+            want.permission == Permission::EnvRead
+                && (want.scope == metier_model::Scope::All || want.scope.names(name))
+        });
+        named && !denied && !is_hazardous(OsStr::new(name)) && !variables::is_loader(name)
     }
 }

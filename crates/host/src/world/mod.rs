@@ -83,6 +83,9 @@ pub enum WorldError {
         /// `read` or `written`.
         what: &'static str,
     },
+    /// What was approved is the name of a link, and leads elsewhere.
+    #[error("{} is a link: approve the place that it leads to", .0.display())]
+    Link(PathBuf),
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     File {

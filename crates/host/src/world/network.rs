@@ -36,7 +36,10 @@ impl World<'_> {
                 scope => scopes.push(scope.to_string()),
             }
         }
-        Ok(Hosts::new(&scopes, any)?)
+        let denied = self.grant.denied().iter();
+        let denied = denied.filter(|want| want.permission == Permission::NetFetch);
+        let denied: Vec<String> = denied.map(|want| want.scope.to_string()).collect();
+        Ok(Hosts::new(&scopes, any)?.without(&denied)?)
     }
 
     /// Makes a request for the skill.

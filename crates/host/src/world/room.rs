@@ -57,9 +57,9 @@ impl World<'_> {
             match want.permission {
                 Permission::FileRead => read.extend(self.places(&pattern, false)?),
                 Permission::FileWrite => write.extend(self.places(&pattern, true)?),
-                Permission::GitRead => read.extend(self.anchored(&pattern)),
+                Permission::GitRead => read.extend(self.straight(&pattern)?),
                 Permission::GitWrite => {
-                    write.extend(self.anchored(&pattern));
+                    write.extend(self.straight(&pattern)?);
                     repositories.extend(self.anchored(&pattern));
                 }
                 _ => {}
@@ -67,8 +67,9 @@ impl World<'_> {
         }
         let mut protect = self.around.own.to_vec();
         for root in &write[1..] {
-            protect.extend(protected_places(self.around.home, root));
+            protect.extend(self.obeyed(root));
         }
+        protect.extend(self.refused(Permission::FileWrite));
         // Whoever may change a repository may make one; its hooks and settings stay out of reach.
         let repositories: Vec<PathBuf> =
             repositories.iter().map(|root| root.join(".git")).collect();
@@ -90,28 +91,61 @@ impl World<'_> {
     /// What no permission opens for reading.
     pub(super) fn denied(&self) -> Vec<PathBuf> {
         let keys = self.around.home.map(credential_places).unwrap_or_default();
+        keys.into_iter()
+            .chain(self.around.own.to_vec())
+            .chain(self.refused(Permission::FileRead))
+            .collect()
+    }
+
+    /// What the user denied, though it lies inside of what the user allowed. Of a pattern, the whole folder.
+    fn refused(&self, permission: Permission) -> Vec<PathBuf> {
         let denied = self.grant.denied().iter();
-        let denied = denied.filter(|want| want.permission == Permission::FileRead);
-        let denied = denied.filter_map(|want: &Want| match want.reach() {
+        let denied = denied.filter(|want| want.permission == permission);
+        let places = denied.filter_map(|want: &Want| match want.reach() {
             Scope::Paths(pattern) => self.anchored(&pattern),
             _ => None,
         });
-        keys.into_iter()
-            .chain(self.around.own.to_vec())
-            .chain(denied)
-            .collect()
+        places.collect()
     }
 
     /// What no permission opens for writing.
     pub(super) fn untouchable(&self, path: &Path) -> Vec<PathBuf> {
         let mut places = self.denied();
-        let roots = path.ancestors().skip(1).filter(|root| {
-            root.starts_with(&self.grant.terms().project) || self.around.home == Some(root)
-        });
-        for root in roots {
-            places.extend(protected_places(self.around.home, root));
-        }
+        places.extend(self.obeyed(path));
         places
+    }
+
+    /// What others obey in a folder, and in those of the user's above it: `.git` alone is a folder like any other, and its
+    /// hooks are known by what lies above.
+    fn obeyed(&self, path: &Path) -> Vec<PathBuf> {
+        let folders = path
+            .ancestors()
+            .filter(|folder| (*folder == path || self.is_users(folder)) && !folder.is_file());
+        let places = folders.flat_map(|folder| protected_places(self.around.home, folder));
+        places.collect()
+    }
+
+    /// Whether it is the project, the home, or below one of them.
+    fn is_users(&self, path: &Path) -> bool {
+        let terms = self.grant.terms();
+        let home = terms.home.as_ref();
+        path.starts_with(&terms.project) || home.is_some_and(|home| path.starts_with(home))
+    }
+
+    /// The fixed part of a pattern, if no link is on the way: what people were asked about is the name, and a project could
+    /// make it lead anywhere.
+    fn straight(&self, pattern: &PathPattern) -> Result<Option<PathBuf>, WorldError> {
+        let Some(path) = self.anchored(pattern) else {
+            return Ok(None);
+        };
+        let is_link = |path: &&Path| {
+            let found = path.symlink_metadata();
+            self.is_users(path) && found.is_ok_and(|found| found.is_symlink())
+        };
+        match path.ancestors().find(is_link) {
+            Some(link) => Err(WorldError::Link(link.to_owned())),
+            None => Ok(Some(path)),
+        }
     }
 
     /// The fixed part of a pattern on this machine.
@@ -131,9 +165,20 @@ impl World<'_> {
     /// The files and folders that a pattern opens for a child. A folder that is to be written and isn't there is made; a
     /// pattern with names to be matched opens the files that match today.
     fn places(&self, pattern: &PathPattern, to_write: bool) -> Result<Vec<PathBuf>, WorldError> {
-        let Some(base) = self.anchored(pattern) else {
+        let Some(base) = self.straight(pattern)? else {
             return Ok(Vec::new());
         };
+        if to_write
+            && self
+                .obeyed(&base)
+                .iter()
+                .any(|place| base.starts_with(place))
+        {
+            return Err(WorldError::Never {
+                path: base,
+                what: "written",
+            });
+        }
         let failed = |source: io::Error| WorldError::File {
             path: base.clone(),
             source,
