@@ -11,9 +11,10 @@ use metier_runtime::Inventory;
 use metier_wire::{DepsDocument, InstallerRow};
 
 use crate::{
-    commands::find,
+    commands::{find, find_usable},
     failure::Failure,
     output::{Tone, one_line},
+    screening::refused,
     session::Session,
 };
 
@@ -38,6 +39,15 @@ pub(crate) struct Args {
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
+    if args.install {
+        // A skill that nobody trusts, or that is dangerous, has no say in what is installed.
+        let entry = inventory.entry(find_usable(session, &inventory, &args.name)?);
+        let screening = session.screening(&inventory.catalog);
+        screening.check_rules()?;
+        screening
+            .admit(&inventory.catalog, entry)
+            .map_err(|refusal| refused(entry, &refusal))?;
+    }
     let (missing, installers) = look(session, &inventory, &args.name)?;
     if !args.install || missing.is_empty() {
         return answer(session, &args.name, &missing, &installers);
