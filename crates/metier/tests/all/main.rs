@@ -5,6 +5,10 @@
     reason = "a test that can't go on says so by panicking"
 )]
 
+mod authority;
+mod doors;
+mod places;
 mod refusals;
 mod screening;
 mod spec;
+mod stage;

@@ -1,0 +1,351 @@
+//! Every door is seen to be shut: each act, each permission and each command that acts is refused here, by name.
+//!
+//! The list of acts does not compile without an example of each; permissions come from their own list; commands come from
+//! `metier --help`, and one that is neither among those that only look nor among those that are refused here is an error.
+
+use std::{cell::Cell, collections::BTreeSet, path::Path, time::Duration};
+
+use metier_catalog::Snapshot;
+use metier_host::world::Surroundings;
+use metier_model::{Digest, Permission, Source};
+use metier_policy::{
+    Act, Asked, Fetch, Git, Grant, Headless, Identity, Line, Meter, Rates, Request, Terms, Why,
+};
+use metier_runtime::{
+    Redactor,
+    desk::{Desk, Subject},
+    worker::{Failed, Worker},
+};
+use metier_store::{Decision, Store};
+use metier_testkit::{Context, Output};
+
+use crate::stage::{Stage, field};
+
+/// One example of every act. The match has no wildcard: a new act does not compile without a line here.
+macro_rules! acts {
+    ($($name:literal: $pattern:pat => $example:expr;)*) => {
+        fn name(act: &Act) -> &'static str {
+            match act { $($pattern => $name,)* }
+        }
+
+        fn examples() -> Vec<Act> {
+            vec![$($example),*]
+        }
+    };
+}
+
+acts! {
+    "read a file": Act::ReadFile(_) => Act::ReadFile("/etc/hostname".into());
+    "write a file": Act::WriteFile { .. } => Act::WriteFile { path: "/tmp/x".into(), content: b"x".to_vec() };
+    "run a line": Act::Line(_) => Act::Line(Line {
+        text: "id".into(),
+        commands: Some(vec![vec![Some("id".into())]]),
+        script: "id".into(),
+        parameters: Vec::new(),
+    });
+    "run a script": Act::Script { .. } => Act::Script { path: "scripts/do.sh".into(), arguments: Vec::new() };
+    "send a request": Act::Fetch(_) => Act::Fetch(Fetch {
+        method: "GET".into(),
+        url: "http://127.0.0.1:1/".into(),
+        host: "127.0.0.1".into(),
+        port: 1,
+        headers: Vec::new(),
+        body: Vec::new(),
+    });
+    "read a variable": Act::ReadVariable(_) => Act::ReadVariable("HOME".into());
+    "set a variable": Act::SetVariable(_) => Act::SetVariable("MODE".into());
+    "read a repository": Act::ReadRepository(_) => Act::ReadRepository(git("log"));
+    "change a repository": Act::WriteRepository(_) => Act::WriteRepository(git("commit"));
+    "call a model": Act::CallModel(_) => Act::CallModel("small".into());
+    "invoke a skill": Act::InvokeSkill(_) => Act::InvokeSkill("other".into());
+}
+
+fn git(word: &str) -> Git {
+    Git {
+        repository: "/tmp".into(),
+        arguments: vec![word.into()],
+    }
+}
+
+/// What is granted in turn, so that an act is seen to be refused whatever else was granted.
+const ELSEWHERE: [&str; 10] = [
+    "file:read(/nowhere/**)",
+    "file:write(/nowhere/**)",
+    "shell:exec(nothing)",
+    "net:fetch(nowhere.invalid)",
+    "llm:call(none)",
+    "git:read(/nowhere)",
+    "git:write(/nowhere)",
+    "env:read(NOTHING)",
+    "env:write(NOTHING)",
+    "skill:invoke(nobody)",
+];
+
+#[test]
+fn every_act_is_refused_without_its_permission_and_written_down() {
+    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let store = Store::open(&context.home().join("doors.db")).unwrap();
+    let digest = Digest([1; 32]);
+    let held = Snapshot {
+        files: Vec::new(),
+        digest,
+    };
+    let identity = Identity {
+        skill: "a".into(),
+        source: Source::User,
+        digest,
+    };
+    let desk = Desk {
+        store: &store,
+        approver: &Headless,
+        approved_now: &["a".to_owned()],
+        approved: &[],
+        terms: terms(&context.work()),
+        clock: &|| std::time::SystemTime::UNIX_EPOCH,
+        meter: Meter::default(),
+        session: "s".into(),
+        once: Cell::new(0),
+    };
+    let subject = Subject {
+        identity: &identity,
+        place: "/",
+        held: &held,
+    };
+    let asked = ELSEWHERE.map(|want| Asked {
+        want: want.parse().unwrap(),
+        why: Why::Declared,
+    });
+    let grant: Box<Grant> = desk.grant(&subject, &Request::new(asked)).unwrap();
+    let work = context.work();
+    let around = Surroundings {
+        shim: Path::new("/nonexistent"),
+        skill: None,
+        work: &work,
+        home: None,
+        path: None,
+        common: &[],
+        named: &[],
+        own: &[],
+        temporary: &work,
+        unsandboxed: false,
+    };
+    let worker = Worker::new(&desk, &grant, around, Redactor::default()).unwrap();
+    let mut seen = BTreeSet::new();
+    for act in examples() {
+        let refused = worker.act(&act);
+        assert!(
+            matches!(&refused, Err(Failed::Refused(refusal)) if refusal.needed.is_some()),
+            "to {}: {refused:?}",
+            name(&act)
+        );
+        let receipts = worker.receipts();
+        let receipt = receipts.last().unwrap();
+        assert_eq!(receipt.entry.decision, Decision::Refused, "{}", name(&act));
+        assert_eq!(receipt.entry.act, act.permission().as_str());
+        seen.insert(name(&act));
+    }
+    assert_eq!(seen.len(), examples().len(), "an example stands twice");
+}
+
+fn terms(project: &Path) -> Terms {
+    Terms {
+        rates: Rates {
+            shell_exec: 100,
+            net_fetch: 100,
+            llm_call: 100,
+        },
+        shell_timeout: Duration::from_secs(1),
+        fetch_timeout: Duration::from_secs(1),
+        prefixes: None,
+        project: project.to_owned(),
+        home: None,
+    }
+}
+
+#[test]
+fn every_permission_is_refused_by_the_program_until_somebody_gives_it() {
+    for permission in Permission::ALL {
+        let stage = Stage::new();
+        let asked = ["shell:exec(scripts/*)", permission.as_str()];
+        stage.scripted("a", &asked, "echo x >marker; echo ran\n");
+        let refused = stage.run(&["exec", "a", "scripts/do.sh"]);
+        assert_eq!(refused.code, 1, "{permission}: {}", refused.snapshot());
+        assert!(
+            refused
+                .stderr
+                .lines()
+                .any(|line| line.trim() == permission.as_str()),
+            "{permission}: {}",
+            refused.snapshot()
+        );
+        assert!(!refused.stdout.contains("ran"), "{permission}");
+        let receipts = stage.receipts();
+        let own = |receipt: &&serde_json::Value| field(receipt, "act") == permission.as_str();
+        let own: Vec<_> = receipts.iter().filter(own).collect();
+        assert!(
+            !own.is_empty(),
+            "{permission} left no receipt: {receipts:?}"
+        );
+        assert!(
+            own.iter()
+                .all(|receipt| field(receipt, "decision") == "refused")
+        );
+    }
+}
+
+/// Commands that never let a skill do anything. Each is run on a skill that would tell.
+const LOOKS: &[(&str, &[&str])] = &[
+    ("list", &["list", "--all", "--scan", "--json"]),
+    ("info", &["info", "trap"]),
+    ("validate", &["validate", "skills"]),
+    ("prompt", &["prompt", "--mode", "full"]),
+    ("read", &["read", "trap", "SKILL.md"]),
+    ("scan", &["scan", "skills", "--fail-on", "never"]),
+    ("compose", &["compose", "trap"]),
+    ("doctor", &["doctor"]),
+    ("log", &["log"]),
+    ("trust", &["trust", "--list"]),
+    ("config", &["config"]),
+    ("completions", &["completions", "bash"]),
+    ("man", &["man"]),
+];
+
+/// Commands that act, each with a way in which it is refused.
+type Refused = fn(&Stage) -> Output;
+const ACTS: &[(&str, Refused)] = &[
+    ("show", |stage| stage.run(&["show", "trap"])),
+    ("run", |stage| stage.run(&["run", "trap", "--dry-run"])),
+    ("exec", |stage| {
+        stage.run(&["exec", "trap", "scripts/do.sh"])
+    }),
+    ("permissions", |stage| {
+        stage.run(&["permissions", "trap", "--approve", "everything"])
+    }),
+    ("deps", |stage| stage.run(&["deps", "trap", "--install"])),
+];
+
+/// A skill that leaves a mark wherever it gets the chance, and whose installer does so too.
+fn trap(stage: &Stage, folder: &str) {
+    let mark = stage.context.path("marker");
+    let mark = mark.display();
+    let front = "allowed-tools: [Bash]\nmetadata:\n  openclaw:\n    requires: {bins: [absent-program]}\n    \
+                 install:\n      - {id: npm, kind: npm, package: absent, bins: [absent-program]}\n";
+    stage.skill_in(
+        folder,
+        "trap",
+        front,
+        &format!("!touch {mark}\n\n!`touch {mark}`\n\n```!\ntouch {mark}\n```\n"),
+    );
+    stage.context.write(
+        &format!("{folder}/trap/scripts/do.sh"),
+        format!("#!/bin/sh\ntouch {mark}\n"),
+    );
+    stage
+        .context
+        .bin("npm", &format!("#!/bin/sh\ntouch {mark}\n"));
+}
+
+#[test]
+fn every_command_either_looks_or_is_refused_here() {
+    let help = Context::new(env!("CARGO_BIN_EXE_metier")).run(&["--help"]);
+    let below = help.stdout.lines().skip_while(|line| *line != "Commands:");
+    let lines = below.skip(1).take_while(|line| line.starts_with(' '));
+    let names: BTreeSet<&str> = lines
+        .filter_map(|line| line.strip_prefix("  "))
+        .filter(|line| !line.starts_with(' '))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .collect();
+    let looks = LOOKS.iter().map(|(name, _)| *name);
+    let known: BTreeSet<&str> = looks.chain(ACTS.iter().map(|(name, _)| *name)).collect();
+    assert_eq!(
+        names, known,
+        "a command belongs into LOOKS or, with a refusal, into ACTS"
+    );
+}
+
+#[test]
+fn what_only_looks_runs_nothing() {
+    let stage = Stage::new();
+    trap(&stage, "skills");
+    for (name, arguments) in LOOKS {
+        let output = stage.run(arguments);
+        assert!(output.code < 2, "{name}: {}", output.snapshot());
+        assert!(!stage.has("marker"), "`metier {name}` ran something");
+    }
+    assert!(stage.run(&[]).code < 2, "the overview");
+    assert!(!stage.has("marker"), "the overview ran something");
+    let off = stage.run(&["show", "trap", "--no-exec"]);
+    assert_eq!(off.code, 0, "{}", off.snapshot());
+    assert!(off.stdout.contains("!touch"), "{}", off.snapshot());
+    assert!(!stage.has("marker"));
+    assert!(
+        stage.receipts().is_empty(),
+        "who only looks leaves no receipt"
+    );
+    let able = stage.show("trap", &[]);
+    assert_eq!(able.code, 1, "outside of its folder: {}", able.snapshot());
+    assert_eq!(stage.receipts().len(), 1, "the trap would have gone off");
+}
+
+#[test]
+fn every_command_that_acts_is_refused() {
+    for (name, refused) in ACTS {
+        let stage = Stage::new();
+        trap(&stage, "skills");
+        let output = refused(&stage);
+        assert_ne!(output.code, 0, "{name}: {}", output.snapshot());
+        assert!(
+            output.stderr.contains("error: "),
+            "{name}: {}",
+            output.snapshot()
+        );
+        assert!(!stage.has("marker"), "{name} acted");
+    }
+}
+
+/// In a folder that nobody trusts nobody is asked either: there, no flag and no configuration helps.
+#[test]
+fn an_untrusted_project_acts_through_no_command() {
+    let stage = Stage::new();
+    stage.context.dir(".git");
+    trap(&stage, ".agents/skills");
+    stage.context.write(
+        "~/.config/metier/config.toml",
+        "[skills]\napproved = [\"trap\", \"project:trap\"]\n",
+    );
+    let tries: &[&[&str]] = &[
+        &["--approve-skills", "trap", "show", "trap"],
+        &["--approve-skills", "trap", "run", "trap", "--dry-run"],
+        &["--approve-skills", "trap", "exec", "trap", "scripts/do.sh"],
+        &[
+            "--approve-skills",
+            "trap",
+            "--unsandboxed",
+            "exec",
+            "trap",
+            "scripts/do.sh",
+        ],
+        &["permissions", "trap", "--approve"],
+        &["deps", "trap", "--install", "--yes"],
+    ];
+    for arguments in tries {
+        let output = stage.context.run(arguments);
+        assert_eq!(output.code, 1, "{arguments:?}: {}", output.snapshot());
+        assert!(
+            output.stderr.contains("is blocked") && output.stderr.contains("metier trust"),
+            "{arguments:?}: {}",
+            output.snapshot()
+        );
+        assert!(!stage.has("marker"), "{arguments:?}");
+    }
+    let answers = stage.context.run(&["permissions", "--json"]).stdout;
+    assert!(!answers.contains("trap"), "{answers}");
+    assert_eq!(stage.context.run(&["trust"]).code, 0);
+    let output = stage.context.run(&["deps", "trap", "--install", "--yes"]);
+    assert!(
+        stage.has("marker"),
+        "trusted, it is done: {}",
+        output.snapshot()
+    );
+}

@@ -1,0 +1,126 @@
+//! The stage on which skills misbehave: a closed room, the machine's own programs, and a scanner that blocks nothing.
+//!
+//! What the scanner says is tested elsewhere. Here it is told to let everything through, so that only permissions and the
+//! fence are left between a skill and the machine.
+
+use std::{env, ffi::OsString, fs, path::Path};
+
+use metier_testkit::{Context, Output};
+use serde_json::Value;
+
+/// A skill that runs `scripts/do.sh`, and nothing else.
+pub(crate) const RUNS: &str = "Run scripts/do.sh.\n";
+
+/// A machine with nothing on it but the system's programs.
+pub(crate) struct Stage {
+    pub(crate) context: Context,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        let mut context = Context::new(env!("CARGO_BIN_EXE_metier"));
+        let mut path = OsString::from(context.path("$BIN/x").parent().unwrap());
+        path.push(":/usr/local/bin:/usr/bin:/bin");
+        context
+            .env("PATH", path)
+            .env("METIER_SKILLS_SECURITY_BLOCK_CRITICAL", "false");
+        Self { context }
+    }
+
+    /// Writes a skill below `skills/`; `front` is what its manifest says besides its name.
+    pub(crate) fn skill(&self, name: &str, front: &str, body: &str) {
+        self.skill_in("skills", name, front, body);
+    }
+
+    pub(crate) fn skill_in(&self, folder: &str, name: &str, front: &str, body: &str) {
+        self.context.write(
+            &format!("{folder}/{name}/SKILL.md"),
+            format!("---\nname: {name}\ndescription: Does {name}.\n{front}---\n{body}"),
+        );
+    }
+
+    /// A skill with a script that asks for these permissions.
+    pub(crate) fn scripted(&self, name: &str, permissions: &[&str], script: &str) {
+        let list = serde_json::to_string(permissions).unwrap();
+        self.skill(name, &format!("permissions: {list}\n"), RUNS);
+        self.context.write(
+            &format!("skills/{name}/scripts/do.sh"),
+            format!("#!/bin/sh\n{script}"),
+        );
+    }
+
+    /// Runs the program on the skills of this stage.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        let all: Vec<&str> = ["--root", "skills"]
+            .iter()
+            .chain(arguments)
+            .copied()
+            .collect();
+        self.context.run(&all)
+    }
+
+    /// Runs the script of a skill that was approved for this run.
+    pub(crate) fn exec(&self, name: &str, arguments: &[&str]) -> Output {
+        let head = ["--approve-skills", name, "exec", name, "scripts/do.sh"];
+        let all: Vec<&str> = head.iter().chain(arguments).copied().collect();
+        self.run(&all)
+    }
+
+    /// Renders a skill that was approved for this run.
+    pub(crate) fn show(&self, name: &str, arguments: &[&str]) -> Output {
+        let head = ["--approve-skills", name, "show", name, "--raw", "--"];
+        let all: Vec<&str> = head.iter().chain(arguments).copied().collect();
+        self.run(&all)
+    }
+
+    /// What was written down, the newest first. The chain must be whole.
+    pub(crate) fn receipts(&self) -> Vec<Value> {
+        let output = self
+            .context
+            .run(&["log", "--json", "--verify", "--limit", "0"]);
+        assert_eq!(output.code, 0, "{}", output.snapshot());
+        let log: Value = serde_json::from_str(&output.stdout).unwrap();
+        assert_eq!(log["whole"], true, "{log}");
+        log["receipts"].as_array().unwrap().clone()
+    }
+
+    /// Whether a file or folder is there, below the working folder.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.context.path(name).symlink_metadata().is_ok()
+    }
+}
+
+/// The field of a receipt.
+pub(crate) fn field<'a>(receipt: &'a Value, name: &str) -> &'a str {
+    receipt[name].as_str().unwrap_or_default()
+}
+
+/// Every byte below a folder, with the names of the files: what a thief of the disk would find.
+pub(crate) fn bytes_below(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    let Ok(entries) = fs::read_dir(folder) else {
+        return found;
+    };
+    for entry in entries.flatten() {
+        let (path, kind) = (entry.path(), entry.file_type().unwrap());
+        if kind.is_dir() {
+            found.extend(bytes_below(&path));
+        } else if kind.is_file() {
+            found.push((path.display().to_string(), fs::read(&path).unwrap()));
+        }
+    }
+    found
+}
+
+/// Whether bytes hold a text.
+pub(crate) fn holds(bytes: &[u8], text: &str) -> bool {
+    bytes
+        .windows(text.len())
+        .any(|window| window == text.as_bytes())
+}
+
+/// A program of this machine, by its name; tests that need one say so when it is missing.
+pub(crate) fn has_program(name: &str) -> bool {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).any(|folder| folder.join(name).is_file())
+}
