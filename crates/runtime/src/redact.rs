@@ -1,54 +1,154 @@
 //! Secrets that a child was given don't come back: not in its output, not in a receipt, not in an error.
 //!
-//! Known values are found as they are, and as base64, hex and percent-encoding make them. A secret that a program cuts into
-//! pieces or encodes in its own way is not found; that is why it is given to as few programs as possible.
+//! Known values are found as they are, and as percent-encoding, hex and base64 make them, in capitals or not, in one line or
+//! broken into many. A text is looked at in three ways, each of which remembers where its bytes come from. A secret that a
+//! program cuts into pieces or encodes in its own way is not found; that is why it is given to as few programs as possible.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, ops::Range};
 
 /// Values that must not be seen, with the names that stand in their place.
 #[derive(Clone, Default)]
 pub struct Redactor {
-    /// What to look for, the longest first, and the name of the variable that holds it.
-    spellings: Vec<(String, String)>,
+    secrets: Vec<Secret>,
+}
+
+#[derive(Clone)]
+struct Secret {
+    name: String,
+    value: Vec<u8>,
+    hex: Vec<u8>,
+    base64: Vec<Vec<u8>>,
 }
 
 /// Shorter values are words of the language, and would be found everywhere.
 const SHORTEST: usize = 6;
 
+/// Lines of a longer value, such as those of a private key, are secrets of their own from this length on.
+const SHORTEST_LINE: usize = 16;
+
 impl Redactor {
     /// Hides these values; each comes with the name of its variable.
     pub fn new<'a>(secrets: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let mut spellings = Vec::new();
+        let mut all = Vec::new();
         for (name, value) in secrets {
             let value = value.trim();
-            if value.len() < SHORTEST {
-                continue;
-            }
-            let mut known = vec![value.to_owned(), hex(value), percent(value)];
-            known.extend(base64(value));
-            known.dedup();
-            spellings.extend(known.into_iter().map(|text| (text, name.to_owned())));
+            let lines = value.lines().map(str::trim);
+            let lines = lines.filter(|line| line.len() >= SHORTEST_LINE && *line != value);
+            let values = std::iter::once(value).chain(lines);
+            let values = values.filter(|value| value.len() >= SHORTEST);
+            all.extend(values.map(|value| Secret {
+                name: name.to_owned(),
+                value: value.into(),
+                hex: hex(value).into(),
+                base64: base64(value),
+            }));
         }
-        spellings.sort_by(|(a, _), (b, _)| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        Self { spellings }
+        // The longest first, so that it is named where another is a part of it.
+        all.sort_by(|one, other| other.value.len().cmp(&one.value.len()));
+        Self { secrets: all }
     }
 
     /// The text without the values.
     #[must_use]
     pub fn clean(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for (spelling, name) in &self.spellings {
-            if text.contains(spelling) {
-                text = text.replace(spelling, &format!("[redacted {name}]"));
-            }
+        if self.secrets.is_empty() {
+            return text.to_owned();
         }
-        text
+        let (plain, digits, letters) = (View::decoded(text), View::hex(text), View::base64(text));
+        let mut found: Vec<(Range<usize>, &str)> = Vec::new();
+        for secret in &self.secrets {
+            let spelled = secret.base64.iter().flat_map(|form| letters.find(form));
+            let places = plain.find(&secret.value);
+            let places = places.into_iter().chain(digits.find(&secret.hex));
+            found.extend(places.chain(spelled).map(|place| (place, &*secret.name)));
+        }
+        // Stable: of two that begin at the same place the longer value comes first.
+        found.sort_by_key(|(place, _)| place.start);
+        let mut out = Vec::with_capacity(text.len());
+        let mut at = 0;
+        for (place, name) in found {
+            if place.start >= at {
+                out.extend(&text.as_bytes()[at..place.start]);
+                out.extend(format!("[redacted {name}]").bytes());
+            }
+            at = at.max(place.end);
+        }
+        out.extend(&text.as_bytes()[at..]);
+        String::from_utf8_lossy(&out).into_owned()
     }
 }
 
 impl std::fmt::Debug for Redactor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Redactor({} spellings)", self.spellings.len())
+        write!(f, "Redactor({} values)", self.secrets.len())
+    }
+}
+
+/// A text, read in some way.
+#[derive(Default)]
+struct View {
+    bytes: Vec<u8>,
+    /// Where in the text each byte stands.
+    places: Vec<Range<usize>>,
+}
+
+impl View {
+    /// As it is, with `%2F` read as what it stands for.
+    fn decoded(text: &str) -> Self {
+        let bytes = text.as_bytes();
+        let digit = |at: usize| char::from(*bytes.get(at)?).to_digit(16);
+        let mut view = Self::default();
+        let mut at = 0;
+        while let Some(byte) = bytes.get(at) {
+            let escaped = (*byte == b'%').then(|| Some(digit(at + 1)? * 16 + digit(at + 2)?));
+            let escaped = escaped.flatten().and_then(|code| u8::try_from(code).ok());
+            let length = if escaped.is_some() { 3 } else { 1 };
+            view.bytes.push(escaped.unwrap_or(*byte));
+            view.places.push(at..at + length);
+            at += length;
+        }
+        view
+    }
+
+    /// Small letters, without what stands between the bytes of a dump.
+    fn hex(text: &str) -> Self {
+        let between = |byte: u8| byte.is_ascii_whitespace() || b":,%\\xX".contains(&byte);
+        Self::of(text, between, |byte| byte.to_ascii_lowercase())
+    }
+
+    /// Without the breaks of lines, and in one of the two alphabets.
+    fn base64(text: &str) -> Self {
+        let common = |byte| match byte {
+            b'-' => b'+',
+            b'_' => b'/',
+            byte => byte,
+        };
+        Self::of(text, |byte: u8| byte.is_ascii_whitespace(), common)
+    }
+
+    fn of(text: &str, left_out: impl Fn(u8) -> bool, read: impl Fn(u8) -> u8) -> Self {
+        let mut view = Self::default();
+        for (at, byte) in text
+            .bytes()
+            .enumerate()
+            .filter(|(_, byte)| !left_out(*byte))
+        {
+            view.bytes.push(read(byte));
+            view.places.push(at..at + 1);
+        }
+        view
+    }
+
+    /// Where in the text something begins and ends, each time that it is there.
+    fn find(&self, wanted: &[u8]) -> Vec<Range<usize>> {
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        let windows = self.bytes.windows(wanted.len()).enumerate();
+        let found = windows.filter(|(_, window)| *window == wanted);
+        let whole =
+            found.map(|(at, _)| self.places[at].start..self.places[at + wanted.len() - 1].end);
+        whole.collect()
     }
 }
 
@@ -60,42 +160,21 @@ fn hex(text: &str) -> String {
     })
 }
 
-fn percent(text: &str) -> String {
-    text.bytes().fold(String::new(), |mut out, byte| {
-        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            write!(out, "%{byte:02X}").ok();
-        }
-        out
-    })
-}
-
 /// How the value looks inside of base64, wherever in the encoded text it begins: three ways, without the letters that its
 /// neighbours decide.
-fn base64(text: &str) -> Vec<String> {
+fn base64(text: &str) -> Vec<Vec<u8>> {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let spell = |shift: usize| {
         let bytes: Vec<u8> = std::iter::repeat_n(0, shift).chain(text.bytes()).collect();
         let whole = bytes.chunks_exact(3).flat_map(|three| {
             let bits = u32::from(three[0]) << 16 | u32::from(three[1]) << 8 | u32::from(three[2]);
-            [18, 12, 6, 0].map(|at| char::from(LETTERS[(bits >> at & 63) as usize]))
+            [18, 12, 6, 0].map(|at| LETTERS[(bits >> at & 63) as usize])
         });
         let skip = [0, 2, 3][shift];
-        whole.skip(skip).collect::<String>()
+        whole.skip(skip).collect::<Vec<u8>>()
     };
-    let mut out: Vec<String> = (0..3)
-        .map(spell)
-        .filter(|text| text.len() >= SHORTEST)
-        .collect();
-    let url: Vec<String> = out
-        .iter()
-        .map(|text| text.replace('+', "-").replace('/', "_"))
-        .collect();
-    out.extend(url);
-    out.sort();
-    out.dedup();
-    out
+    let forms = (0..3).map(spell);
+    forms.filter(|form| form.len() >= SHORTEST).collect()
 }
 
 #[cfg(test)]
@@ -112,6 +191,13 @@ mod tests {
             "Y2FuYXJ5Lytz ZWNyZXQ9OQ== Y2FuYXJ5LytzZWNyZXQ9OQ==",
             "eGNhbmFyeS8rc2VjcmV0PTk=",
             "eHhjYW5hcnkvK3NlY3JldD05",
+            "Y2FuYXJ5\n  LytzZWNy\r\nZXQ9OQ==",
+            "Y2FuYXJ5LytzZWNyZXQ9OQ".replace('/', "_").as_str(),
+            "63616E6172792F2B7365637265743D39",
+            "63 61 6e 61 72 79 2f 2b\n73 65 63 72 65 74 3d 39",
+            "\\x63\\x61\\x6e\\x61\\x72\\x79\\x2f\\x2b\\x73\\x65\\x63\\x72\\x65\\x74\\x3d\\x39",
+            "canary%2f%2bsecret%3d9",
+            "%63%61%6e%61%72%79%2f%2b%73%65%63%72%65%74%3d%39",
         ] {
             let clean = redactor.clean(text);
             assert!(clean.contains("[redacted API_KEY]"), "{text} → {clean}");
@@ -122,5 +208,23 @@ mod tests {
             "abc",
             "too short to be told from a word"
         );
+    }
+
+    #[test]
+    fn what_is_not_secret_stays_as_it_is() {
+        let redactor = Redactor::new([
+            ("A", "first-secret"),
+            ("B", "secret"),
+            ("KEY", "-- x --\nabcdefghijklmnopqrst\n"),
+        ]);
+        let check = |text: &str, expected: &str| assert_eq!(redactor.clean(text), expected);
+        check("ä %zz % 100%", "ä %zz % 100%");
+        check(
+            "a first-secret, a secret.",
+            "a [redacted A], a [redacted B].",
+        );
+        check("ßfirst-secretßsecretß", "ß[redacted A]ß[redacted B]ß");
+        check("secretsecret", "[redacted B][redacted B]");
+        check("> abcdefghijklmnopqrst <", "> [redacted KEY] <");
     }
 }
