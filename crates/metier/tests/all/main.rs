@@ -10,5 +10,6 @@ mod doors;
 mod places;
 mod refusals;
 mod screening;
+mod secrets;
 mod spec;
 mod stage;
