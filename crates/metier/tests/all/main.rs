@@ -5,8 +5,10 @@
     reason = "a test that can't go on says so by panicking"
 )]
 
+mod answers;
 mod authority;
 mod doors;
+mod lines;
 mod places;
 mod refusals;
 mod screening;

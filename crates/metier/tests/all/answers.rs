@@ -1,0 +1,303 @@
+//! Answers: given to these bytes, from this source, and by nobody but the user.
+
+use std::{fs, thread};
+
+use metier_testkit::Output;
+
+use crate::stage::{Stage, field};
+
+const GREETS: &str = "!echo hello $ARGUMENTS\n";
+
+/// Whether it ran; if not, it must be because nobody had approved it.
+#[track_caller]
+fn ran(output: &Output) -> bool {
+    if output.code == 0 {
+        assert!(output.stdout.contains("hello"), "{}", output.snapshot());
+        return true;
+    }
+    assert!(
+        output.code == 1
+            && !output.stdout.contains("hello")
+            && output.stderr.contains("permission"),
+        "{}",
+        output.snapshot()
+    );
+    false
+}
+
+#[test]
+fn an_answer_is_for_one_source() {
+    let stage = Stage::new();
+    stage.skill_in("one", "greet", "", GREETS);
+    stage.skill_in("two", "greet", "", GREETS);
+    let run = |root: &str, rest: &[&str]| stage.context.run(&[&["--root", root], rest].concat());
+    assert_eq!(
+        run("user=one", &["permissions", "greet", "--approve"]).code,
+        0
+    );
+    assert!(ran(&run("user=one", &["show", "greet"])));
+    for other in ["project=two", "extra=two", "inline=two", "project=one"] {
+        assert!(!ran(&run(other, &["show", "greet"])), "{other}");
+    }
+    // The same bytes, the same source, another folder: the same skill.
+    assert!(ran(&run("user=two", &["show", "greet"])));
+}
+
+#[test]
+fn an_answer_is_for_these_bytes() {
+    let stage = Stage::new();
+    stage.skill("greet", "", GREETS);
+    stage.context.write("skills/greet/notes.txt", "one\n");
+    let show = || stage.run(&["show", "greet"]);
+    assert_eq!(stage.run(&["permissions", "greet", "--approve"]).code, 0);
+    assert!(ran(&show()));
+    let time = fs::metadata(stage.context.path("skills/greet/notes.txt"))
+        .unwrap()
+        .modified()
+        .unwrap();
+    // Same length, same time: only the bytes tell.
+    stage.context.write("skills/greet/notes.txt", "two\n");
+    let file = fs::File::options()
+        .write(true)
+        .open(stage.context.path("skills/greet/notes.txt"))
+        .unwrap();
+    file.set_modified(time).unwrap();
+    let changed = show();
+    assert!(!ran(&changed));
+    assert!(
+        changed.stderr.contains("it is not what was approved on"),
+        "{}",
+        changed.snapshot()
+    );
+    assert!(
+        changed.stderr.contains("file changed: notes.txt"),
+        "{}",
+        changed.snapshot()
+    );
+    stage.context.write("skills/greet/more.sh", "echo\n");
+    assert!(show().stderr.contains("new file: more.sh"));
+    fs::remove_file(stage.context.path("skills/greet/more.sh")).unwrap();
+    stage.context.write("skills/greet/notes.txt", "one\n");
+    assert!(ran(&show()), "the bytes that were approved still are");
+}
+
+/// Whatever else says yes.
+#[test]
+fn a_no_outweighs_every_yes() {
+    let stage = Stage::new();
+    stage.skill("greet", "", GREETS);
+    let digest = {
+        let list: serde_json::Value =
+            serde_json::from_str(&stage.run(&["info", "greet", "--json"]).stdout).unwrap();
+        list["digest"].as_str().unwrap().to_owned()
+    };
+    stage.context.write(
+        "yes.toml",
+        format!("[skills]\napproved = [\"greet\", \"project:greet\", \"greet@{digest}\"]\n"),
+    );
+    let yes = [
+        "--config",
+        "yes.toml",
+        "--approve-skills",
+        "greet",
+        "show",
+        "greet",
+    ];
+    assert!(ran(&stage.run(&yes)));
+    assert_eq!(stage.run(&["permissions", "greet", "--approve"]).code, 0);
+    assert_eq!(stage.run(&["permissions", "greet", "--deny"]).code, 0);
+    let refused = stage.run(&yes);
+    assert!(!ran(&refused));
+    assert!(
+        refused.stderr.contains("permission was denied"),
+        "{}",
+        refused.snapshot()
+    );
+    assert_eq!(field(&stage.receipts()[0], "decision"), "refused");
+    assert_eq!(stage.run(&["permissions", "greet", "--revoke"]).code, 0);
+    assert!(ran(&stage.run(&yes)));
+}
+
+/// A declaration is a ceiling: approving the skill gives it what it asked for and no more.
+#[test]
+fn approving_a_skill_approves_its_request_only() {
+    let stage = Stage::new();
+    let asked = "permissions: [\"shell:exec(echo *)\"]\n";
+    stage.skill("greet", asked, "!echo hello\n!cat /etc/hostname\n");
+    stage
+        .context
+        .write("yes.toml", "[skills]\napproved = [\"greet\"]\n");
+    for arguments in [
+        &["--approve-skills", "greet", "show", "greet"][..],
+        &["--config", "yes.toml", "show", "greet"],
+    ] {
+        let output = stage.run(arguments);
+        assert_eq!(output.code, 1, "{}", output.snapshot());
+        assert!(
+            output.stderr.contains("shell:exec(cat /etc/hostname)"),
+            "{}",
+            output.snapshot()
+        );
+    }
+    stage
+        .context
+        .write("skills/greet/scripts/do.sh", "#!/bin/sh\necho hello\n");
+    let script = stage.exec("greet", &[]);
+    assert_eq!(script.code, 1, "{}", script.snapshot());
+    assert!(
+        script.stderr.contains("shell:exec"),
+        "{}",
+        script.snapshot()
+    );
+}
+
+/// Two at once: both see the same answer, both are written down, and the chain stays whole.
+#[test]
+fn runs_at_the_same_time_don_t_disturb_each_other() {
+    let stage = Stage::new();
+    stage.skill("greet", "", GREETS);
+    assert_eq!(stage.run(&["permissions", "greet", "--approve"]).code, 0);
+    let outputs: Vec<Output> = thread::scope(|scope| {
+        let runs: Vec<_> = (0..6)
+            .map(|at| {
+                let stage = &stage;
+                scope.spawn(move || match at {
+                    3 => stage.run(&["permissions", "greet", "--json"]),
+                    _ => stage.run(&["show", "greet", "--raw"]),
+                })
+            })
+            .collect();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    });
+    for output in &outputs {
+        assert_eq!(output.code, 0, "{}", output.snapshot());
+    }
+    let receipts = stage.receipts();
+    assert_eq!(receipts.len(), 5, "{receipts:?}");
+    assert!(
+        receipts
+            .iter()
+            .all(|receipt| field(receipt, "outcome") == "ok")
+    );
+}
+
+/// A project speaks for itself only: its configuration may forbid, and allows nothing.
+#[test]
+fn a_project_s_configuration_allows_nothing() {
+    let stage = Stage::new();
+    stage.context.dir(".git");
+    stage.skill_in(".agents/skills", "greet", "", GREETS);
+    stage.skill_in(
+        ".agents/skills",
+        "slow",
+        "",
+        "!echo start; sleep 4; echo hello\n",
+    );
+    let context = &stage.context;
+    assert_eq!(context.run(&["trust"]).code, 0);
+    context.write(
+        ".metier/config.toml",
+        "[skills]\napproved = [\"greet\", \"slow\"]\nunsandboxed = true\n\
+         [skills.entries.greet]\napi_key = \"x\"\n[skills.entries.greet.env]\nPATH = \"/tmp\"\nEVIL = \"1\"\n\
+         [skills.security]\nallowed_command_prefixes = [\"echo\", \"sleep\", \"sh\"]\nblock_critical = false\n\
+         scan_on_load = false\non_command_error = \"inline\"\n\
+         [skills.limits]\nshell_exec_timeout = 600\nmax_shell_exec_per_turn = 9999\n",
+    );
+    assert!(
+        !ran(&context.run(&["show", "greet"])),
+        "it can't approve itself"
+    );
+    assert!(
+        !context
+            .run(&["permissions", "greet"])
+            .stdout
+            .contains("EVIL")
+    );
+    // The user's limits hold, whatever the project writes.
+    context.write(
+        "~/.config/metier/config.toml",
+        "[skills]\napproved = [\"slow\"]\n[skills.limits]\nshell_exec_timeout = 1\nmax_shell_exec_per_turn = 1\n",
+    );
+    let slow = context.run(&["show", "slow"]);
+    assert_eq!(slow.code, 1, "{}", slow.snapshot());
+    assert!(slow.stderr.contains("took too long"), "{}", slow.snapshot());
+    assert!(
+        !slow.stdout.contains("start"),
+        "an error of its own is not put in its place"
+    );
+    // And prefixes are those that both allow.
+    context.write(
+        "~/.config/metier/config.toml",
+        "[skills]\napproved = [\"greet\"]\n[skills.security]\nallowed_command_prefixes = [\"git\"]\n",
+    );
+    let prefix = context.run(&["show", "greet"]);
+    assert_eq!(prefix.code, 1, "{}", prefix.snapshot());
+    assert!(
+        prefix.stderr.contains("allowed_command_prefixes"),
+        "{}",
+        prefix.snapshot()
+    );
+    // What it may do is forbid.
+    context.write(
+        "~/.config/metier/config.toml",
+        "[skills]\napproved = [\"greet\"]\n",
+    );
+    context.write(
+        ".metier/config.toml",
+        "[skills.entries.greet]\nenabled = false\n",
+    );
+    let off = context.run(&["show", "greet"]);
+    assert!(
+        off.code == 1 && off.stderr.contains("switched off"),
+        "{}",
+        off.snapshot()
+    );
+}
+
+/// Variables of the environment that look like settings are the user's; a skill's children can't set them for the next run.
+#[test]
+fn a_skill_does_not_raise_its_own_rate() {
+    let mut stage = Stage::new();
+    stage.skill("many", "", "!echo hello\n!echo two\n!echo three\n");
+    stage
+        .context
+        .env("METIER_SKILLS_LIMITS_MAX_SHELL_EXEC_PER_TURN", "2");
+    let output = stage.run(&["--approve-skills", "many", "show", "many"]);
+    assert_eq!(output.code, 1, "{}", output.snapshot());
+    assert!(
+        output.stderr.contains("2 times in this turn"),
+        "{}",
+        output.snapshot()
+    );
+    assert_eq!(field(&stage.receipts()[0], "decision"), "refused");
+}
+
+/// Nobody edits the past: a changed or removed receipt is seen.
+#[test]
+fn a_changed_receipt_is_seen() {
+    let stage = Stage::new();
+    stage.skill("greet", "", GREETS);
+    for _ in 0..2 {
+        assert!(ran(&stage.run(&[
+            "--approve-skills",
+            "greet",
+            "show",
+            "greet"
+        ])));
+    }
+    assert_eq!(stage.receipts().len(), 2);
+    let file = stage.context.path("~/.local/share/metier/metier.db");
+    let mut bytes = fs::read(&file).unwrap();
+    let mut changed = 0;
+    let detail = b"echo hello $ARGUMENTS";
+    for at in 0..bytes.len() - detail.len() {
+        if &bytes[at..at + detail.len()] == detail {
+            bytes[at + 5] = b'H';
+            changed += 1;
+        }
+    }
+    assert!(changed > 0, "the log is kept elsewhere: change it there");
+    fs::write(&file, bytes).unwrap();
+    let verified = stage.context.run(&["log", "--verify"]);
+    assert_eq!(verified.code, 1, "{}", verified.snapshot());
+}
