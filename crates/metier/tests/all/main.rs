@@ -8,6 +8,7 @@
 mod answers;
 mod authority;
 mod doors;
+mod fenced;
 mod lines;
 mod places;
 mod refusals;
@@ -15,3 +16,4 @@ mod screening;
 mod secrets;
 mod spec;
 mod stage;
+mod terminal;
