@@ -44,7 +44,7 @@ impl Redactor {
             }));
         }
         // The longest first, so that it is named where another is a part of it.
-        all.sort_by(|one, other| other.value.len().cmp(&one.value.len()));
+        all.sort_by_key(|secret| std::cmp::Reverse(secret.value.len()));
         Self { secrets: all }
     }
 

@@ -189,7 +189,7 @@ fn replies(room: &Room<'_>) -> String {
     text
 }
 
-fn word(result: Result<&Box<Grant>, &Refused>, asked: &Scripted) -> String {
+fn word<T>(result: Result<&T, &Refused>, asked: &Scripted) -> String {
     let first = if asked.questions.borrow().is_empty() {
         ""
     } else {
@@ -316,7 +316,8 @@ impl<'a> Room<'a> {
             Before::OtherSkill => {
                 let other = Identity {
                     skill: "b".into(),
-                    ..identity.clone()
+                    source,
+                    digest: identity.digest,
                 };
                 keep(&other, &exact, Answer::Allowed);
             }

@@ -78,7 +78,7 @@ type Check = fn(&Output, &Stage, usize);
 const STEPS: &[(&str, Check)] = &[
     ("scripts/keys.sh", |output, _, _| needs_permission(output)),
     ("scripts/variables.sh", |output, _, _| {
-        needs_permission(output)
+        needs_permission(output);
     }),
     ("log", |output, _, _| {
         assert_eq!(
@@ -89,7 +89,7 @@ const STEPS: &[(&str, Check)] = &[
         );
     }),
     ("permissions", |output, _, _| {
-        assert_eq!(output.code, 0, "{}", output.snapshot())
+        assert_eq!(output.code, 0, "{}", output.snapshot());
     }),
     ("scripts/keys.sh", |output, _, _| {
         assert_ne!(output.code, 0, "{}", output.snapshot());
@@ -112,7 +112,7 @@ const STEPS: &[(&str, Check)] = &[
         assert!(!output.stdout.contains("wrote"), "{}", output.snapshot());
     }),
     ("scripts/daemon.sh", |output, _, _| {
-        assert_eq!(output.code, 0, "{}", output.snapshot())
+        assert_eq!(output.code, 0, "{}", output.snapshot());
     }),
     ("scripts/variables.sh", |output, _, _| {
         assert_eq!(output.code, 0, "{}", output.snapshot());
