@@ -44,6 +44,19 @@ pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
             return Err(format!("`{package}` does not build").into());
         }
     }
+    if options.part == Part::Render {
+        let build = [
+            "build",
+            "--release",
+            "--package",
+            "metier-runtime",
+            "--example",
+            "activation",
+        ];
+        if !workspace::cargo().args(build).status()?.success() {
+            return Err("the example `activation` does not build".into());
+        }
+    }
     let release = release_folder()?;
     let mut command = Command::new(release.join("xtask"));
     command.arg("__bench").args(arguments);
@@ -74,6 +87,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     match options.part {
         Part::Catalog => catalogs(&bench, &options, &mut table)?,
         Part::Scan => scans(&bench, &options, &mut table)?,
+        Part::Render => renders(&bench, &mut table)?,
     }
     print!(
         "{}",
@@ -84,6 +98,28 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         }
     );
     Ok(ExitCode::SUCCESS)
+}
+
+/// What permission costs: measured inside of one process by an example of the runtime, which prints a number a line.
+fn renders(bench: &Bench, table: &mut Table) -> Result<()> {
+    let example = release_folder()?.join("examples/activation");
+    let output = Command::new(&example)
+        .arg(&bench.metier)
+        .arg(bench.path())
+        .output()
+        .map_err(|error| format!("{}: {error}", example.display()))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    let text = String::from_utf8(output.stdout)?;
+    let value = |name: &str| -> Result<f64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        Ok(line
+            .ok_or(format!("{name} was not measured"))?
+            .trim()
+            .parse()?)
+    };
+    rows::render(table, value)
 }
 
 /// What scanning costs: all skills of a corpus, and one alone.

@@ -11,6 +11,8 @@ pub(super) enum Part {
     Catalog,
     /// The scanner.
     Scan,
+    /// Activation, permission and the sandbox.
+    Render,
 }
 
 /// What to measure, and how long.
@@ -47,6 +49,7 @@ impl Options {
             match argument.as_str() {
                 "catalog" => options.part = Part::Catalog,
                 "scan" => options.part = Part::Scan,
+                "render" => options.part = Part::Render,
                 "--quick" => options.quick = true,
                 "--markdown" => options.markdown = true,
                 "--keep" => options.keep = Some(value()?.into()),
@@ -58,6 +61,7 @@ impl Options {
         let usual: &[usize] = match (options.part, options.quick) {
             (Part::Scan, true) => &[100],
             (Part::Scan, false) => &[500],
+            (Part::Render, _) => &[],
             (Part::Catalog, true) => &[52, 1_000],
             (Part::Catalog, false) => &[52, 1_000, 10_000, 50_000],
         };
