@@ -67,7 +67,13 @@ fn activation(folder: &Path) -> Outcome {
     fs::write(skill.join("SKILL.md"), text)?;
     let options = Options {
         mode: Mode::Lenient,
-        limits: Limits::default(),
+        limits: Limits {
+            max_skills: 10,
+            max_entries: 100,
+            max_skill_bytes: 1 << 20,
+            max_depth: 3,
+            max_root_time: Duration::from_secs(10),
+        },
         threads: 1,
         index: None,
         now: std::time::SystemTime::now(),

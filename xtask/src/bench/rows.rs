@@ -168,6 +168,48 @@ fn ms(value: f64) -> String {
     format!("{value:.2} ms")
 }
 
+/// What permission costs.
+pub(super) fn render(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
+    let rows = [
+        ("activation without commands", "activation_us", 100.0, "µs"),
+        ("permit", "permit_us", 1.0, "µs"),
+        ("what was answered, one of 5,000", "lookup_us", 50.0, "µs"),
+        (
+            "the same while somebody writes",
+            "lookup_while_writing_us",
+            50.0,
+            "µs",
+        ),
+    ];
+    for (what, name, limit, unit) in rows {
+        let time = value(name)?;
+        table.push(
+            Row::new(what)
+                .ours(format!("{time:.2} {unit}"))
+                .budget(time, limit, unit),
+        );
+    }
+    let (plain, supervised, fenced) = (
+        value("plain_ms")?,
+        value("supervised_ms")?,
+        value("fenced_ms")?,
+    );
+    for (what, time) in [
+        ("`true` with a supervisor, wall", supervised),
+        ("`true` in the sandbox, wall", fenced),
+    ] {
+        let over = time - plain;
+        let row = Row::new(what)
+            .ours(format!("{time:.2} ms"))
+            .floor(format!("{plain:.2} ms"));
+        table.push(
+            row.value(format!("+{over:.2} ms"))
+                .budget(over, 5.0, "ms more"),
+        );
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Costs, Sample, catalog, growth, program};
@@ -226,46 +268,4 @@ mod tests {
         assert_eq!(table.verdicts(), ["MISSED", ""]);
         assert!(table.text().contains("+4.00 ms"));
     }
-}
-
-/// What permission costs.
-pub(super) fn render(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
-    let rows = [
-        ("activation without commands", "activation_us", 100.0, "µs"),
-        ("permit", "permit_us", 1.0, "µs"),
-        ("what was answered, one of 5,000", "lookup_us", 50.0, "µs"),
-        (
-            "the same while somebody writes",
-            "lookup_while_writing_us",
-            50.0,
-            "µs",
-        ),
-    ];
-    for (what, name, limit, unit) in rows {
-        let time = value(name)?;
-        table.push(
-            Row::new(what)
-                .ours(format!("{time:.2} {unit}"))
-                .budget(time, limit, unit),
-        );
-    }
-    let (plain, supervised, fenced) = (
-        value("plain_ms")?,
-        value("supervised_ms")?,
-        value("fenced_ms")?,
-    );
-    for (what, time) in [
-        ("`true` with a supervisor, wall", supervised),
-        ("`true` in the sandbox, wall", fenced),
-    ] {
-        let over = time - plain;
-        let row = Row::new(what)
-            .ours(format!("{time:.2} ms"))
-            .floor(format!("{plain:.2} ms"));
-        table.push(
-            row.value(format!("+{over:.2} ms"))
-                .budget(over, 5.0, "ms more"),
-        );
-    }
-    Ok(())
 }
