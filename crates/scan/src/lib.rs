@@ -43,6 +43,7 @@ mod text;
 mod texts;
 mod unpack;
 
+pub use capability::suggested;
 pub use pattern::{Pattern, PatternError};
 pub use report::{Capabilities, Finding, FoundBy, Place, Report, Severity, Step, Unread, Verdict};
 pub use rule::{Category, Rule, Sample, When};

@@ -110,6 +110,7 @@ pub fn scan(files: &[File<'_>], about: &About<'_>, rules: &Rules, limits: &Limit
             );
             break;
         }
+        scanner.names.insert(file.path.to_owned());
         scanner.file(file, limits);
     }
     scanner.finish(limits)
@@ -128,6 +129,8 @@ pub(crate) struct Scanner<'a> {
     pub(crate) sources: Vec<(String, usize)>,
     /// Python bytecode, for the end.
     pub(crate) bytecodes: Vec<(String, Vec<u8>)>,
+    /// The paths of all files of the skill.
+    pub(crate) names: BTreeSet<String>,
     /// How many archives deep we are.
     pub(crate) depth: u32,
     budget: decode::Budget,
@@ -149,6 +152,7 @@ impl<'a> Scanner<'a> {
             report: Report::default(),
             sources: Vec::new(),
             bytecodes: Vec::new(),
+            names: BTreeSet::new(),
             depth: 0,
             budget: decode::Budget::default(),
             patience: lower::Patience::default(),
@@ -585,18 +589,19 @@ impl<'a> Scanner<'a> {
 
     fn finish(mut self, limits: &Limits) -> Report {
         crate::containers::bytecode(&mut self);
-        let (acts, complete) = Evaluator::run(&self.units);
-        if !complete {
+        let seen = Evaluator::run(&self.units);
+        let acts = &seen.acts;
+        if !seen.complete {
             self.unread("", "its programs are too large to be followed".to_owned());
         }
         let context = Context::new(self.about);
-        for act in &acts {
+        for act in acts {
             self.act(act, &context);
         }
-        crate::chains::look(&mut self, &acts, &context);
+        crate::chains::look(&mut self, acts, &context);
         matching::sentences(&mut self);
         matching::patterns(&mut self);
-        self.report.capabilities = capability::of(&acts, &self.origins);
+        self.report.capabilities = capability::of(&self, &seen);
         capability::undeclared(&mut self);
         crate::settle::settle(&mut self.report, limits);
         self.report
