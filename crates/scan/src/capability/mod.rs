@@ -7,7 +7,7 @@ mod commands;
 mod proposal;
 mod scope;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use metier_sdk::Permission;
 
@@ -50,11 +50,14 @@ pub(crate) fn of(scanner: &Scanner<'_>, seen: &Seen) -> Capabilities {
     .into_iter()
     .map(|site| site.unit)
     .collect();
+    let mut blanks = Blanks::default();
     let read = |path: &str, site: Site| {
         !started.contains(&site) && !(is_unknown(path) && listing.contains(&site.unit))
     };
     for act in seen.acts.iter().filter(|act| counts(act.site)) {
-        if act.kind != ActKind::Read || read(&act.subject, act.site) {
+        let redirects = matches!(act.kind, ActKind::Read | ActKind::Write);
+        let done = act.kind != ActKind::Read || read(&act.subject, act.site);
+        if done && !(redirects && blanks.has(scanner, act)) {
             gathering.act(act, named.contains(&act.site));
         }
     }
@@ -75,6 +78,41 @@ pub(crate) fn of(scanner: &Scanner<'_>, seen: &Seen) -> Capabilities {
     }
     gathering.found.permissions = gathering.permissions();
     gathering.found
+}
+
+/// Words in documents that a shell takes for files: in `tool --from <city> --to <city>`, `city` and `--to`.
+#[derive(Default)]
+struct Blanks(BTreeMap<usize, BTreeSet<String>>);
+
+impl Blanks {
+    fn has(&mut self, scanner: &Scanner<'_>, act: &Act) -> bool {
+        let Some(origin) = scanner.origins.get(act.site.unit as usize) else {
+            return false;
+        };
+        if origin.is_file {
+            return false;
+        }
+        let words = self.0.entry(origin.text).or_insert_with(|| {
+            let content = &scanner.texts.0[origin.text].content;
+            content.split('<').skip(1).flat_map(blank).collect()
+        });
+        words.contains(&act.subject)
+    }
+}
+
+/// The first word within `<…>`, and the one after it; of what follows the opening sign.
+fn blank(rest: &str) -> Vec<String> {
+    let Some((inside, after)) = rest.split_once('>') else {
+        return Vec::new();
+    };
+    if inside.len() > 60 || inside.contains('\n') {
+        return Vec::new();
+    }
+    let first = |text: &str| text.split_whitespace().next().map(str::to_owned);
+    [first(inside), first(after)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Where something of this kind is used.
@@ -155,7 +193,7 @@ impl Gathering<'_> {
 
     fn program(&mut self, path: &str, words: &[String]) {
         if let Scope::Own(script) = scope::scope(path, false, self.own) {
-            self.found.programs.insert(script);
+            self.script(script);
             return;
         }
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -167,7 +205,7 @@ impl Gathering<'_> {
                 .filter(|word| word.contains('.'))
                 .map(|word| scope::scope(word, false, self.own))
         {
-            self.found.programs.insert(script);
+            self.script(script);
             return;
         }
         let plausible = !name.is_empty()
@@ -198,6 +236,15 @@ impl Gathering<'_> {
                 commands::Named::Write(path) => self.writes(path),
             }
         }
+    }
+
+    /// One of the skill's own; beside its manifest, a `./` says so.
+    fn script(&mut self, path: String) {
+        self.found.programs.insert(if path.contains('/') {
+            path
+        } else {
+            format!("./{path}")
+        });
     }
 
     /// A program talks to its home, to an address among its words, or to whoever its settings name.
