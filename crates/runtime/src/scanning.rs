@@ -6,7 +6,6 @@
 use std::{
     collections::BTreeSet,
     hash::{DefaultHasher, Hash, Hasher},
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -19,6 +18,7 @@ use metier_model::{Digest, Manifest, Mode, text};
 use metier_policy::{Evidence, Scan, scan_reason};
 use metier_scan::{
     About, File, Finding, FoundBy, Limits, Pattern, Place, Preset, Report, Rules, Unread, Verdict,
+    quietly,
 };
 use metier_sdk::Permission;
 
@@ -192,9 +192,9 @@ pub fn leave_out(report: &mut Report, known: impl Fn(&Finding) -> bool) -> usize
     number
 }
 
-/// A mistake of the scanner must not hide a skill or end the program: what it failed on was not read.
+/// A mistake of the scanner must not hide a skill, end the program or spoil what it prints: what it failed on was not read.
 fn guarded(look: impl FnOnce() -> Report) -> Report {
-    catch_unwind(AssertUnwindSafe(look)).unwrap_or_else(|_| Report {
+    quietly(look).unwrap_or_else(|| Report {
         unread: vec![Unread {
             file: String::new(),
             why: "the scanner failed on it, which is a bug in metier".to_owned(),

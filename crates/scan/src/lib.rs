@@ -33,6 +33,7 @@ mod manifests;
 mod matching;
 mod pattern;
 mod prose;
+mod quiet;
 mod report;
 mod rule;
 mod rules;
@@ -45,6 +46,7 @@ mod unpack;
 
 pub use capability::suggested;
 pub use pattern::{Pattern, PatternError};
+pub use quiet::quietly;
 pub use report::{Capabilities, Finding, FoundBy, Place, Report, Severity, Step, Unread, Verdict};
 pub use rule::{Category, Rule, Sample, When};
 pub use scan::{About, Content, File, Limits, Preset, Rules, builtin_rules, scan};
