@@ -394,7 +394,35 @@ fn nesting_has_an_end() {
     ] {
         drop(deep(before, after, 2_000));
     }
-    assert_eq!(deep("(", ")", 10_000).broken, None);
+    assert_eq!(deep("(", ")", 5_000).broken, None);
+    for (before, after) in [
+        ("(", ")"),
+        ("[", "]"),
+        ("!", ""),
+        ("a=", ""),
+        ("if(a)", ""),
+        ("if(a);else ", ""),
+    ] {
+        assert!(deep(before, after, 10_000).cut, "{before}");
+    }
+    // What stands side by side is not nested.
+    for text in [
+        "function f(){}",
+        "if(a){b=c}",
+        "const a = b\n",
+        "let a=!b;",
+        "f(a,b)\n",
+        "x.y={a:1,b:{c:[]}};",
+        "a?b:c;",
+        "if(a){}else if(b){}else{}\n",
+        "<p/>;",
+        "export default class A{}\n",
+    ] {
+        assert!(
+            !javascript(&text.repeat(10_000), Dialect::JavaScript).cut,
+            "{text}"
+        );
+    }
     assert!(deep("[", "]", 10_000).broken.is_some());
     let chain = javascript(
         &format!("x = {}a", "a+".repeat(100_000)),
