@@ -227,11 +227,11 @@ impl<'a> Scanner<'a> {
 
     /// Looks at a text: hidden characters, structure, programs, encoded pieces.
     pub(crate) fn look(&mut self, index: usize, kind: Kind) {
-        matching::hidden(self, index);
+        let hidden = matching::hidden(self, index);
         self.padding(index);
         crate::manifests::look(self, index);
         let path = self.texts.0[index].file.clone();
-        let content = self.texts.0[index].content.clone();
+        let content = Rc::clone(&self.texts.0[index].content);
         match kind {
             Kind::Markdown => self.markdown(index, &content),
             Kind::Python => {
@@ -294,22 +294,13 @@ impl<'a> Scanner<'a> {
             }
         }
         self.encoded(index, &content);
-        self.plain_form(index, &content, kind);
+        self.plain_form(index, &content, kind, hidden);
     }
 
     /// What a text says to a model that reads past invisible characters and look-alikes.
-    fn plain_form(&mut self, index: usize, content: &str, kind: Kind) {
-        if content.is_ascii() || !matches!(kind, Kind::Markdown | Kind::Text) {
-            return;
-        }
+    fn plain_form(&mut self, index: usize, content: &str, kind: Kind, hidden: usize) {
         // Typography is no disguise: only where something hides or poses is it worth a second reading.
-        if crate::text::hidden::hidden(content)
-            .list
-            .iter()
-            .map(|sight| sight.count)
-            .sum::<usize>()
-            < 3
-        {
+        if hidden < 3 || content.is_ascii() || !matches!(kind, Kind::Markdown | Kind::Text) {
             return;
         }
         let normal = crate::text::normal::normal(content);
@@ -460,6 +451,9 @@ impl<'a> Scanner<'a> {
 
     fn padding(&mut self, index: usize) {
         let content = &self.texts.0[index].content;
+        if !may_be_padded(content.as_bytes()) {
+            return;
+        }
         let mut run = 0_usize;
         let mut lines = 0_usize;
         let mut start = 0_usize;
@@ -506,7 +500,7 @@ impl<'a> Scanner<'a> {
                     .join(", then "),
             );
             let inner = self.texts.add(text);
-            let content = self.texts.0[inner].content.clone();
+            let content = Rc::clone(&self.texts.0[inner].content);
             let language = guess(&content);
             match language {
                 Some(language) => {
@@ -525,7 +519,7 @@ impl<'a> Scanner<'a> {
         text.within = Some((index, at));
         text.encoded = Some("hidden characters".to_owned());
         let inner = self.texts.add(text);
-        let content = self.texts.0[inner].content.clone();
+        let content = Rc::clone(&self.texts.0[inner].content);
         self.command_lines(inner, &content);
         self.documents.push((inner, prose::plain(&content)));
     }
@@ -701,6 +695,22 @@ fn shift(document: &mut Document, by: usize) {
     for (at, _) in &mut document.html {
         *at = at.start + by..at.end + by;
     }
+}
+
+/// Whether a text can have a long run of blanks: it would cover whole stretches, so a few bytes of each tell. Blanks beyond
+/// ASCII have one of these bytes as well.
+fn may_be_padded(bytes: &[u8]) -> bool {
+    const STRETCH: usize = 512;
+    let blank = |byte: &u8| {
+        byte.is_ascii_whitespace()
+            || matches!(
+                byte,
+                0x0b | 0x1c..=0x1f | 0xc2 | 0xe1..=0xe3 | 0x80..=0x8f | 0x9a | 0x9f | 0xa0 | 0xa8 | 0xa9 | 0xaf
+            )
+    };
+    bytes
+        .chunks_exact(STRETCH)
+        .any(|stretch| stretch.iter().step_by(STRETCH / 8).all(blank))
 }
 
 /// Whether a link from a file of the skill leads out of it.

@@ -52,7 +52,7 @@ pub(crate) fn of(scanner: &Scanner<'_>, seen: &Seen) -> Capabilities {
     .collect();
     let mut blanks = Blanks::default();
     let read = |path: &str, site: Site| {
-        !started.contains(&site) && !(is_unknown(path) && listing.contains(&site.unit))
+        !(started.contains(&site) || is_unknown(path) && listing.contains(&site.unit))
     };
     for act in seen.acts.iter().filter(|act| counts(act.site)) {
         let redirects = matches!(act.kind, ActKind::Read | ActKind::Write);

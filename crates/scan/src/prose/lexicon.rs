@@ -218,8 +218,8 @@ pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet
             set.insert(Class::EmailAddress);
         }
     }
-    if crate::flow::may_name_path(text) {
-        use crate::flow::{PathKind, path_kind};
+    {
+        use crate::flow::{PathKind, may_name_path, path_kind};
         let secret = text
             .split(|c: char| {
                 c.is_whitespace() || matches!(c, '`' | '"' | '\'' | ',' | '(' | ')' | '*')
@@ -228,6 +228,7 @@ pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet
                 word.len() > 4
                     && word.contains(['/', '.'])
                     && !word.contains("://")
+                    && (word.contains('\\') || may_name_path(&format!("/{word}")))
                     && matches!(
                         path_kind(word),
                         PathKind::Credential
@@ -237,7 +238,7 @@ pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet
                             | PathKind::History
                     )
             });
-        if secret {
+        if secret && may_name_path(text) {
             set.insert(Class::SecretPath);
         }
     }

@@ -482,6 +482,9 @@ fn is_negation_harmless(text: &str) -> bool {
 /// Stretches within quotation marks that hold at least three words.
 fn quotations(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    if text.is_ascii() && memchr::memchr(b'"', text.as_bytes()).is_none() {
+        return found;
+    }
     let mut open: Option<(char, usize)> = None;
     for (at, c) in text.char_indices() {
         match (open, c) {
@@ -506,6 +509,18 @@ fn quotations(text: &str) -> Vec<Range<usize>> {
 fn sentences(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
+    let signs = [b'.', b'!', b'?', b';', b'\n'];
+    if text.len() <= 1200 && text.is_ascii() && !text.bytes().any(|byte| signs.contains(&byte)) {
+        // A cell, a heading, an item: one sentence.
+        return if text.trim().is_empty() {
+            found
+        } else {
+            vec![Range {
+                start: 0,
+                end: text.len(),
+            }]
+        };
+    }
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let next = chars.peek().map(|(_, c)| *c);
