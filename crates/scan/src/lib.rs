@@ -25,6 +25,7 @@ mod containers;
 mod flow;
 pub mod form;
 mod language;
+mod links;
 mod lower;
 #[cfg(test)]
 #[path = "../tests/made/mod.rs"]

@@ -6,6 +6,7 @@ use crate::{
     capability,
     flow::{Act, ActKind, Evaluator, Host, HostKind, Hosts, Language, Site, Unit},
     language::{command_in, guess, language_of},
+    links::Links,
     lower::{self, Dialect},
     matching::{self, Context},
     pattern::Pattern,
@@ -98,6 +99,7 @@ pub fn scan(files: &[File<'_>], about: &About<'_>, rules: &Rules, limits: &Limit
         return crate::seed::scan(files, limits);
     }
     let mut scanner = Scanner::new(about, rules);
+    let mut links = Links::new(files);
     for (index, file) in files.iter().enumerate() {
         if index >= limits.files {
             scanner.unread(
@@ -111,7 +113,20 @@ pub fn scan(files: &[File<'_>], about: &About<'_>, rules: &Rules, limits: &Limit
             break;
         }
         scanner.names.insert(file.path.to_owned());
-        scanner.file(file, limits);
+        let linked = match file.content {
+            Content::Link(target) => links.follow(file.path, target),
+            _ => None,
+        };
+        match linked {
+            Some(bytes) => scanner.file(
+                &File {
+                    path: file.path,
+                    content: Content::Bytes(bytes),
+                },
+                limits,
+            ),
+            None => scanner.file(file, limits),
+        }
     }
     scanner.finish(limits)
 }
