@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::{flow::Language, prose};
 
@@ -66,8 +66,14 @@ pub(crate) fn guess(text: &str) -> Option<Language> {
         "eval(",
         "new Function",
     ];
-    static FINDERS: LazyLock<[Option<AhoCorasick>; 2]> =
-        LazyLock::new(|| [PYTHON, JAVASCRIPT].map(|signs| AhoCorasick::new(signs).ok()));
+    static FINDERS: LazyLock<[Option<AhoCorasick>; 2]> = LazyLock::new(|| {
+        [PYTHON, JAVASCRIPT].map(|signs| {
+            AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostFirst)
+                .build(signs)
+                .ok()
+        })
+    });
     let speaks =
         |finder: &Option<AhoCorasick>| finder.as_ref().is_some_and(|finder| finder.is_match(text));
     if speaks(&FINDERS[0]) && !has(&["const ", "let ", "require("]) {

@@ -2,7 +2,7 @@
 
 use std::{rc::Rc, sync::LazyLock};
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::Value;
 
 use crate::{
@@ -299,7 +299,11 @@ fn secrets(scanner: &mut Scanner<'_>, index: usize, content: &str) {
     // All beginnings at once: most texts have none.
     static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         let starts = STARTS.iter().map(|(start, _)| *start);
-        AhoCorasick::new(starts.chain(["PRIVATE KEY-----"])).ok()
+        // Leftmost matches are found many bytes at a time.
+        AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostFirst)
+            .build(starts.chain(["PRIVATE KEY-----"]))
+            .ok()
     });
     if FINDER
         .as_ref()

@@ -185,12 +185,10 @@ impl<'a> Scanner<'a> {
         match file.content {
             Content::Unread(why) => self.unread(file.path, why.to_owned()),
             Content::Link(target) => {
-                self.odd(
-                    Oddity::LinkOutside,
-                    file.path,
-                    &format!("{} -> {target}", file.path),
-                    is_outside(file.path, target),
-                );
+                if is_outside(file.path, target) {
+                    let evidence = format!("{} -> {target}", file.path);
+                    self.odd(Oddity::LinkOutside, file.path, &evidence, true);
+                }
                 self.unread(
                     file.path,
                     format!("it is a link to `{}`", metier_model::text::visible(target)),

@@ -5,7 +5,10 @@
 //! label that isn't proposed, `+ PERMISSION: why` for something that is proposed and not in the label. So each proposal is pinned
 //! exactly, and a change for the better fails as well.
 
-#![expect(clippy::expect_used, reason = "a label that can't be read is a failed test")]
+#![expect(
+    clippy::expect_used,
+    reason = "a label that can't be read is a failed test"
+)]
 
 use std::{collections::BTreeSet, fs, path::Path};
 

@@ -4,6 +4,7 @@ use std::{collections::HashMap, rc::Rc};
 
 use super::{
     Act, ActKind, Host, PathKind, Site, SourceKind, Use, Used, commands, path_kind,
+    places::{file_name, is_dot_env, is_temporary},
     value::{UNKNOWN, Value},
     vocabulary,
 };
@@ -590,6 +591,9 @@ impl<'u> Evaluator<'u> {
 
     /// A call of one of the skill's own functions: its parameters learn what they were given.
     fn call_own(&mut self, callee: &str, args: &[(Option<&str>, Value)]) -> Option<Value> {
+        if self.functions.is_empty() {
+            return None;
+        }
         let short = callee
             .strip_prefix("self.")
             .or_else(|| callee.strip_prefix("this."))
@@ -637,8 +641,10 @@ impl<'u> Evaluator<'u> {
 
     /// Whether the name is one of the functions of this program.
     pub(super) fn is_own_function(&self, name: &str) -> bool {
-        self.functions
-            .contains_key(&format!("{}\n{name}", self.space))
+        !self.functions.is_empty()
+            && self
+                .functions
+                .contains_key(&format!("{}\n{name}", self.space))
     }
 
     /// The role of a file's path for what is read from it.
@@ -755,21 +761,6 @@ impl<'u> Evaluator<'u> {
     }
 }
 
-/// The last part of a path, for files that the skill writes and reads again.
-fn file_name(path: &str) -> Option<&str> {
-    let path = path.trim().trim_end_matches('/');
-    let name = path.rsplit(['/', '\\']).next()?;
-    let usable = !matches!(name, "" | "-" | "." | "..") && !name.contains([UNKNOWN, '*']);
-    usable.then_some(name)
-}
-
-/// A place where every user and program of the machine can leave a file.
-fn is_temporary(path: &str) -> bool {
-    ["/tmp/", "/var/tmp/", "/dev/shm/"]
-        .iter()
-        .any(|folder| path.starts_with(folder))
-}
-
 /// A long text without words: encoded, encrypted or shuffled.
 fn is_blob(text: &str) -> bool {
     let length = text.len();
@@ -795,11 +786,6 @@ fn is_blob(text: &str) -> bool {
         .count();
     let listed = numbers == length && text.matches(',').count() >= 24;
     listed || !crate::text::plausible::is_plausible(text)
-}
-
-fn is_dot_env(path: &str) -> bool {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
-    name == ".env" || name.starts_with(".env.")
 }
 
 /// `$GITHUB_TOKEN`, not `$1`, `$?` or `$file`.
