@@ -28,8 +28,9 @@ pub(super) fn signs(text: &str) -> (usize, u32) {
                 angles = 0;
                 signs += usize::from(byte == b'>');
             }
-            b'(' | b'[' | b'{' | b'!' | b'~' | b'+' | b'-' | b'=' | b'?' | b'*' | b':' | b'@'
-            | b'|' | b'&' => signs += 1,
+            // A template within a template takes more than one level of anything else.
+            b'`' | b'(' | b'[' | b'{' | b'!' | b'~' | b'+' | b'-' | b'=' | b'?' | b'*' | b':'
+            | b'@' | b'|' | b'&' => signs += 1,
             b'a'..=b'z' => {
                 let start = at - 1;
                 while bytes
