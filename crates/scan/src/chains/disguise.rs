@@ -160,7 +160,7 @@ pub(super) fn decode_by_hand(scanner: &mut Scanner<'_>, index: usize, document: 
     if !ClassSet::of(&document.sentences).contains(C::Decode) {
         return;
     }
-    let content = scanner.texts.0[index].content.clone();
+    let content = std::rc::Rc::clone(&scanner.texts.0[index].content);
     let mut start = 0;
     for line in content.split_inclusive('\n') {
         let at = start;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use crate::flow::{Host, HostKind, urls_in};
+use crate::flow::{Host, HostKind, PathKind, may_name_path, path_kind, urls_in};
 
 macro_rules! classes {
     ($($(#[$doc:meta])* $name:ident: [$($word:literal),* $(,)?];)*) => {
@@ -218,30 +218,53 @@ pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet
             set.insert(Class::EmailAddress);
         }
     }
-    if crate::flow::may_name_path(text) {
-        use crate::flow::{PathKind, path_kind};
-        let secret = text
-            .split(|c: char| {
-                c.is_whitespace() || matches!(c, '`' | '"' | '\'' | ',' | '(' | ')' | '*')
-            })
-            .any(|word| {
-                word.len() > 4
-                    && word.contains(['/', '.'])
-                    && !word.contains("://")
-                    && matches!(
-                        path_kind(word),
-                        PathKind::Credential
-                            | PathKind::Wallet
-                            | PathKind::Keychain
-                            | PathKind::Browser
-                            | PathKind::History
-                    )
-            });
-        if secret {
-            set.insert(Class::SecretPath);
-        }
+    if memchr::memchr2(b'/', b'.', text.as_bytes()).is_some()
+        && path_words(text).any(is_secret_path)
+        && may_name_path(text)
+    {
+        set.insert(Class::SecretPath);
     }
     set
+}
+
+/// The words that could be paths: those with a slash or a dot.
+fn path_words(text: &str) -> impl Iterator<Item = &str> {
+    let is_end = |byte: u8| {
+        matches!(
+            byte,
+            b' ' | b'\t'..=b'\r' | b'`' | b'"' | b'\'' | b',' | b'(' | b')' | b'*'
+        )
+    };
+    let bytes = text.as_bytes();
+    let mut past = 0;
+    let signs = memchr::memchr2_iter(b'/', b'.', bytes);
+    let words = signs.filter_map(move |sign| {
+        if sign < past {
+            return None;
+        }
+        let before = bytes[past..sign].iter().rposition(|byte| is_end(*byte));
+        let start = before.map_or(past, |before| past + before + 1);
+        let after = bytes[sign..].iter().position(|byte| is_end(*byte));
+        past = after.map_or(bytes.len(), |after| sign + after);
+        Some(&text[start..past])
+    });
+    // Blanks beyond ASCII end words as well.
+    words.flat_map(|word| word.split(char::is_whitespace))
+}
+
+fn is_secret_path(word: &str) -> bool {
+    word.len() > 4
+        && word.contains(['/', '.'])
+        && !word.contains("://")
+        && (word.contains('\\') || may_name_path(&format!("/{word}")))
+        && matches!(
+            path_kind(word),
+            PathKind::Credential
+                | PathKind::Wallet
+                | PathKind::Keychain
+                | PathKind::Browser
+                | PathKind::History
+        )
 }
 
 fn url_classes(host: &Host, set: &mut ClassSet) {

@@ -17,6 +17,7 @@ use crate::form::{Arg, At, Call, Expr, READ, WRITE};
 /// A command in a shell program.
 pub(super) fn command(this: &mut Evaluator<'_>, call: &Call) -> Value {
     if let Some(within) = wrapped(call) {
+        this.starts(&call.callee, &[], call.at);
         return this.value(&Expr::Call(Box::new(within)));
     }
     let input = call.input.as_ref().map(|input| this.value(input));
@@ -131,6 +132,7 @@ pub(super) fn invoke(
         name.to_ascii_lowercase()
     };
     let name = name.trim_end_matches(".exe").to_owned();
+    this.starts(first, &all, at);
     let mut command = Command {
         name: &name,
         path: first,
