@@ -30,6 +30,7 @@ pub(crate) fn look(scanner: &mut Scanner<'_>, acts: &[Act], context: &Context) {
     secrets::unexplained_secrets(scanner, &documents, acts);
     secrets::harvests(scanner);
     disguise::hidden_programs(scanner, acts);
+    lures::lockfiles(scanner);
     let spoken = spoken(scanner, &documents);
     for act in acts {
         disguise::prints_blob(scanner, act);

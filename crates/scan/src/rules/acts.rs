@@ -1,6 +1,6 @@
 //! What the rules about programs ask of an act.
 
-use crate::flow::{Act, HostKind, PathKind, SourceKind as S, path_kind};
+use crate::flow::{Act, HostKind, IN_SHELL, PathKind, SourceKind as S, path_kind};
 
 /// Packages that everybody knows, and so those that others pose as.
 const PACKAGES: &[&str] = &[
@@ -248,6 +248,15 @@ pub(super) fn wipes(act: &Act) -> bool {
             path_kind(&act.subject),
             PathKind::Root | PathKind::Home | PathKind::Device
         )
+}
+
+/// A whole command line that isn't known, or one for a shell whose program isn't.
+pub(super) fn runs_in_shell(act: &Act) -> bool {
+    let starts = |names: &[&str]| names.iter().any(|name| act.detail.starts_with(name));
+    let for_shell = act.detail.ends_with(IN_SHELL)
+        || starts(&["os.system", "os.popen", "child_process.exec"]) && act.subject.contains(' ');
+    starts(&["subprocess", "os.system", "os.popen", "child_process"])
+        && (act.subject == "\0" || act.subject.starts_with('\0') && for_shell)
 }
 
 pub(super) fn names_miner(text: &str) -> bool {
