@@ -4,6 +4,7 @@ mod acts;
 mod chains;
 mod code;
 mod files;
+mod orders;
 mod prose;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
     code::RULES
         .iter()
         .chain(prose::RULES)
+        .chain(orders::RULES)
         .chain(chains::RULES)
         .chain(files::RULES)
 }
