@@ -5,6 +5,7 @@ mod chains;
 mod code;
 mod files;
 mod orders;
+mod power;
 mod prose;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use crate::rule::Rule;
 pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
     code::RULES
         .iter()
+        .chain(power::RULES)
         .chain(prose::RULES)
         .chain(orders::RULES)
         .chain(chains::RULES)
