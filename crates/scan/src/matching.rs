@@ -116,7 +116,11 @@ pub(crate) fn in_context(
         severity = Severity::Info;
     }
     // What a document says about services and timers is how things are set up by hand.
-    if rule.id == "persistence/autostart" && !origin.is_file {
+    let set_up = matches!(
+        rule.id,
+        "persistence/autostart" | "persistence/agent-instructions"
+    );
+    if set_up && !origin.is_file {
         severity = Severity::Info;
     }
     if is_aside(&text.file) && !origin.is_file {

@@ -303,7 +303,7 @@ impl<'a> Scanner<'a> {
                         .for_each(|sentence| sentence.role = Role::Table);
                 }
                 self.documents.push((index, document));
-                self.command_lines(index, &content);
+                self.command_lines(index, 0, &content, Role::Instruction);
             }
         }
         self.encoded(index, &content);
@@ -342,7 +342,7 @@ impl<'a> Scanner<'a> {
             // The frontmatter is text too: its description enters prompts, its installers hold commands.
             let head = prose::plain(&content[..front]);
             self.documents.push((index, head));
-            self.command_lines(index, &content[..front]);
+            self.command_lines(index, 0, &content[..front], Role::Instruction);
         }
         let mut document = prose::document(&content[front..]);
         shift(&mut document, front);
@@ -353,6 +353,9 @@ impl<'a> Scanner<'a> {
                 if let Some(origin) = self.origins.get_mut(before) {
                     origin.inline = code.inline;
                 }
+            } else if matches!(code.language.as_str(), "yaml" | "yml" | "toml" | "json") {
+                // Steps of a workflow, hooks and servers are commands in the clothes of data.
+                self.command_lines(index, code.at.start, &code.text, code.role);
             }
         }
         self.documents.push((index, document));
@@ -438,8 +441,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// Lines of data and prose that hold a command.
-    fn command_lines(&mut self, text: usize, content: &str) {
-        let mut start = 0;
+    fn command_lines(&mut self, text: usize, offset: usize, content: &str, role: Role) {
+        let mut start = offset;
         for line in content.split_inclusive('\n') {
             if let Some(at) = command_in(line) {
                 // What make and container files put before a command.
@@ -449,14 +452,7 @@ impl<'a> Scanner<'a> {
                     .trim_end()
                     .trim_end_matches(['"', '\'', ',', '`', '}', ']']);
                 let command = command.replace("\\\"", "\"");
-                self.program(
-                    text,
-                    start + at,
-                    &command,
-                    Language::Shell,
-                    Role::Instruction,
-                    false,
-                );
+                self.program(text, start + at, &command, Language::Shell, role, false);
             }
             start += line.len();
         }
@@ -519,7 +515,7 @@ impl<'a> Scanner<'a> {
                 Some(language) => {
                     self.program(inner, 0, &content, language, Role::Instruction, false);
                 }
-                None => self.command_lines(inner, &content),
+                None => self.command_lines(inner, 0, &content, Role::Instruction),
             }
             let document = prose::plain(&content);
             self.documents.push((inner, document));
@@ -533,7 +529,7 @@ impl<'a> Scanner<'a> {
         text.encoded = Some("hidden characters".to_owned());
         let inner = self.texts.add(text);
         let content = Rc::clone(&self.texts.0[inner].content);
-        self.command_lines(inner, &content);
+        self.command_lines(inner, 0, &content, Role::Instruction);
         self.documents.push((inner, prose::plain(&content)));
     }
 

@@ -175,7 +175,8 @@ impl<'u> Evaluator<'u> {
                     self.bind(name, &value, *at);
                 }
                 Stmt::Do(expr) => {
-                    self.value(expr);
+                    let value = self.value(expr);
+                    self.prints(value);
                 }
                 Stmt::Function { name, body, .. } => {
                     let outside = self.function.replace(name.as_str().into());
@@ -208,6 +209,20 @@ impl<'u> Evaluator<'u> {
                 }
             }
         }
+    }
+
+    /// What the commands of a shell function print is what the function gives.
+    fn prints(&mut self, value: Value) {
+        if let (Language::Shell, Some(name)) = (self.language, &self.function) {
+            let key = (Rc::clone(&self.space), format!("{name}()"));
+            self.names.entry(key).or_default().join(value);
+        }
+    }
+
+    /// What a function of this shell program prints.
+    pub(super) fn printed(&self, name: &str) -> Option<&Value> {
+        let key = (Rc::clone(&self.space), format!("{name}()"));
+        self.names.get(&key)
     }
 
     fn leave_branch(&mut self) {

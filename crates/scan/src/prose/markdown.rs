@@ -157,12 +157,21 @@ impl<'t> Reader<'t> {
             Tag::Paragraph | Tag::Item | Tag::TableRow | Tag::TableHead => {
                 self.end_block(range.start);
             }
-            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
-                // The target is part of what is said.
+            Tag::Link {
+                dest_url, title, ..
+            }
+            | Tag::Image {
+                dest_url, title, ..
+            } => {
+                // The target is part of what is said, and so is the title that nobody sees.
                 self.push_text(" ", range.start);
                 let target = dest_url.to_string();
                 self.push_text(&target, range.start);
                 self.push_text(" ", range.start);
+                if !title.is_empty() {
+                    let title = format!("; {title} ");
+                    self.push_text(&title, range.start);
+                }
             }
             _ => {}
         }

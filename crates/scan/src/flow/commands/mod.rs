@@ -7,7 +7,7 @@ mod network;
 mod text;
 
 use super::{
-    ActKind, Host, PathKind, SourceKind,
+    ActKind, Host, PathKind, SourceKind, Taint,
     eval::{Evaluator, Language},
     path_kind,
     value::Value,
@@ -341,15 +341,35 @@ impl Command<'_> {
         {
             return this.variable(self.path, self.at);
         }
-        let given = self.given();
-        let taints = this
-            .file(self.path)
-            .map(|value| value.taints.clone())
-            .unwrap_or_default();
+        let mut given = self.given();
+        let taints = fetched(this, self.path);
         this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
+        if let Some(printed) = this.printed(self.path) {
+            given.absorb(printed);
+            given.texts.clone_from(&printed.texts);
+        }
         given
     }
 }
+
+/// Where the file at a path comes from: it was fetched itself, or with the folder that it lies in.
+fn fetched(this: &Evaluator<'_>, path: &str) -> Vec<Taint> {
+    let cloned = |value: &&Value| value.made_by.as_deref() == Some(CLONED);
+    // A program may be called like the folder that it was built in.
+    let own = this.file(path).filter(|value| !cloned(value));
+    let folder = || {
+        path.rsplit('/')
+            .skip(1)
+            .filter_map(|folder| this.file(folder))
+            .find(cloned)
+    };
+    own.or_else(folder)
+        .map(|value| value.taints.clone())
+        .unwrap_or_default()
+}
+
+/// The maker of a folder that was fetched as a whole.
+const CLONED: &str = "git clone";
 
 fn send_to_device(this: &mut Evaluator<'_>, path: &Value, data: &Value, at: At) {
     let text = path.known().unwrap_or_default();
