@@ -65,6 +65,10 @@ fn failure(error: ServeError) -> Failure {
 const BUDGET: usize = 2_000;
 const MAX_SKILLS: usize = 100;
 
+/// With more folders than this there is no catalog.
+const TOO_MANY: usize = 1_000;
+const CROWDED: &str = "There are more skills than can be named here: call list_skills.\n";
+
 /// How many skills are named in the text of a list; the document has them all.
 const MAX_ROWS: usize = 500;
 
@@ -90,7 +94,13 @@ impl Served {
 
 impl Skills for Served {
     fn catalog(&self) -> Option<String> {
-        let listed = self.session(|session| Ok(catalog(session, &session.inventory()?)));
+        let listed = self.session(|session| {
+            // A catalog of so many would name next to none of them, and the client waits for it.
+            if session.is_crowded(TOO_MANY)? {
+                return Ok(Some(CROWDED.to_owned()));
+            }
+            Ok(catalog(session, &session.inventory()?))
+        });
         listed.ok().flatten()
     }
 

@@ -427,6 +427,24 @@ fn skills_that_appear_meanwhile_can_be_used() {
 }
 
 #[test]
+fn more_skills_than_can_be_named_are_not_waited_for() {
+    let context = context();
+    for number in 0..=1_000 {
+        context.dir(&format!("skills/folder-{number}"));
+    }
+    let mut client = Client::silent(&context, &[]);
+    let introduction = client.initialize("2025-11-25");
+    let instructions = introduction["instructions"].as_str().unwrap();
+    assert!(
+        instructions.ends_with("call list_skills.\n"),
+        "{instructions}"
+    );
+    let listed = client.document("list_skills", json!({}));
+    assert_eq!(listed["skills"][0]["name"], "report");
+    client.end();
+}
+
+#[test]
 fn a_description_can_not_break_out_of_the_catalog() {
     let context = context();
     context.write(
