@@ -12,6 +12,7 @@
 
 pub(crate) mod corpus;
 pub(crate) mod floor;
+mod handshake;
 pub(crate) mod measure;
 mod options;
 mod random;
@@ -24,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::{Result, workspace};
+use handshake::Era;
 use measure::{Program, Sample, sample};
 use options::{Options, Part};
 use rows::Costs;
@@ -72,11 +74,7 @@ pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
 }
 
 fn release_folder() -> Result<PathBuf> {
-    let metadata = workspace::metadata()?;
-    let target = metadata["target_directory"]
-        .as_str()
-        .ok_or("cargo does not say where it builds")?;
-    Ok(Path::new(target).join("release"))
+    Ok(workspace::target()?.join("release"))
 }
 
 /// Measures everything and prints the table.
@@ -88,6 +86,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         Part::Catalog => catalogs(&bench, &options, &mut table)?,
         Part::Scan => scans(&bench, &options, &mut table)?,
         Part::Render => renders(&bench, &mut table)?,
+        Part::Mcp => handshakes(&bench, &options, &mut table)?,
     }
     print!(
         "{}",
@@ -149,6 +148,31 @@ fn scans(bench: &Bench, options: &Options, table: &mut Table) -> Result<()> {
         let samples = bench.alternate(&[scan(&all), scan(&small)], rounds)?;
         rows::scan(table, size, &samples);
         rows::verdicts(table, size, &lists[0], &lists[1]);
+        bench.drop_corpus(&root)?;
+    }
+    Ok(())
+}
+
+/// How long an agent waits for the tools, with a warm index.
+fn handshakes(bench: &Bench, options: &Options, table: &mut Table) -> Result<()> {
+    for &size in &options.sizes {
+        eprintln!("starting a server of {size} skills");
+        let root = bench.corpus(size)?;
+        let home = bench.path().join("home");
+        let list = bench.metier(&["--root", &root.to_string_lossy(), "list", "--json"]);
+        bench.warm_up(&list, size)?; // writes the index
+        let (mut first, mut alone) = (Vec::new(), Vec::new());
+        for _ in 0..options.rounds(size) {
+            for (era, times) in [(Era::Handshake, &mut first), (Era::Alone, &mut alone)] {
+                times.push(handshake::time(
+                    &bench.metier,
+                    home.as_os_str(),
+                    &root,
+                    era,
+                )?);
+            }
+        }
+        rows::handshake(table, size, first, alone);
         bench.drop_corpus(&root)?;
     }
     Ok(())

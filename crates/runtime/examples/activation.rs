@@ -244,10 +244,11 @@ fn children(metier: &Path, folder: &Path) -> Outcome {
         ..Profile::default()
     };
     let env: [(OsString, OsString); 1] = [("PATH".into(), "/usr/bin:/bin".into())];
-    let run = |fence| {
+    let run = |fence| -> Outcome {
         let mut spec = Spec::new(metier, "/bin/true", handle.as_fd(), fence);
         spec.env = &env;
-        child::run(&spec)
+        child::run(&spec)?;
+        Ok(())
     };
     let (mut plain, mut supervised, mut fenced) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..150 {
@@ -255,8 +256,8 @@ fn children(metier: &Path, folder: &Path) -> Outcome {
             Command::new("/bin/true").stdin(Stdio::null()).output()?;
             Ok(())
         })?);
-        supervised.push(median(1, || Ok(drop(run(Fence::Unsandboxed)?)))?);
-        fenced.push(median(1, || Ok(drop(run(Fence::Profile(&profile))?)))?);
+        supervised.push(median(1, || run(Fence::Unsandboxed))?);
+        fenced.push(median(1, || run(Fence::Profile(&profile)))?);
     }
     for (name, times) in [
         ("plain_ms", &mut plain),

@@ -13,6 +13,8 @@ pub(super) enum Part {
     Scan,
     /// Activation, permission and the sandbox.
     Render,
+    /// How long an agent waits for us.
+    Mcp,
 }
 
 /// What to measure, and how long.
@@ -50,6 +52,7 @@ impl Options {
                 "catalog" => options.part = Part::Catalog,
                 "scan" => options.part = Part::Scan,
                 "render" => options.part = Part::Render,
+                "mcp" => options.part = Part::Mcp,
                 "--quick" => options.quick = true,
                 "--markdown" => options.markdown = true,
                 "--keep" => options.keep = Some(value()?.into()),
@@ -62,6 +65,8 @@ impl Options {
             (Part::Scan, true) => &[100],
             (Part::Scan, false) => &[500],
             (Part::Render, _) => &[],
+            (Part::Mcp, true) => &[52],
+            (Part::Mcp, false) => &[52, 10_000],
             (Part::Catalog, true) => &[52, 1_000],
             (Part::Catalog, false) => &[52, 1_000, 10_000, 50_000],
         };
@@ -106,6 +111,7 @@ mod tests {
         assert_eq!(parse("").unwrap().sizes, [52, 1_000, 10_000, 50_000]);
         let scan = parse("scan").unwrap();
         assert_eq!((scan.part, scan.sizes.as_slice()), (Part::Scan, &[500][..]));
+        assert_eq!(parse("mcp").unwrap().sizes, [52, 10_000]);
     }
 
     #[test]

@@ -20,6 +20,7 @@ const SMALL_MS: f64 = 5.0;
 const SCAN_MS: f64 = 3.0;
 const SCAN_ONE_MS: f64 = 50.0;
 const SCAN_MB: f64 = 64.0;
+const TOOLS_MS: &[(usize, f64)] = &[(52, 15.0), (JUDGED, 60.0)];
 const PEAK_MB: &[(usize, f64)] = &[(JUDGED, 64.0), (LARGE, 200.0)];
 
 /// The samples of one size, in the order in which `Bench::catalog` lists its programs.
@@ -112,6 +113,28 @@ pub(super) fn scan(table: &mut Table, size: usize, samples: &[Vec<Sample>]) {
             .ours(format!("{peak:.1} MB"))
             .budget(peak, SCAN_MB, "MB"),
     );
+}
+
+/// From starting `metier mcp` to its tools, for clients that introduce themselves and for those that don't.
+pub(super) fn handshake(
+    table: &mut Table,
+    size: usize,
+    mut first: Vec<Duration>,
+    mut alone: Vec<Duration>,
+) {
+    for (what, times) in [
+        ("mcp, start → initialize → tools/list, wall", &mut first),
+        ("mcp, start → tools/list alone, wall", &mut alone),
+    ] {
+        times.sort_unstable();
+        let time = milliseconds(times[times.len() / 2]);
+        let row = Row::new(what).size(size).ours(ms(time));
+        let limit = TOOLS_MS.iter().find(|(at, _)| *at == size);
+        table.push(match limit {
+            Some((_, limit)) => row.budget(time, *limit, "ms"),
+            None => row,
+        });
+    }
 }
 
 /// What it costs a list that verdicts are known: the same command before and after everything was scanned.
@@ -212,7 +235,7 @@ pub(super) fn render(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::{Costs, Sample, catalog, growth, program};
+    use super::{Costs, Sample, catalog, growth, handshake, program};
     use crate::bench::table::Table;
     use std::time::Duration;
 
@@ -259,6 +282,16 @@ mod tests {
         growth(&mut table, &[costs(10_000, 100, 1), costs(50_000, 590, 1)]);
         growth(&mut table, &[costs(10_000, 100, 1), costs(50_000, 610, 1)]);
         assert_eq!(table.verdicts(), ["ok", "MISSED"]);
+    }
+
+    #[test]
+    fn an_agent_waits_no_longer_than_the_budget() {
+        let mut table = Table::default();
+        let times = |ms| vec![Duration::from_millis(ms); 3];
+        handshake(&mut table, 52, times(16), times(14));
+        handshake(&mut table, 10_000, times(16), times(61));
+        handshake(&mut table, 500, times(900), times(900));
+        assert_eq!(table.verdicts(), ["MISSED", "ok", "ok", "MISSED", "", ""]);
     }
 
     #[test]

@@ -5,6 +5,7 @@
     reason = "a test that can't go on says so by panicking"
 )]
 
+mod mcp;
 mod refusals;
 mod screening;
 mod spec;
