@@ -19,7 +19,7 @@ fn terms() -> Terms {
         shell_timeout: Duration::from_secs(30),
         fetch_timeout: Duration::from_secs(15),
         prefixes: None,
-        project: PathBuf::from("/work/app"),
+        project: PathBuf::from("/src/app"),
         home: Some(PathBuf::from("/home/ada")),
     }
 }
@@ -112,7 +112,7 @@ fn git(repository: &str) -> Git {
 
 fn all_acts() -> Vec<(Act, &'static str)> {
     vec![
-        (Act::ReadFile("/work/app/a".into()), "file:read(./a)"),
+        (Act::ReadFile("/src/app/a".into()), "file:read(./a)"),
         (write("/home/ada/b"), "file:write(~/b)"),
         (line("git log", &[&["git", "log"]]), "shell:exec(git *)"),
         (
@@ -125,8 +125,8 @@ fn all_acts() -> Vec<(Act, &'static str)> {
         (fetch("a.io", 443), "net:fetch(a.io)"),
         (Act::ReadVariable("LANG".into()), "env:read(LANG)"),
         (Act::SetVariable("COLOR".into()), "env:write(COLOR)"),
-        (Act::ReadRepository(git("/work/app")), "git:read(.)"),
-        (Act::WriteRepository(git("/work/app")), "git:write(.)"),
+        (Act::ReadRepository(git("/src/app")), "git:read(.)"),
+        (Act::WriteRepository(git("/src/app")), "git:write(.)"),
         (
             Act::CallModel("anthropic/x".into()),
             "llm:call(anthropic/*)",
@@ -248,8 +248,7 @@ fn a_no_inside_of_a_yes_stays_a_no() {
     );
     assert!(!permit(fetch("b.io", 443)) && permit(fetch("a.io", 443)));
     assert!(
-        !permit(Act::ReadFile("/work/app/k/x".into()))
-            && permit(Act::ReadFile("/work/app/x".into()))
+        !permit(Act::ReadFile("/src/app/k/x".into())) && permit(Act::ReadFile("/src/app/x".into()))
     );
 }
 
@@ -281,14 +280,14 @@ fn nobody_may_do_these() {
             "a secret is named"
         );
     }
-    for path in ["a", "/work/app/../x", ""] {
+    for path in ["a", "/src/app/../x", ""] {
         assert_eq!(
             refused(&grant, Act::ReadFile(path.into())).code,
             "path",
             "{path}"
         );
     }
-    assert_eq!(refused(&grant, write("/work/apple")).code, "not-permitted");
+    assert_eq!(refused(&grant, write("/src/apple")).code, "not-permitted");
 }
 
 #[test]

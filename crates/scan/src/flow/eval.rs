@@ -5,7 +5,7 @@ use std::{collections::HashMap, rc::Rc};
 use super::{
     Act, ActKind, Host, PathKind, Site, SourceKind, Use, Used, commands, path_kind,
     places::{file_name, is_dot_env, is_temporary},
-    value::{UNKNOWN, Value},
+    value::{UNKNOWN, Value, is_blob},
     vocabulary,
 };
 use crate::{
@@ -50,8 +50,6 @@ const MOST_STEPS: u32 = 2_000_000;
 const MOST_ACTS: usize = 20_000;
 /// How many members of a name are taken off in search of one that is known.
 const MOST_MEMBERS: usize = 16;
-/// Longer literals are data that nobody reads.
-const LARGEST_BLOB: usize = 64 * 1024;
 
 struct Function<'u> {
     params: &'u [String],
@@ -774,33 +772,6 @@ impl<'u> Evaluator<'u> {
         self.ambient = before;
         result
     }
-}
-
-/// A long text without words: encoded, encrypted or shuffled.
-fn is_blob(text: &str) -> bool {
-    let length = text.len();
-    if !(64..=LARGEST_BLOB).contains(&length) || text.contains("://") || text.contains('\n') {
-        return false;
-    }
-    // Sequences of proteins and genes are data of their own kind.
-    if text.bytes().all(|byte| byte.is_ascii_uppercase()) {
-        return false;
-    }
-    // Digests are looked up, not decoded.
-    let hex = text
-        .split(|c: char| !c.is_ascii_hexdigit())
-        .filter(|run| run.len() >= 32)
-        .map(str::len)
-        .sum::<usize>();
-    if hex * 10 > length * 3 {
-        return false;
-    }
-    let numbers = text
-        .bytes()
-        .filter(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b' '))
-        .count();
-    let listed = numbers == length && text.matches(',').count() >= 24;
-    listed || !crate::text::plausible::is_plausible(text)
 }
 
 /// `$GITHUB_TOKEN`, not `$1`, `$?` or `$file`.
