@@ -12,6 +12,7 @@
 
 pub(crate) mod corpus;
 pub(crate) mod floor;
+mod handshake;
 pub(crate) mod measure;
 mod options;
 mod random;
@@ -24,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::{Result, workspace};
+use handshake::Era;
 use measure::{Program, Sample, sample};
 use options::{Options, Part};
 use rows::Costs;
@@ -44,6 +46,19 @@ pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
             return Err(format!("`{package}` does not build").into());
         }
     }
+    if options.part == Part::Render {
+        let build = [
+            "build",
+            "--release",
+            "--package",
+            "metier-runtime",
+            "--example",
+            "activation",
+        ];
+        if !workspace::cargo().args(build).status()?.success() {
+            return Err("the example `activation` does not build".into());
+        }
+    }
     let release = release_folder()?;
     let mut command = Command::new(release.join("xtask"));
     command.arg("__bench").args(arguments);
@@ -59,11 +74,7 @@ pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
 }
 
 fn release_folder() -> Result<PathBuf> {
-    let metadata = workspace::metadata()?;
-    let target = metadata["target_directory"]
-        .as_str()
-        .ok_or("cargo does not say where it builds")?;
-    Ok(Path::new(target).join("release"))
+    Ok(workspace::target()?.join("release"))
 }
 
 /// Measures everything and prints the table.
@@ -74,6 +85,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     match options.part {
         Part::Catalog => catalogs(&bench, &options, &mut table)?,
         Part::Scan => scans(&bench, &options, &mut table)?,
+        Part::Render => renders(&bench, &mut table)?,
+        Part::Mcp => handshakes(&bench, &options, &mut table)?,
     }
     print!(
         "{}",
@@ -84,6 +97,28 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         }
     );
     Ok(ExitCode::SUCCESS)
+}
+
+/// What permission costs: measured inside of one process by an example of the runtime, which prints a number a line.
+fn renders(bench: &Bench, table: &mut Table) -> Result<()> {
+    let example = release_folder()?.join("examples/activation");
+    let output = Command::new(&example)
+        .arg(&bench.metier)
+        .arg(bench.path())
+        .output()
+        .map_err(|error| format!("{}: {error}", example.display()))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    let text = String::from_utf8(output.stdout)?;
+    let value = |name: &str| -> Result<f64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        Ok(line
+            .ok_or(format!("{name} was not measured"))?
+            .trim()
+            .parse()?)
+    };
+    rows::render(table, value)
 }
 
 /// What scanning costs: all skills of a corpus, and one alone.
@@ -113,6 +148,31 @@ fn scans(bench: &Bench, options: &Options, table: &mut Table) -> Result<()> {
         let samples = bench.alternate(&[scan(&all), scan(&small)], rounds)?;
         rows::scan(table, size, &samples);
         rows::verdicts(table, size, &lists[0], &lists[1]);
+        bench.drop_corpus(&root)?;
+    }
+    Ok(())
+}
+
+/// How long an agent waits for the tools, with a warm index.
+fn handshakes(bench: &Bench, options: &Options, table: &mut Table) -> Result<()> {
+    for &size in &options.sizes {
+        eprintln!("starting a server of {size} skills");
+        let root = bench.corpus(size)?;
+        let home = bench.path().join("home");
+        let list = bench.metier(&["--root", &root.to_string_lossy(), "list", "--json"]);
+        bench.warm_up(&list, size)?; // writes the index
+        let (mut first, mut alone) = (Vec::new(), Vec::new());
+        for _ in 0..options.rounds(size) {
+            for (era, times) in [(Era::Handshake, &mut first), (Era::Alone, &mut alone)] {
+                times.push(handshake::time(
+                    &bench.metier,
+                    home.as_os_str(),
+                    &root,
+                    era,
+                )?);
+            }
+        }
+        rows::handshake(table, size, first, alone);
         bench.drop_corpus(&root)?;
     }
     Ok(())

@@ -39,7 +39,9 @@ usage: cargo xtask COMMAND
   bench [catalog] [--sizes 52,1000,10000,50000] [--quick] [--keep DIR] [--metier FILE] [--markdown]
                    speed and memory against floors, with the budgets
   bench scan [--sizes 500] [--quick] [--keep DIR] [--metier FILE] [--markdown]
-                   what a scan costs, with the budgets";
+                   what a scan costs, with the budgets
+  bench mcp [--sizes 52,10000] [--quick] [--keep DIR] [--metier FILE] [--markdown]
+                   how long an agent waits for the tools, with the budgets";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: the one command that passes all tests, including whatever they need to be installed first.
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
@@ -12,14 +13,21 @@ struct Need {
     package: &'static str,
 }
 
-/// None so far: the tests bring their own fake programs. A test that needs a real one adds a line here.
-const NEEDS: &[Need] = &[];
+/// Mostly the tests bring their own fake programs. A test that needs a real one adds a line here.
+const NEEDS: &[Need] = &[Need {
+    program: "python3",
+    package: "python3-venv",
+}];
+
+/// What the clients in Python need, with versions.
+const REQUIREMENTS: &str = "crates/metier/tests/python/requirements.txt";
 
 /// Installs what is missing, runs every test of the workspace, and passes cargo's code on. Arguments go to cargo.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     for need in missing(NEEDS) {
         install(need)?;
     }
+    prepare_python(&workspace::root(), &workspace::target()?)?;
     let status = workspace::cargo()
         .args(["test", "--workspace", "--locked"])
         .args(arguments)
@@ -44,6 +52,13 @@ fn is_file(path: &Path) -> bool {
 fn install(need: &Need) -> Result<()> {
     let Need { program, package } = need;
     eprintln!("the tests need `{program}`: installing {package}");
+    if apt(package) && on_path(program) {
+        return Ok(());
+    }
+    Err(format!("`{program}` could not be installed; install it yourself (Debian: {package}) and run this again").into())
+}
+
+fn apt(package: &str) -> bool {
     let install = [
         "apt-get",
         "install",
@@ -57,10 +72,54 @@ fn install(need: &Need) -> Result<()> {
         (install[0], &install[1..])
     };
     let status = Command::new(first).args(rest).status();
-    if status.is_ok_and(|status| status.success()) && on_path(program) {
+    status.is_ok_and(|status| status.success())
+}
+
+/// A Python of our own beside the build output, where the tests look for it: nothing of the user's is touched.
+fn prepare_python(root: &Path, target: &Path) -> Result<()> {
+    let wanted = fs::read_to_string(root.join(REQUIREMENTS))?;
+    let (folder, complete) = (target.join("python"), target.join("python/complete"));
+    if fs::read_to_string(&complete).ok().as_ref() == Some(&wanted) {
         return Ok(());
     }
-    Err(format!("`{program}` could not be installed; install it yourself (Debian: {package}) and run this again").into())
+    eprintln!(
+        "the tests need Python packages: installing them into {}",
+        folder.display()
+    );
+    let make = || {
+        let made = Command::new("python3")
+            .args(["-m", "venv", "--clear"])
+            .arg(&folder)
+            .status();
+        made.is_ok_and(|status| status.success())
+    };
+    // Debian has Python without venv; the package brings it.
+    let venv = &NEEDS[0];
+    let made = make() || (apt(venv.package) && make());
+    if !made {
+        return Err(format!(
+            "`python3 -m venv` fails; install {} and run this again",
+            venv.package
+        )
+        .into());
+    }
+    let installed = Command::new(folder.join("bin/python"))
+        .args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--requirement",
+        ])
+        .arg(root.join(REQUIREMENTS))
+        .status()?;
+    if !installed.success() {
+        return Err(
+            format!("pip can't install what {REQUIREMENTS} names; is there a network?").into(),
+        );
+    }
+    Ok(fs::write(complete, wanted)?)
 }
 
 #[cfg(test)]

@@ -42,6 +42,15 @@ pub(crate) fn metadata() -> Result<Value> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
+/// Where cargo builds.
+pub(crate) fn target() -> Result<PathBuf> {
+    let metadata = metadata()?;
+    let target = metadata["target_directory"]
+        .as_str()
+        .ok_or("cargo does not say where it builds")?;
+    Ok(PathBuf::from(target))
+}
+
 /// All files of the project with their text, sorted by path relative to `root`. Hidden folders, build output and
 /// files that are not text are left out.
 pub(crate) fn texts(root: &Path) -> Result<Vec<(String, String)>> {

@@ -5,8 +5,8 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 
 use crate::commands::{
-    completions, compose, config, deps, doctor, exec, info, list, log, man, permissions, prompt,
-    read, run, scan, show, trust, validate,
+    completions, compose, config, deps, doctor, exec, info, list, log, man, mcp, permissions,
+    prompt, read, run, scan, show, trust, validate,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -29,7 +29,7 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
     /// Work as if started in this folder
@@ -126,6 +126,7 @@ pub(crate) enum Command {
     Permissions(permissions::Args),
     Log(log::Args),
     Deps(deps::Args),
+    Mcp(mcp::Args),
     Config(config::Args),
     Completions(completions::Args),
     Man(man::Args),

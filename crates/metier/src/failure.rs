@@ -1,7 +1,7 @@
 //! When a command can't do what was asked: what happened, to what, and what to type next.
 //! The exit codes of the program are chosen here and nowhere else.
 
-use std::{path::Path, process::ExitCode};
+use std::{borrow::Cow, path::Path, process::ExitCode};
 
 use metier_wire::{ErrorBody, ErrorDocument};
 
@@ -84,23 +84,11 @@ impl Failure {
     /// Says it and gives the exit code.
     pub(crate) fn report(&self, output: &Output) -> ExitCode {
         if output.is_json() {
-            let mut message = self.0.message.clone();
-            for detail in &self.0.details {
-                message.push_str("; ");
-                message.push_str(detail);
-            }
-            let error = ErrorBody {
-                code: self.0.code,
-                message: &message,
-                hint: self.0.hint.as_deref(),
-                skill: self.0.skill.as_deref(),
-                path: self.0.path.as_deref(),
-                line: self.0.line,
-            };
             // The exit code still tells when stdout is gone.
-            output.document(&ErrorDocument { error }).ok();
+            output.document(&self.document()).ok();
         } else {
-            self.tell(output);
+            let lines = self.lines(|word, tone| output.paint_talk(word, tone));
+            lines.iter().for_each(|line| output.say(line));
         }
         ExitCode::from(match self.0.kind {
             Kind::Unmet => 1,
@@ -108,12 +96,31 @@ impl Failure {
         })
     }
 
-    fn tell(&self, output: &Output) {
-        output.say(&format!(
+    /// For programs.
+    pub(crate) fn document(&self) -> ErrorDocument<'_> {
+        let mut message = self.0.message.clone();
+        for detail in &self.0.details {
+            message.push_str("; ");
+            message.push_str(detail);
+        }
+        let error = ErrorBody {
+            code: self.0.code,
+            message: Cow::Owned(message),
+            hint: self.0.hint.as_deref(),
+            skill: self.0.skill.as_deref(),
+            path: self.0.path.as_deref(),
+            line: self.0.line,
+        };
+        ErrorDocument { error }
+    }
+
+    /// For people and models; `paint` colours the words that begin a line.
+    pub(crate) fn lines(&self, paint: impl Fn(&str, Tone) -> String) -> Vec<String> {
+        let mut lines = vec![format!(
             "{} {}",
-            output.paint_talk("error:", Tone::Bad),
+            paint("error:", Tone::Bad),
             one_line(&self.0.message)
-        ));
+        )];
         let place = self.0.path.as_ref().map(|path| {
             self.0
                 .line
@@ -126,15 +133,13 @@ impl Failure {
             .cloned()
             .chain(place.map(|place| format!("in {place}")))
         {
-            output.say(&format!("  {}", one_line(&detail)));
+            lines.push(format!("  {}", one_line(&detail)));
         }
         if let Some(hint) = &self.0.hint {
-            output.say(&format!(
-                "{} {}",
-                output.paint_talk("hint:", Tone::Note),
-                one_line(hint)
-            ));
+            let word = paint("hint:", Tone::Note);
+            lines.push(format!("{word} {}", one_line(hint)));
         }
+        lines
     }
 }
 

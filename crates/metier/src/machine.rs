@@ -14,6 +14,7 @@ use etcetera::BaseStrategy;
 use crate::{cli::Global, failure::Failure};
 
 /// Values that everything else is given.
+#[derive(Clone)]
 pub(crate) struct Machine {
     pub(crate) home: Option<PathBuf>,
     pub(crate) work: PathBuf,
@@ -81,6 +82,14 @@ impl Machine {
             now: now(),
             stamp: stamp(),
         })
+    }
+
+    /// The same machine at this moment, for a run that answers many questions.
+    pub(crate) fn now(&self) -> Self {
+        Self {
+            now: now(),
+            ..self.clone()
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::{
 };
 
 use metier_catalog::Entry;
-use metier_policy::{Approver, Changes, Meter, Rates, Terms};
+use metier_policy::{Approver, Changes, Headless, Meter, Rates, Terms};
 use metier_runtime::{
     desk::{Desk, Refused},
     premises::Premises,
@@ -57,8 +57,13 @@ pub(crate) struct Office<'s> {
 impl<'s> Office<'s> {
     /// Opens the database; without one nothing is done, because nothing could be written down.
     pub(crate) fn open(session: &'s Session<'s>) -> Result<Self, Failure> {
-        let asks = Terminal::new(session.output.is_json());
-        Self::with(session, Box::new(asks))
+        let output = session.output;
+        let approver: Box<dyn Approver> = if output.is_attended() {
+            Box::new(Terminal::new(output.is_json()))
+        } else {
+            Box::new(Headless)
+        };
+        Self::with(session, approver)
     }
 
     /// The same with somebody else to ask.

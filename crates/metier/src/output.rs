@@ -24,6 +24,7 @@ pub(crate) enum Tone {
 }
 
 /// How this run talks.
+#[derive(Clone)]
 pub(crate) struct Output {
     json: bool,
     quiet: bool,
@@ -31,6 +32,7 @@ pub(crate) struct Output {
     data_colors: bool,
     talk_colors: bool,
     width: Option<usize>,
+    attended: bool,
 }
 
 impl Output {
@@ -56,6 +58,7 @@ impl Output {
             data_colors,
             talk_colors,
             width,
+            attended: true,
         }
     }
 
@@ -68,6 +71,18 @@ impl Output {
             data_colors: false,
             talk_colors: false,
             width: None,
+            attended: true,
+        }
+    }
+
+    /// For a program that is served: stdout is not ours, nobody watches, and nobody can be asked.
+    pub(crate) fn unattended(global: &Global) -> Self {
+        Self {
+            json: false,
+            quiet: global.quiet,
+            verbose: global.verbose > 0,
+            attended: false,
+            ..Self::json()
         }
     }
 
@@ -79,9 +94,14 @@ impl Output {
         self.verbose
     }
 
+    /// Whether stdin and stderr belong to somebody who can be asked.
+    pub(crate) fn is_attended(&self) -> bool {
+        self.attended
+    }
+
     /// Whether somebody watches stderr and wants to see progress.
     pub(crate) fn shows_progress(&self) -> bool {
-        !self.quiet && !self.json && io::stderr().is_terminal()
+        self.attended && !self.quiet && !self.json && io::stderr().is_terminal()
     }
 
     /// The one JSON document of a run.

@@ -171,6 +171,18 @@ impl<'a> Session<'a> {
         Ok(self.look(roots, builtins, self.mode(), self.index().as_ref()))
     }
 
+    /// Whether the usual places hold more folders than this: a guess at the number of skills, before any of them is looked at.
+    pub(crate) fn is_crowded(&self, limit: usize) -> Result<bool, Failure> {
+        let (roots, _) = self.roots(&AgentFiles::read(self))?;
+        let listed = roots
+            .iter()
+            .filter_map(|root| fs::read_dir(&root.path).ok())
+            .flatten()
+            .filter_map(Result::ok);
+        let folders = listed.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_file()));
+        Ok(folders.take(limit + 1).count() > limit)
+    }
+
     fn take_stock(
         &self,
         roots: Vec<Root>,

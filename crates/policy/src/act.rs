@@ -84,7 +84,7 @@ fn commands(line: &shell::Line) -> Option<Vec<Command>> {
         if simple
             .assignments
             .iter()
-            .any(|set| variables::is_loader(&set.name))
+            .any(|set| variables::is_reserved(&set.name))
         {
             return None;
         }

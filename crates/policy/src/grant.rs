@@ -151,9 +151,11 @@ impl Grant {
             })
         };
         match act {
-            Act::SetVariable(name) if variables::is_loader(name) => refuse(
+            Act::SetVariable(name) if variables::is_reserved(name) => refuse(
                 "forbidden-variable",
-                format!("`{name}` decides what other programs load or run; no skill may set it"),
+                format!(
+                    "`{name}` decides what other programs load, run or reach; no skill may set it"
+                ),
             ),
             Act::Line(line) => match &self.terms.prefixes {
                 Some(prefixes) if !begins_with(line.commands.as_deref(), prefixes) => refuse(

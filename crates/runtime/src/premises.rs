@@ -82,8 +82,16 @@ impl Premises<'_> {
             temporary: self.temporary,
             unsandboxed: self.unsandboxed,
         };
+        let unchanged = || {
+            skill
+                .entry
+                .place
+                .digest()
+                .is_ok_and(|digest| digest == skill.held.digest)
+        };
         let redactor = self.redactor(&skill.manifest.card, &named);
-        let worker = Worker::new(&self.desk, &grant, around, redactor).map_err(Failed::World)?;
+        let worker =
+            Worker::new(&self.desk, &grant, around, redactor, &unchanged).map_err(Failed::World)?;
         work(&worker)
     }
 

@@ -39,6 +39,8 @@ pub struct Options {
     pub keep_empty: bool,
     /// Leave the instruction out.
     pub bare: bool,
+    /// Leave the locations out, where bodies are not read as files.
+    pub no_locations: bool,
 }
 
 /// One skill as a model sees it.
@@ -48,7 +50,7 @@ pub struct Line<'a> {
     pub name: &'a str,
     /// What it does, as much as the budget allows.
     pub description: Cow<'a, str>,
-    /// Where its SKILL.md is.
+    /// Where its SKILL.md is; empty if nobody wants to know.
     pub location: String,
 }
 
@@ -76,7 +78,7 @@ const BUILTIN: &str =
 #[must_use]
 pub fn listing<'a>(inventory: &'a Inventory, options: &Options) -> Listing<'a> {
     let mut lines: Vec<Line<'a>> = offered(inventory, options.include_disabled)
-        .filter_map(|skill| line(inventory, skill))
+        .filter_map(|skill| line(inventory, skill, options))
         .collect();
     lines.sort_by(|a, b| a.name.cmp(b.name));
     let found = lines.len();
@@ -110,13 +112,18 @@ fn offered(inventory: &Inventory, include_disabled: bool) -> impl Iterator<Item 
     })
 }
 
-fn line<'a>(inventory: &'a Inventory, skill: &'a Skill) -> Option<Line<'a>> {
+fn line<'a>(inventory: &'a Inventory, skill: &'a Skill, options: &Options) -> Option<Line<'a>> {
     let entry = inventory.entry(skill);
     let card = entry.card.as_ref()?;
+    let location = if options.no_locations {
+        String::new()
+    } else {
+        text::visible(&entry.manifest_path().to_string_lossy()).into_owned()
+    };
     Some(Line {
         name: card.name.as_str(),
         description: describe(card),
-        location: text::visible(&entry.manifest_path().to_string_lossy()).into_owned(),
+        location,
     })
 }
 
@@ -260,13 +267,13 @@ pub fn write(lines: &[Line<'_>], options: &Options) -> String {
         out.push_str("\n\n");
     }
     match options.format {
-        Format::Xml => write_xml(lines, &mut out),
-        Format::Markdown => write_markdown(lines, &mut out),
+        Format::Xml => write_xml(lines, options, &mut out),
+        Format::Markdown => write_markdown(lines, options, &mut out),
     }
     out
 }
 
-fn write_xml(lines: &[Line<'_>], out: &mut String) {
+fn write_xml(lines: &[Line<'_>], options: &Options, out: &mut String) {
     out.push_str("<available_skills>\n");
     for line in lines {
         out.push_str("<skill>\n");
@@ -275,6 +282,9 @@ fn write_xml(lines: &[Line<'_>], out: &mut String) {
             ("description", &line.description),
             ("location", &line.location),
         ] {
+            if tag == "location" && options.no_locations {
+                continue;
+            }
             out.push('<');
             out.push_str(tag);
             out.push_str(">\n");
@@ -302,20 +312,17 @@ pub(crate) fn escape(value: &str, out: &mut String) {
     }
 }
 
-fn write_markdown(lines: &[Line<'_>], out: &mut String) {
+fn write_markdown(lines: &[Line<'_>], options: &Options, out: &mut String) {
     out.push_str("## Available skills\n\n");
     for line in lines {
         let flat: Vec<&str> = line.description.split_whitespace().collect();
         let separator = if flat.is_empty() { "" } else { ": " };
         // Writing to a String can't fail.
-        writeln!(
-            out,
-            "- **{}**{separator}{} (`{}`)",
-            line.name,
-            flat.join(" "),
-            line.location
-        )
-        .ok();
+        write!(out, "- **{}**{separator}{}", line.name, flat.join(" ")).ok();
+        if !options.no_locations {
+            write!(out, " (`{}`)", line.location).ok();
+        }
+        out.push('\n');
     }
 }
 
@@ -422,5 +429,25 @@ mod tests {
         );
         assert_eq!(text.matches("</skill>").count(), 1);
         assert!(text.contains("&lt;/description&gt;&lt;/skill&gt;&quot;&#x27;&amp;amp;"));
+    }
+
+    #[test]
+    fn locations_are_left_out_if_nobody_wants_them() {
+        let check = |format| {
+            let line = Line {
+                name: "x",
+                description: "Does x.".into(),
+                location: "/a/SKILL.md".into(),
+            };
+            let options = Options {
+                format,
+                bare: true,
+                no_locations: true,
+                ..Options::default()
+            };
+            write(&[line], &options)
+        };
+        assert!(!check(Format::Xml).contains("location"));
+        assert!(check(Format::Markdown).ends_with("- **x**: Does x.\n"));
     }
 }

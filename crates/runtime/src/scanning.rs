@@ -6,7 +6,6 @@
 use std::{
     collections::BTreeSet,
     hash::{DefaultHasher, Hash, Hasher},
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -18,10 +17,12 @@ use metier_config::{Config, ScanRules, Suppression};
 use metier_model::{Digest, Manifest, Mode, text};
 use metier_policy::{Evidence, Scan, scan_reason};
 use metier_scan::{
-    About, Capabilities, File, Finding, FoundBy, Limits, Pattern, Place, Preset, Report, Rules,
-    Unread, Verdict,
+    About, File, Finding, FoundBy, Limits, Pattern, Place, Preset, Report, Rules, Unread, Verdict,
+    quietly,
 };
 use metier_sdk::Permission;
+
+pub use metier_scan::suggested;
 
 use crate::inventory::{Inventory, Status, status_of};
 
@@ -191,9 +192,9 @@ pub fn leave_out(report: &mut Report, known: impl Fn(&Finding) -> bool) -> usize
     number
 }
 
-/// A mistake of the scanner must not hide a skill or end the program: what it failed on was not read.
+/// A mistake of the scanner must not hide a skill, end the program or spoil what it prints: what it failed on was not read.
 fn guarded(look: impl FnOnce() -> Report) -> Report {
-    catch_unwind(AssertUnwindSafe(look)).unwrap_or_else(|_| Report {
+    quietly(look).unwrap_or_else(|| Report {
         unread: vec![Unread {
             file: String::new(),
             why: "the scanner failed on it, which is a bug in metier".to_owned(),
@@ -498,52 +499,6 @@ pub fn frame(snapshot: &Snapshot, place: &Place) -> Option<Frame> {
         })
         .collect();
     (lines.len() > (place.line - first) as usize).then_some(Frame { first, lines })
-}
-
-/// Commands that every shell has in itself.
-const SHELL_WORDS: &[&str] = &[
-    ".", ":", "[", "alias", "break", "cd", "command", "continue", "echo", "eval", "exec", "exit",
-    "export", "false", "getopts", "hash", "local", "printf", "pwd", "read", "readonly", "return",
-    "set", "shift", "source", "test", "times", "trap", "true", "type", "umask", "unalias", "unset",
-    "wait",
-];
-
-/// The permissions that would cover what a skill was seen to do, as narrow as it was seen.
-#[must_use]
-pub fn suggested(seen: &Capabilities) -> Vec<String> {
-    let mut found = BTreeSet::new();
-    for permission in &seen.permissions {
-        let (scopes, unknown): (Vec<String>, bool) = match permission {
-            Permission::NetFetch => (seen.hosts.iter().cloned().collect(), seen.any_host),
-            Permission::ShellExec => {
-                let programs = seen.programs.iter();
-                let programs = programs.filter(|name| !SHELL_WORDS.contains(&name.as_str()));
-                (programs.map(|name| format!("{name} *")).collect(), false)
-            }
-            Permission::EnvRead => (seen.variables.iter().cloned().collect(), false),
-            Permission::FileRead => (seen.reads.iter().cloned().collect(), false),
-            Permission::FileWrite => (seen.writes.iter().cloned().collect(), false),
-            _ => (Vec::new(), false),
-        };
-        // A part that is only known when it runs can be anything.
-        let scopes: Vec<String> = scopes
-            .iter()
-            .map(|scope| scope.replace('\0', "*"))
-            .map(|scope| format!("{permission}({scope})"))
-            .collect();
-        let fits = |text: &String| {
-            text.len() <= 200
-                && !text[..text.len() - 1].contains(')')
-                && text::visible(text) == **text
-                && text.parse::<metier_model::Want>().is_ok()
-        };
-        if unknown || scopes.is_empty() || !scopes.iter().all(fits) {
-            found.insert(permission.to_string());
-        } else {
-            found.extend(scopes);
-        }
-    }
-    found.into_iter().collect()
 }
 
 #[cfg(test)]

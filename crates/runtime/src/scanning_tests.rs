@@ -128,43 +128,6 @@ fn a_frame_is_cut_out_of_a_text() {
 }
 
 #[test]
-fn suggestions_are_as_narrow_as_what_was_seen() {
-    let set = |items: &[&str]| items.iter().map(|item| (*item).to_owned()).collect();
-    let seen = Capabilities {
-        hosts: set(&["api.github.com"]),
-        any_host: false,
-        programs: set(&["git", "gh", "set"]),
-        reads: set(&["~/.config/x"]),
-        writes: set(&["/srv/\0/log"]),
-        variables: set(&["A)B"]),
-        permissions: [
-            Permission::NetFetch,
-            Permission::ShellExec,
-            Permission::FileRead,
-            Permission::FileWrite,
-            Permission::EnvRead,
-        ]
-        .into(),
-    };
-    assert_eq!(
-        suggested(&seen),
-        [
-            "env:read",
-            "file:read(~/.config/x)",
-            "file:write(/srv/*/log)",
-            "net:fetch(api.github.com)",
-            "shell:exec(gh *)",
-            "shell:exec(git *)",
-        ]
-    );
-    let anywhere = Capabilities {
-        any_host: true,
-        ..seen
-    };
-    assert!(suggested(&anywhere).contains(&"net:fetch".to_owned()));
-}
-
-#[test]
 fn results_stay_in_order() {
     let items: Vec<usize> = (0..100).collect();
     let done = AtomicUsize::new(0);

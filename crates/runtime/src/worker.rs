@@ -7,6 +7,7 @@ use metier_host::{
     net::{Decision, Seen},
     world::{Done, Surroundings, World, WorldError},
 };
+use metier_model::Permission;
 use metier_policy::{Act, Fetch, Grant, Refusal};
 use metier_store::{Outcome, Receipt, StoreError};
 
@@ -21,6 +22,8 @@ pub struct Worker<'a> {
     grant: &'a Grant,
     world: World<'a>,
     redactor: Redactor,
+    /// Whether the skill still has the bytes that were approved.
+    unchanged: &'a dyn Fn() -> bool,
     receipts: std::cell::RefCell<Vec<Receipt>>,
 }
 
@@ -30,6 +33,9 @@ pub enum Failed {
     /// The grant does not hold it.
     #[error("{0}")]
     Refused(#[from] Refusal),
+    /// Its files are not the ones that were approved any more.
+    #[error("its files changed after they were looked at; try again")]
+    Changed,
     /// The world would not.
     #[error(transparent)]
     World(#[from] WorldError),
@@ -48,12 +54,14 @@ impl<'a> Worker<'a> {
         grant: &'a Grant,
         around: Surroundings<'a>,
         redactor: Redactor,
+        unchanged: &'a dyn Fn() -> bool,
     ) -> Result<Self, WorldError> {
         Ok(Self {
             desk,
             grant,
             world: World::new(grant, around)?,
             redactor,
+            unchanged,
             receipts: std::cell::RefCell::default(),
         })
     }
@@ -70,6 +78,11 @@ impl<'a> Worker<'a> {
                 return Err(refusal.into());
             }
         };
+        // A question may stay open for minutes: what runs must be what was asked about.
+        if act.permission() == Permission::ShellExec && !(self.unchanged)() {
+            self.note(act, &refused(Failed::Changed.to_string()))?;
+            return Err(Failed::Changed);
+        }
         let start = Instant::now();
         let done = self.world.act(&permit);
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);

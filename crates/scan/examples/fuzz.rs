@@ -50,7 +50,17 @@ fn main() {
         let shown = Shown(path, &input);
         let began = Instant::now();
         run(path, &input, runs);
-        let taken = began.elapsed();
+        let mut taken = began.elapsed();
+        // A machine that is busy is slow once; an input that is slow is so again.
+        if taken > Duration::from_secs(1) {
+            let again = Instant::now();
+            run(path, &input, runs);
+            taken = taken.min(again.elapsed());
+            if taken > Duration::from_secs(1) {
+                let head = &input[..input.len().min(100)];
+                println!("{taken:?}: {path} \"{}…\"", head.escape_ascii());
+            }
+        }
         assert!(taken < Duration::from_secs(10), "{taken:?}");
         std::mem::forget(shown);
         slowest = slowest.max(taken);

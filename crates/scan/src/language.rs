@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::{flow::Language, prose};
 
@@ -48,7 +48,7 @@ pub(crate) fn guess(text: &str) -> Option<Language> {
     if is_powershell(text) {
         return Some(Language::PowerShell);
     }
-    if has(&[
+    const PYTHON: &[&str] = &[
         "import os",
         "import requests",
         "import subprocess",
@@ -57,19 +57,29 @@ pub(crate) fn guess(text: &str) -> Option<Language> {
         "import urllib",
         "exec(",
         "__import__(",
-    ]) && !has(&["const ", "let ", "require("])
-    {
-        return Some(Language::Python);
-    }
-    if has(&[
+    ];
+    const JAVASCRIPT: &[&str] = &[
         "require(",
         "const ",
         "=> {",
         "process.env",
         "eval(",
         "new Function",
-    ]) && has(&["(", ";"])
-    {
+    ];
+    static FINDERS: LazyLock<[Option<AhoCorasick>; 2]> = LazyLock::new(|| {
+        [PYTHON, JAVASCRIPT].map(|signs| {
+            AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostFirst)
+                .build(signs)
+                .ok()
+        })
+    });
+    let speaks =
+        |finder: &Option<AhoCorasick>| finder.as_ref().is_some_and(|finder| finder.is_match(text));
+    if speaks(&FINDERS[0]) && !has(&["const ", "let ", "require("]) {
+        return Some(Language::Python);
+    }
+    if speaks(&FINDERS[1]) && has(&["(", ";"]) {
         return Some(Language::JavaScript);
     }
     text.lines()
@@ -77,9 +87,15 @@ pub(crate) fn guess(text: &str) -> Option<Language> {
         .then_some(Language::Shell)
 }
 
+fn caseless(words: &[&str]) -> Option<AhoCorasick> {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build(words)
+        .ok()
+}
+
 fn is_powershell(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
-    [
+    const SIGNS: &[&str] = &[
         "invoke-expression",
         "invoke-webrequest",
         "new-object net.webclient",
@@ -89,10 +105,10 @@ fn is_powershell(text: &str) -> bool {
         "start-process ",
         "set-mppreference",
         "| iex",
-    ]
-    .iter()
-    .any(|sign| lower.contains(sign))
-        && !lower.contains("powershell ")
+    ];
+    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| caseless(SIGNS));
+    FINDER.as_ref().is_some_and(|finder| finder.is_match(text))
+        && !text.to_ascii_lowercase().contains("powershell ")
 }
 
 /// Where a command begins in a line, if one does.
@@ -154,8 +170,12 @@ pub(crate) fn command_in(line: &str) -> Option<usize> {
     ];
     let trimmed = line.trim_start();
     let offset = line.len() - trimmed.len();
-    let lower = trimmed.to_ascii_lowercase();
-    if PROGRAMS.iter().any(|program| lower.starts_with(program)) {
+    let head = trimmed.as_bytes();
+    let begins = |program: &str| {
+        head.get(..program.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(program.as_bytes()))
+    };
+    if PROGRAMS.iter().any(|program| begins(program)) {
         return Some(offset);
     }
     // Within a line of data or prose: only what can't be anything else.
@@ -172,8 +192,9 @@ pub(crate) fn command_in(line: &str) -> Option<usize> {
         "|bash",
         "|sh",
     ];
-    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(SURE).ok());
-    let first = FINDER.as_ref()?.find(&lower)?.start();
+    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| caseless(SURE));
+    let first = FINDER.as_ref()?.find(trimmed)?.start();
+    let lower = trimmed.to_ascii_lowercase();
     let start = lower[..first]
         .rfind(['"', '\'', '`', '('])
         .map_or(0, |at| at + 1);

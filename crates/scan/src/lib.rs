@@ -25,6 +25,7 @@ mod containers;
 mod flow;
 pub mod form;
 mod language;
+mod links;
 mod lower;
 #[cfg(test)]
 #[path = "../tests/made/mod.rs"]
@@ -33,6 +34,7 @@ mod manifests;
 mod matching;
 mod pattern;
 mod prose;
+mod quiet;
 mod report;
 mod rule;
 mod rules;
@@ -43,7 +45,9 @@ mod text;
 mod texts;
 mod unpack;
 
+pub use capability::suggested;
 pub use pattern::{Pattern, PatternError};
+pub use quiet::quietly;
 pub use report::{Capabilities, Finding, FoundBy, Place, Report, Severity, Step, Unread, Verdict};
 pub use rule::{Category, Rule, Sample, When};
 pub use scan::{About, Content, File, Limits, Preset, Rules, builtin_rules, scan};

@@ -1,5 +1,8 @@
 //! Files that other programs obey: package manifests, registry settings, editor tasks, agent settings.
 
+use std::{rc::Rc, sync::LazyLock};
+
+use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::Value;
 
 use crate::{
@@ -50,7 +53,7 @@ pub(crate) fn look(scanner: &mut Scanner<'_>, index: usize) {
         .next()
         .unwrap_or_default()
         .to_owned();
-    let content = scanner.texts.0[index].content.clone();
+    let content = Rc::clone(&scanner.texts.0[index].content);
     match name.as_str() {
         "package.json" => package(scanner, index, &content),
         ".npmrc" | ".yarnrc" | ".yarnrc.yml" | "pip.conf" | ".pypirc" | "pip.ini"
@@ -293,6 +296,21 @@ fn secrets(scanner: &mut Scanner<'_>, index: usize, content: &str) {
         ("SG.", 60),
         ("hf_", 37),
     ];
+    // All beginnings at once: most texts have none.
+    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        let starts = STARTS.iter().map(|(start, _)| *start);
+        // Leftmost matches are found many bytes at a time.
+        AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostFirst)
+            .build(starts.chain(["PRIVATE KEY-----"]))
+            .ok()
+    });
+    if FINDER
+        .as_ref()
+        .is_some_and(|finder| !finder.is_match(content))
+    {
+        return;
+    }
     let mut found: Option<usize> = None;
     for (start, length) in STARTS {
         let hit = content.match_indices(start).find(|(at, _)| {

@@ -1,6 +1,6 @@
 //! Rules against what was found: sentences, hidden characters, patterns; and how the surroundings weigh.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, rc::Rc};
 
 use crate::{
     flow::{Act, Host, Taint},
@@ -116,7 +116,11 @@ pub(crate) fn in_context(
         severity = Severity::Info;
     }
     // What a document says about services and timers is how things are set up by hand.
-    if rule.id == "persistence/autostart" && !origin.is_file {
+    let set_up = matches!(
+        rule.id,
+        "persistence/autostart" | "persistence/agent-instructions"
+    );
+    if set_up && !origin.is_file {
         severity = Severity::Info;
     }
     if is_aside(&text.file) && !origin.is_file {
@@ -189,11 +193,11 @@ pub(crate) fn shown(text: &str) -> String {
     short
 }
 
-/// Characters that hide or lie.
-pub(crate) fn hidden(scanner: &mut Scanner<'_>, index: usize) {
-    let content = scanner.texts.0[index].content.clone();
-    if content.is_ascii() && !content.contains('\u{1b}') {
-        return;
+/// Characters that hide or lie; says how many there are, as far as they are listed.
+pub(crate) fn hidden(scanner: &mut Scanner<'_>, index: usize) -> usize {
+    let content = Rc::clone(&scanner.texts.0[index].content);
+    if content.is_ascii() && memchr::memchr(0x1b, content.as_bytes()).is_none() {
+        return 0;
     }
     let found = hidden::hidden(&content);
     for sight in &found.list {
@@ -225,6 +229,7 @@ pub(crate) fn hidden(scanner: &mut Scanner<'_>, index: usize) {
             scanner.smuggled(index, sight.at.start, decoded.clone());
         }
     }
+    found.list.iter().map(|sight| sight.count).sum()
 }
 
 /// What sentences tell.

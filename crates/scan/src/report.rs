@@ -213,16 +213,21 @@ pub struct Unread {
 /// What the skill was seen to do, whether or not that is dangerous.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Hosts that it talks to.
+    /// Hosts that it talks to, with the port where it isn't the usual one.
     pub hosts: BTreeSet<String>,
     /// It talks to hosts that are only known when it runs.
     pub any_host: bool,
-    /// Programs that it starts.
+    /// Programs that it starts, and those of its own scripts that it says to run.
     pub programs: BTreeSet<String>,
-    /// Files outside of the skill that it reads.
+    /// Files that it reads besides its own: `./…` in the working folder, `~/…`, or absolute; `**` for what is only known
+    /// when it runs.
     pub reads: BTreeSet<String>,
-    /// Files that it writes or deletes.
+    /// It reads files whose place can't be said like that.
+    pub any_read: bool,
+    /// Files that it writes or deletes, likewise.
     pub writes: BTreeSet<String>,
+    /// It writes files whose place can't be said like that.
+    pub any_write: bool,
     /// Environment variables that it reads.
     pub variables: BTreeSet<String>,
     /// The permissions that all this takes.

@@ -180,6 +180,28 @@ pub enum Chain {
     HiddenProgram,
     /// A tag that poses as one of the system's holds orders.
     PseudoTag,
+    /// What the agent is told depends on a file that the skill doesn't have.
+    OutsideTrigger,
+    /// A script has the address of an odd port at hand, and talks to somebody who isn't known.
+    OddAddress,
+    /// Data goes to where a variable says that the text never mentions.
+    UnspokenVariable,
+    /// Logs are deleted by a skill that never speaks of them.
+    CoversTracks,
+    /// A folder belongs to root and is open to everybody.
+    OpenToPlanting,
+    /// A document that a listing doesn't show, and that isn't what its name says.
+    HiddenDocument,
+    /// Every conversation is taken over, and nothing else is answered.
+    Takeover,
+    /// A file that agents read in every session is to get orders that take the user's say away.
+    PlantedOrder,
+    /// All that a browser keeps for a page is gone through for tokens.
+    BrowserStorage,
+    /// A module under a private name, where nobody looks for it.
+    PrivateImport,
+    /// Data goes to a host whose own name says what it is for.
+    NamedForHarm,
 }
 
 /// How a file can be odd.

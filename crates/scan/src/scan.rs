@@ -6,6 +6,7 @@ use crate::{
     capability,
     flow::{Act, ActKind, Evaluator, Host, HostKind, Hosts, Language, Site, Unit},
     language::{command_in, guess, language_of},
+    links::Links,
     lower::{self, Dialect},
     matching::{self, Context},
     pattern::Pattern,
@@ -98,6 +99,7 @@ pub fn scan(files: &[File<'_>], about: &About<'_>, rules: &Rules, limits: &Limit
         return crate::seed::scan(files, limits);
     }
     let mut scanner = Scanner::new(about, rules);
+    let mut links = Links::new(files);
     for (index, file) in files.iter().enumerate() {
         if index >= limits.files {
             scanner.unread(
@@ -110,7 +112,21 @@ pub fn scan(files: &[File<'_>], about: &About<'_>, rules: &Rules, limits: &Limit
             );
             break;
         }
-        scanner.file(file, limits);
+        scanner.names.insert(file.path.to_owned());
+        let linked = match file.content {
+            Content::Link(target) => links.follow(file.path, target),
+            _ => None,
+        };
+        match linked {
+            Some(bytes) => scanner.file(
+                &File {
+                    path: file.path,
+                    content: Content::Bytes(bytes),
+                },
+                limits,
+            ),
+            None => scanner.file(file, limits),
+        }
     }
     scanner.finish(limits)
 }
@@ -128,6 +144,8 @@ pub(crate) struct Scanner<'a> {
     pub(crate) sources: Vec<(String, usize)>,
     /// Python bytecode, for the end.
     pub(crate) bytecodes: Vec<(String, Vec<u8>)>,
+    /// The paths of all files of the skill.
+    pub(crate) names: BTreeSet<String>,
     /// How many archives deep we are.
     pub(crate) depth: u32,
     budget: decode::Budget,
@@ -149,6 +167,7 @@ impl<'a> Scanner<'a> {
             report: Report::default(),
             sources: Vec::new(),
             bytecodes: Vec::new(),
+            names: BTreeSet::new(),
             depth: 0,
             budget: decode::Budget::default(),
             patience: lower::Patience::default(),
@@ -166,12 +185,10 @@ impl<'a> Scanner<'a> {
         match file.content {
             Content::Unread(why) => self.unread(file.path, why.to_owned()),
             Content::Link(target) => {
-                self.odd(
-                    Oddity::LinkOutside,
-                    file.path,
-                    &format!("{} -> {target}", file.path),
-                    is_outside(file.path, target),
-                );
+                if is_outside(file.path, target) {
+                    let evidence = format!("{} -> {target}", file.path);
+                    self.odd(Oddity::LinkOutside, file.path, &evidence, true);
+                }
                 self.unread(
                     file.path,
                     format!("it is a link to `{}`", metier_model::text::visible(target)),
@@ -223,11 +240,11 @@ impl<'a> Scanner<'a> {
 
     /// Looks at a text: hidden characters, structure, programs, encoded pieces.
     pub(crate) fn look(&mut self, index: usize, kind: Kind) {
-        matching::hidden(self, index);
+        let hidden = matching::hidden(self, index);
         self.padding(index);
         crate::manifests::look(self, index);
         let path = self.texts.0[index].file.clone();
-        let content = self.texts.0[index].content.clone();
+        let content = Rc::clone(&self.texts.0[index].content);
         match kind {
             Kind::Markdown => self.markdown(index, &content),
             Kind::Python => {
@@ -286,26 +303,17 @@ impl<'a> Scanner<'a> {
                         .for_each(|sentence| sentence.role = Role::Table);
                 }
                 self.documents.push((index, document));
-                self.command_lines(index, &content);
+                self.command_lines(index, 0, &content, Role::Instruction);
             }
         }
         self.encoded(index, &content);
-        self.plain_form(index, &content, kind);
+        self.plain_form(index, &content, kind, hidden);
     }
 
     /// What a text says to a model that reads past invisible characters and look-alikes.
-    fn plain_form(&mut self, index: usize, content: &str, kind: Kind) {
-        if content.is_ascii() || !matches!(kind, Kind::Markdown | Kind::Text) {
-            return;
-        }
+    fn plain_form(&mut self, index: usize, content: &str, kind: Kind, hidden: usize) {
         // Typography is no disguise: only where something hides or poses is it worth a second reading.
-        if crate::text::hidden::hidden(content)
-            .list
-            .iter()
-            .map(|sight| sight.count)
-            .sum::<usize>()
-            < 3
-        {
+        if hidden < 3 || content.is_ascii() || !matches!(kind, Kind::Markdown | Kind::Text) {
             return;
         }
         let normal = crate::text::normal::normal(content);
@@ -334,7 +342,7 @@ impl<'a> Scanner<'a> {
             // The frontmatter is text too: its description enters prompts, its installers hold commands.
             let head = prose::plain(&content[..front]);
             self.documents.push((index, head));
-            self.command_lines(index, &content[..front]);
+            self.command_lines(index, 0, &content[..front], Role::Instruction);
         }
         let mut document = prose::document(&content[front..]);
         shift(&mut document, front);
@@ -345,6 +353,9 @@ impl<'a> Scanner<'a> {
                 if let Some(origin) = self.origins.get_mut(before) {
                     origin.inline = code.inline;
                 }
+            } else if matches!(code.language.as_str(), "yaml" | "yml" | "toml" | "json") {
+                // Steps of a workflow, hooks and servers are commands in the clothes of data.
+                self.command_lines(index, code.at.start, &code.text, code.role);
             }
         }
         self.documents.push((index, document));
@@ -430,8 +441,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// Lines of data and prose that hold a command.
-    fn command_lines(&mut self, text: usize, content: &str) {
-        let mut start = 0;
+    fn command_lines(&mut self, text: usize, offset: usize, content: &str, role: Role) {
+        let mut start = offset;
         for line in content.split_inclusive('\n') {
             if let Some(at) = command_in(line) {
                 // What make and container files put before a command.
@@ -441,14 +452,7 @@ impl<'a> Scanner<'a> {
                     .trim_end()
                     .trim_end_matches(['"', '\'', ',', '`', '}', ']']);
                 let command = command.replace("\\\"", "\"");
-                self.program(
-                    text,
-                    start + at,
-                    &command,
-                    Language::Shell,
-                    Role::Instruction,
-                    false,
-                );
+                self.program(text, start + at, &command, Language::Shell, role, false);
             }
             start += line.len();
         }
@@ -456,6 +460,9 @@ impl<'a> Scanner<'a> {
 
     fn padding(&mut self, index: usize) {
         let content = &self.texts.0[index].content;
+        if !may_be_padded(content.as_bytes()) {
+            return;
+        }
         let mut run = 0_usize;
         let mut lines = 0_usize;
         let mut start = 0_usize;
@@ -502,13 +509,13 @@ impl<'a> Scanner<'a> {
                     .join(", then "),
             );
             let inner = self.texts.add(text);
-            let content = self.texts.0[inner].content.clone();
+            let content = Rc::clone(&self.texts.0[inner].content);
             let language = guess(&content);
             match language {
                 Some(language) => {
                     self.program(inner, 0, &content, language, Role::Instruction, false);
                 }
-                None => self.command_lines(inner, &content),
+                None => self.command_lines(inner, 0, &content, Role::Instruction),
             }
             let document = prose::plain(&content);
             self.documents.push((inner, document));
@@ -521,8 +528,8 @@ impl<'a> Scanner<'a> {
         text.within = Some((index, at));
         text.encoded = Some("hidden characters".to_owned());
         let inner = self.texts.add(text);
-        let content = self.texts.0[inner].content.clone();
-        self.command_lines(inner, &content);
+        let content = Rc::clone(&self.texts.0[inner].content);
+        self.command_lines(inner, 0, &content, Role::Instruction);
         self.documents.push((inner, prose::plain(&content)));
     }
 
@@ -585,18 +592,19 @@ impl<'a> Scanner<'a> {
 
     fn finish(mut self, limits: &Limits) -> Report {
         crate::containers::bytecode(&mut self);
-        let (acts, complete) = Evaluator::run(&self.units);
-        if !complete {
+        let seen = Evaluator::run(&self.units);
+        let acts = &seen.acts;
+        if !seen.complete {
             self.unread("", "its programs are too large to be followed".to_owned());
         }
         let context = Context::new(self.about);
-        for act in &acts {
+        for act in acts {
             self.act(act, &context);
         }
-        crate::chains::look(&mut self, &acts, &context);
+        crate::chains::look(&mut self, acts, &context);
         matching::sentences(&mut self);
         matching::patterns(&mut self);
-        self.report.capabilities = capability::of(&acts, &self.origins);
+        self.report.capabilities = capability::of(&self, &seen);
         capability::undeclared(&mut self);
         crate::settle::settle(&mut self.report, limits);
         self.report
@@ -696,6 +704,22 @@ fn shift(document: &mut Document, by: usize) {
     for (at, _) in &mut document.html {
         *at = at.start + by..at.end + by;
     }
+}
+
+/// Whether a text can have a long run of blanks: it would cover whole stretches, so a few bytes of each tell. Blanks beyond
+/// ASCII have one of these bytes as well.
+fn may_be_padded(bytes: &[u8]) -> bool {
+    const STRETCH: usize = 512;
+    let blank = |byte: &u8| {
+        byte.is_ascii_whitespace()
+            || matches!(
+                byte,
+                0x0b | 0x1c..=0x1f | 0xc2 | 0xe1..=0xe3 | 0x80..=0x8f | 0x9a | 0x9f | 0xa0 | 0xa8 | 0xa9 | 0xaf
+            )
+    };
+    bytes
+        .chunks_exact(STRETCH)
+        .any(|stretch| stretch.iter().step_by(STRETCH / 8).all(blank))
 }
 
 /// Whether a link from a file of the skill leads out of it.

@@ -3,7 +3,7 @@
 //! Everything that is looked at is a text: a file, a member of an archive, the result of decoding a piece of another text. A position
 //! in any of them leads back to a line of a file that the user can open.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, rc::Rc};
 
 use memchr::memchr_iter;
 
@@ -14,8 +14,8 @@ use crate::{prose::Role, report::Place};
 pub(crate) struct Text {
     /// The file, as findings name it.
     pub(crate) file: String,
-    /// What it says.
-    pub(crate) content: String,
+    /// What it says; shared, since whoever looks at it also adds to the report that holds it.
+    pub(crate) content: Rc<str>,
     /// Where in another text it was found, if it isn't a file's own.
     pub(crate) within: Option<(usize, usize)>,
     /// The text that this is without its invisible and lying characters.
@@ -34,7 +34,7 @@ impl Text {
             .collect();
         Self {
             file,
-            content,
+            content: content.into(),
             within: None,
             plain_form_of: None,
             embedded: false,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -168,6 +168,18 @@ impl Context {
             .envs(&self.env)
             .current_dir(self.place.work());
         command
+    }
+
+    /// Starts any program in this context's environment and folder, for tests that talk to it: all its streams are pipes.
+    pub fn start(&self, mut command: Command) -> Child {
+        command
+            .env_clear()
+            .envs(&self.env)
+            .current_dir(self.place.work())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        sure("start", process::spawn(&mut command))
     }
 
     /// Replaces temporary paths in any text by `[WORK]`, `[HOME]`, `[BIN]`.

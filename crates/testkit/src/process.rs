@@ -100,7 +100,7 @@ pub(crate) fn run(
 /// hold the file open for writing until its own `exec`, and running the file would fail with "text file busy".
 static STARTING: RwLock<()> = RwLock::new(());
 
-fn spawn(command: &mut Command) -> io::Result<Child> {
+pub(crate) fn spawn(command: &mut Command) -> io::Result<Child> {
     let _guard = STARTING.read().unwrap_or_else(PoisonError::into_inner);
     command.spawn()
 }

@@ -1,5 +1,7 @@
 //! The smaller documents, one for each command.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -57,17 +59,17 @@ pub struct PromptSkill<'a> {
 
 /// `show --json`.
 #[derive(Serialize)]
-pub struct ShowDocument<'a> {
+pub struct ShowDocument {
     /// The skill.
-    pub name: &'a str,
+    pub name: String,
     /// Its exact bytes.
     pub digest: String,
     /// The rendered activation.
-    pub content: &'a str,
+    pub content: String,
     /// Its folder.
-    pub directory: &'a str,
+    pub directory: String,
     /// The files beside its SKILL.md.
-    pub resources: &'a [String],
+    pub resources: Vec<String>,
     /// The commands that ran.
     pub commands: Vec<CommandRow>,
 }
@@ -76,7 +78,7 @@ pub struct ShowDocument<'a> {
 #[derive(Serialize)]
 pub struct ReadDocument<'a> {
     /// The skill.
-    pub name: &'a str,
+    pub name: String,
     /// The file.
     pub path: &'a str,
     /// Its text, if it is text.
@@ -184,7 +186,7 @@ pub struct ErrorBody<'a> {
     /// A stable word.
     pub code: &'a str,
     /// What happened.
-    pub message: &'a str,
+    pub message: Cow<'a, str>,
     /// What to type.
     pub hint: Option<&'a str>,
     /// Which skill.

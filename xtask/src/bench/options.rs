@@ -11,6 +11,10 @@ pub(super) enum Part {
     Catalog,
     /// The scanner.
     Scan,
+    /// Activation, permission and the sandbox.
+    Render,
+    /// How long an agent waits for us.
+    Mcp,
 }
 
 /// What to measure, and how long.
@@ -47,6 +51,8 @@ impl Options {
             match argument.as_str() {
                 "catalog" => options.part = Part::Catalog,
                 "scan" => options.part = Part::Scan,
+                "render" => options.part = Part::Render,
+                "mcp" => options.part = Part::Mcp,
                 "--quick" => options.quick = true,
                 "--markdown" => options.markdown = true,
                 "--keep" => options.keep = Some(value()?.into()),
@@ -58,6 +64,9 @@ impl Options {
         let usual: &[usize] = match (options.part, options.quick) {
             (Part::Scan, true) => &[100],
             (Part::Scan, false) => &[500],
+            (Part::Render, _) => &[],
+            (Part::Mcp, true) => &[52],
+            (Part::Mcp, false) => &[52, 10_000],
             (Part::Catalog, true) => &[52, 1_000],
             (Part::Catalog, false) => &[52, 1_000, 10_000, 50_000],
         };
@@ -102,6 +111,7 @@ mod tests {
         assert_eq!(parse("").unwrap().sizes, [52, 1_000, 10_000, 50_000]);
         let scan = parse("scan").unwrap();
         assert_eq!((scan.part, scan.sizes.as_slice()), (Part::Scan, &[500][..]));
+        assert_eq!(parse("mcp").unwrap().sizes, [52, 10_000]);
     }
 
     #[test]

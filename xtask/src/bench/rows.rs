@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::measure::{Sample, median};
 use super::table::{Row, Table};
+use crate::Result;
 
 /// The size at which the ratios have a budget.
 const JUDGED: usize = 10_000;
@@ -19,6 +20,7 @@ const SMALL_MS: f64 = 5.0;
 const SCAN_MS: f64 = 3.0;
 const SCAN_ONE_MS: f64 = 50.0;
 const SCAN_MB: f64 = 64.0;
+const TOOLS_MS: &[(usize, f64)] = &[(52, 15.0), (JUDGED, 60.0)];
 const PEAK_MB: &[(usize, f64)] = &[(JUDGED, 64.0), (LARGE, 200.0)];
 
 /// The samples of one size, in the order in which `Bench::catalog` lists its programs.
@@ -113,6 +115,28 @@ pub(super) fn scan(table: &mut Table, size: usize, samples: &[Vec<Sample>]) {
     );
 }
 
+/// From starting `metier mcp` to its tools, for clients that introduce themselves and for those that don't.
+pub(super) fn handshake(
+    table: &mut Table,
+    size: usize,
+    mut first: Vec<Duration>,
+    mut alone: Vec<Duration>,
+) {
+    for (what, times) in [
+        ("mcp, start → initialize → tools/list, wall", &mut first),
+        ("mcp, start → tools/list alone, wall", &mut alone),
+    ] {
+        times.sort_unstable();
+        let time = milliseconds(times[times.len() / 2]);
+        let row = Row::new(what).size(size).ours(ms(time));
+        let limit = TOOLS_MS.iter().find(|(at, _)| *at == size);
+        table.push(match limit {
+            Some((_, limit)) => row.budget(time, *limit, "ms"),
+            None => row,
+        });
+    }
+}
+
 /// What it costs a list that verdicts are known: the same command before and after everything was scanned.
 pub(super) fn verdicts(table: &mut Table, size: usize, known: &[Sample], plain: &[Sample]) {
     let (known, plain) = (cpu(known), cpu(plain));
@@ -167,9 +191,51 @@ fn ms(value: f64) -> String {
     format!("{value:.2} ms")
 }
 
+/// What permission costs.
+pub(super) fn render(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
+    let rows = [
+        ("activation without commands", "activation_us", 100.0, "µs"),
+        ("permit", "permit_us", 1.0, "µs"),
+        ("what was answered, one of 5,000", "lookup_us", 50.0, "µs"),
+        (
+            "the same while somebody writes",
+            "lookup_while_writing_us",
+            50.0,
+            "µs",
+        ),
+    ];
+    for (what, name, limit, unit) in rows {
+        let time = value(name)?;
+        table.push(
+            Row::new(what)
+                .ours(format!("{time:.2} {unit}"))
+                .budget(time, limit, unit),
+        );
+    }
+    let (plain, supervised, fenced) = (
+        value("plain_ms")?,
+        value("supervised_ms")?,
+        value("fenced_ms")?,
+    );
+    for (what, time) in [
+        ("`true` with a supervisor, wall", supervised),
+        ("`true` in the sandbox, wall", fenced),
+    ] {
+        let over = time - plain;
+        let row = Row::new(what)
+            .ours(format!("{time:.2} ms"))
+            .floor(format!("{plain:.2} ms"));
+        table.push(
+            row.value(format!("+{over:.2} ms"))
+                .budget(over, 5.0, "ms more"),
+        );
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Costs, Sample, catalog, growth, program};
+    use super::{Costs, Sample, catalog, growth, handshake, program};
     use crate::bench::table::Table;
     use std::time::Duration;
 
@@ -216,6 +282,16 @@ mod tests {
         growth(&mut table, &[costs(10_000, 100, 1), costs(50_000, 590, 1)]);
         growth(&mut table, &[costs(10_000, 100, 1), costs(50_000, 610, 1)]);
         assert_eq!(table.verdicts(), ["ok", "MISSED"]);
+    }
+
+    #[test]
+    fn an_agent_waits_no_longer_than_the_budget() {
+        let mut table = Table::default();
+        let times = |ms| vec![Duration::from_millis(ms); 3];
+        handshake(&mut table, 52, times(16), times(14));
+        handshake(&mut table, 10_000, times(16), times(61));
+        handshake(&mut table, 500, times(900), times(900));
+        assert_eq!(table.verdicts(), ["MISSED", "ok", "ok", "MISSED", "", ""]);
     }
 
     #[test]

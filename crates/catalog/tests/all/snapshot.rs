@@ -82,6 +82,26 @@ fn what_changes_afterwards_is_not_in_it() {
     assert!(snapshot.read("real.md", 100).unwrap().ends_with(b"Body.\n"));
 }
 
+/// Whoever follows a link through a snapshot relies on this: neither end of it can change unnoticed.
+#[test]
+fn the_digest_binds_a_link_and_what_it_leads_to() {
+    let (folder, place) = make();
+    let skill = folder.path().join("report");
+    let digest = || place.snapshot(ROOM).unwrap().digest;
+    symlink("references/a.md", skill.join("link")).unwrap();
+    let before = digest();
+    fs::write(skill.join("references/a.md"), "b").unwrap();
+    let other_content = digest();
+    assert_ne!(before, other_content);
+    fs::remove_file(skill.join("link")).unwrap();
+    symlink("real.md", skill.join("link")).unwrap();
+    let other_target = digest();
+    assert_ne!(other_content, other_target);
+    fs::remove_file(skill.join("link")).unwrap();
+    fs::copy(skill.join("real.md"), skill.join("link")).unwrap();
+    assert_ne!(other_target, digest(), "a link is not the file itself");
+}
+
 #[test]
 fn a_manifest_may_be_a_link_that_stays_inside() {
     let (folder, _) = make();

@@ -9,7 +9,7 @@ use std::{
 use metier_model::Permission;
 use metier_policy::variables;
 
-use crate::{child::is_hazardous, world::World};
+use crate::world::World;
 
 /// Toolchain managers whose shims need to know where their root is, because the home that a child sees is an empty one.
 const ROOTS: &[(&str, &str)] = &[
@@ -94,6 +94,6 @@ impl World<'_> {
             want.permission == Permission::EnvRead
                 && (want.scope == metier_model::Scope::All || want.scope.names(name))
         });
-        named && !denied && !is_hazardous(OsStr::new(name)) && !variables::is_loader(name)
+        named && !denied && !variables::is_reserved(name)
     }
 }

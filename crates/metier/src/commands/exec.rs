@@ -158,6 +158,9 @@ pub(super) fn failed(skill: &str, error: Failed) -> Failure {
                 None => failure,
             }
         }
+        error @ Failed::Changed => {
+            Failure::unmet("changed", format!("skill `{skill}`: {error}")).skill(skill)
+        }
         Failed::World(error) => {
             let failure =
                 Failure::unmet("not-done", format!("skill `{skill}`: {error}")).skill(skill);

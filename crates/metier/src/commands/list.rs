@@ -40,10 +40,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         screening.look_at_all(&mut inventory);
     }
     if let Some(source) = args.source {
-        let Inventory {
-            catalog, skills, ..
-        } = &mut *inventory;
-        skills.retain(|skill| catalog.entries[skill.entry].source == source);
+        keep(&mut inventory, source);
     }
     if session.output.is_json() {
         session.output.stream(|out| List(&inventory).write(out))?;
@@ -61,15 +58,27 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     Ok(ExitCode::from(u8::from(unmet)))
 }
 
-fn table(inventory: &Inventory, all: bool, output: &Output) -> String {
-    let shown = |skill: &&Skill| {
-        all || matches!(
-            skill.status,
-            Status::Ready | Status::NotReady | Status::Blocked
-        )
-    };
+/// Only the skills of a source.
+pub(super) fn keep(inventory: &mut Inventory, source: Source) {
+    let Inventory {
+        catalog, skills, ..
+    } = inventory;
+    skills.retain(|skill| catalog.entries[skill.entry].source == source);
+}
+
+/// Whether a list shows a skill to somebody who didn't ask for all.
+pub(super) fn is_shown(skill: &Skill) -> bool {
+    matches!(
+        skill.status,
+        Status::Ready | Status::NotReady | Status::Blocked
+    )
+}
+
+/// The skills with what each lacks, by source.
+pub(super) fn table(inventory: &Inventory, all: bool, output: &Output) -> String {
     let mut out = String::new();
     let mut current = None;
+    let shown = |skill: &&Skill| all || is_shown(skill);
     for skill in inventory.skills.iter().filter(shown) {
         let source = inventory.entry(skill).source;
         if current != Some(source) {

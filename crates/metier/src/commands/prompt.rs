@@ -133,6 +133,7 @@ fn catalog(
         include_disabled: args.include_disabled,
         keep_empty: args.keep_empty,
         bare: args.bare,
+        no_locations: false,
     };
     let listing = prompt::listing(inventory, &options);
     let active = active_bodies(session, inventory)?;

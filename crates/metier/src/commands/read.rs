@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use metier_catalog::{ReadError, Resource};
+use metier_catalog::{Entry, ReadError, Resource};
+use metier_runtime::Inventory;
 use metier_wire::ReadDocument;
 
 use crate::{commands::find_usable, failure::Failure, screening::refused, session::Session};
@@ -25,32 +26,10 @@ const MAX_RESOURCE: u64 = 10 * 1024 * 1024;
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
     let entry = inventory.entry(find_usable(session, &inventory, &args.name)?);
-    // What can't be given out anyway is refused for that.
-    let refuse = |error: &ReadError| failure(&args.name, error);
-    entry
-        .place
-        .resource(&args.path, MAX_RESOURCE)
-        .map_err(|error| refuse(&error))?;
-    let screening = session.screening(&inventory.catalog);
-    screening.check_rules()?;
-    let held = screening
-        .admit(&inventory.catalog, entry)
-        .map_err(|refusal| refused(entry, &refusal))?;
-    let resource = held
-        .resource(&args.path, MAX_RESOURCE)
-        .map_err(|error| refuse(&error))?;
+    let resource = resource(session, &inventory, entry, &args.path)?;
     if session.output.is_json() {
-        let (text, size, binary) = match &resource {
-            Resource::Text(text) => (Some(text.as_str()), text.len(), false),
-            Resource::Binary(bytes) => (None, bytes.len(), true),
-        };
-        session.output.document(&ReadDocument {
-            name: &entry.name(),
-            path: &args.path,
-            text,
-            size,
-            binary,
-        })?;
+        let document = document(entry, &args.path, &resource);
+        session.output.document(&document)?;
         return Ok(ExitCode::SUCCESS);
     }
     match resource {
@@ -66,6 +45,47 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         Resource::Binary(bytes) => session.output.bytes(&bytes)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A file of a skill, if it may be given out: for every door.
+pub(super) fn resource(
+    session: &Session<'_>,
+    inventory: &Inventory,
+    entry: &Entry,
+    path: &str,
+) -> Result<Resource, Failure> {
+    // What can't be given out anyway is refused for that.
+    let refuse = |error: &ReadError| failure(&entry.name(), error);
+    entry
+        .place
+        .resource(path, MAX_RESOURCE)
+        .map_err(|error| refuse(&error))?;
+    let screening = session.screening(&inventory.catalog);
+    screening.check_rules()?;
+    let held = screening
+        .admit(&inventory.catalog, entry)
+        .map_err(|refusal| refused(entry, &refusal))?;
+    held.resource(path, MAX_RESOURCE)
+        .map_err(|error| refuse(&error))
+}
+
+/// What is said about it.
+pub(super) fn document<'a>(
+    entry: &Entry,
+    path: &'a str,
+    resource: &'a Resource,
+) -> ReadDocument<'a> {
+    let (text, size, binary) = match resource {
+        Resource::Text(text) => (Some(text.as_str()), text.len(), false),
+        Resource::Binary(bytes) => (None, bytes.len(), true),
+    };
+    ReadDocument {
+        name: entry.name().into_owned(),
+        path,
+        text,
+        size,
+        binary,
+    }
 }
 
 pub(super) fn failure(skill: &str, error: &ReadError) -> Failure {

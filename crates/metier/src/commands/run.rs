@@ -2,13 +2,14 @@
 
 use std::process::ExitCode;
 
-use metier_runtime::render::{self, Arguments};
-use metier_wire::{CommandRow, ShowDocument};
+use metier_runtime::render::Arguments;
 
 use crate::{
-    commands::{find_usable, show},
+    commands::{
+        find_usable,
+        show::{self, How},
+    },
     failure::Failure,
-    screening::refused,
     session::Session,
 };
 
@@ -41,26 +42,12 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             "metier run {word} --dry-run prints what a model would be given"
         )));
     }
-    let screening = session.screening(&inventory.catalog);
-    screening.check_rules()?;
-    let held = screening
-        .admit(&inventory.catalog, entry)
-        .map_err(|refusal| refused(entry, &refusal))?;
     let arguments = Arguments::from_words(&args.arguments);
-    let shown = show::activate(session, entry, &held, &arguments, false)?;
-    let directory = entry.place.path().to_string_lossy().into_owned();
-    let content = render::wrap(&entry.name(), &directory, &shown.rendered);
+    let document = show::document(session, &inventory, entry, &arguments, How::default())?;
     if session.output.is_json() {
-        session.output.document(&ShowDocument {
-            name: &entry.name(),
-            digest: held.digest.to_string(),
-            content: &content,
-            directory: &directory,
-            resources: &shown.rendered.resources,
-            commands: shown.commands.iter().map(CommandRow::from).collect(),
-        })?;
+        session.output.document(&document)?;
     } else {
-        session.output.content(&content)?;
+        session.output.content(&document.content)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -110,19 +110,14 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     }
     let screening = session.screening(&usual);
     screening.check_rules()?;
-    let mut scans = scan_all(&screening, &entries);
+    let mut scans = scan_all(&screening, &usual, &entries);
     for scan in &mut scans {
         let name = scan.entry.name();
-        let path = scan.entry.place.path();
-        let by_name = args.what.iter().any(|what| **what == *name) && !is_path(session, &name);
-        let word = if by_name {
-            name
-        } else {
-            path.to_string_lossy()
-        };
-        scan.word = shell_word(&word).into_owned();
+        if is_path(session, &name) || args.what.iter().all(|what| **what != *name) {
+            let path = scan.entry.place.path();
+            scan.word = shell_word(&path.to_string_lossy()).into_owned();
+        }
     }
-    remember(&screening, &usual, &scans);
     if args.accept {
         accept(session, args, &mut scans)?;
     }
@@ -141,9 +136,12 @@ fn print(session: &Session<'_>, args: &Args, scans: &[Scan<'_>]) -> Result<(), F
         Format::Text
     });
     match format {
-        Format::Json => session.output.document(&document(args, scans))?,
+        Format::Json => {
+            let document = document(scans, args.suggest_permissions);
+            session.output.document(&document)?;
+        }
         Format::Sarif => {
-            let document = document(args, scans);
+            let document = document(scans, args.suggest_permissions);
             let log = sarif(&document, env!("CARGO_PKG_VERSION"));
             session.output.document(&log)?;
         }
@@ -221,8 +219,18 @@ fn is_path(session: &Session<'_>, what: &str) -> bool {
     what.contains('/') || what == "." || session.machine.work.join(what).exists()
 }
 
-/// The order is that of the entries.
-fn scan_all<'e>(screening: &Screening<'_>, entries: &'e [Entry]) -> Vec<Scan<'e>> {
+/// One skill of the usual places, by its name and never by a path: the document, and the same as text.
+pub(super) fn named(session: &Session<'_>, name: &str) -> Result<(ScanDocument, String), Failure> {
+    let inventory = session.inventory()?;
+    let entry = inventory.entry(super::find(session, &inventory, name)?);
+    let screening = session.screening(&inventory.catalog);
+    screening.check_rules()?;
+    let scans = scan_all(&screening, &inventory.catalog, std::slice::from_ref(entry));
+    Ok((document(&scans, false), report(&scans, session.output)))
+}
+
+/// The order is that of the entries. What was found out is remembered.
+fn scan_all<'e>(screening: &Screening<'_>, usual: &Catalog, entries: &'e [Entry]) -> Vec<Scan<'e>> {
     let all: Vec<&Entry> = entries.iter().collect();
     let scanned = screening.scan(&all, |_, scanned| match scanned {
         Ok(scanned) => {
@@ -233,7 +241,7 @@ fn scan_all<'e>(screening: &Screening<'_>, entries: &'e [Entry]) -> Vec<Scan<'e>
         }
         Err(error) => (unreadable(&error), None, Vec::new(), 0),
     });
-    entries
+    let scans: Vec<Scan<'e>> = entries
         .iter()
         .zip(scanned)
         .map(|(entry, (report, digest, frames, suppressed))| {
@@ -243,7 +251,7 @@ fn scan_all<'e>(screening: &Screening<'_>, entries: &'e [Entry]) -> Vec<Scan<'e>
                 .flatten();
             Scan {
                 entry,
-                word: String::new(),
+                word: shell_word(&entry.name()).into_owned(),
                 digest,
                 report,
                 frames,
@@ -253,7 +261,9 @@ fn scan_all<'e>(screening: &Screening<'_>, entries: &'e [Entry]) -> Vec<Scan<'e>
                 known,
             }
         })
-        .collect()
+        .collect();
+    remember(screening, usual, &scans);
+    scans
 }
 
 fn remember(screening: &Screening<'_>, usual: &Catalog, scans: &[Scan<'_>]) {
@@ -394,7 +404,7 @@ fn apply_baseline(
     Ok(())
 }
 
-fn document(args: &Args, scans: &[Scan<'_>]) -> ScanDocument {
+fn document(scans: &[Scan<'_>], suggest: bool) -> ScanDocument {
     let row = |scan: &Scan<'_>| ScannedRow {
         suppressed: scan.suppressed,
         baselined: scan.baselined,
@@ -402,9 +412,7 @@ fn document(args: &Args, scans: &[Scan<'_>]) -> ScanDocument {
             reason: accepted.reason.clone(),
             at: accepted.at.clone(),
         }),
-        suggested_permissions: args
-            .suggest_permissions
-            .then(|| scanning::suggested(&scan.report.capabilities)),
+        suggested_permissions: suggest.then(|| scanning::suggested(&scan.report.capabilities)),
         ..ScannedRow::of(
             scan.entry.place.path().to_string_lossy().into_owned(),
             scan.entry.name().into_owned(),

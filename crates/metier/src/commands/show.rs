@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use metier_catalog::{Entry, Snapshot};
 use metier_model::{template::Piece, text::shell_word};
 use metier_runtime::{
+    Inventory,
     activate::{self, Activation, ActivationError},
     render::{self, Arguments, Here, Loaded, Nobody, RenderError},
 };
@@ -39,32 +40,57 @@ pub(crate) struct Args {
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
     let entry = inventory.entry(find_usable(session, &inventory, &args.name)?);
+    let arguments = Arguments::from_words(&args.arguments);
+    let how = How {
+        raw: args.raw,
+        no_exec: args.no_exec,
+    };
+    let document = document(session, &inventory, entry, &arguments, how)?;
+    if session.output.is_json() {
+        session.output.document(&document)?;
+    } else {
+        session.output.content(&document.content)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is wanted of a skill that is shown.
+#[derive(Clone, Copy, Default)]
+pub(super) struct How {
+    /// Only the body.
+    raw: bool,
+    /// Nothing runs.
+    no_exec: bool,
+}
+
+/// A skill as a model gets it, if it may be given out: for every door.
+pub(super) fn document(
+    session: &Session<'_>,
+    inventory: &Inventory,
+    entry: &Entry,
+    arguments: &Arguments,
+    how: How,
+) -> Result<ShowDocument, Failure> {
     let screening = session.screening(&inventory.catalog);
     screening.check_rules()?;
     let held = screening
         .admit(&inventory.catalog, entry)
         .map_err(|refusal| refused(entry, &refusal))?;
-    let arguments = Arguments::from_words(&args.arguments);
-    let shown = activate(session, entry, &held, &arguments, args.no_exec)?;
+    let shown = activate(session, entry, &held, arguments, how.no_exec)?;
     let directory = entry.place.path().to_string_lossy().into_owned();
-    let content = if args.raw {
-        shown.rendered.body.clone()
+    let content = if how.raw {
+        shown.rendered.body
     } else {
         render::wrap(&entry.name(), &directory, &shown.rendered)
     };
-    if session.output.is_json() {
-        session.output.document(&ShowDocument {
-            name: &entry.name(),
-            digest: held.digest.to_string(),
-            content: &content,
-            directory: &directory,
-            resources: &shown.rendered.resources,
-            commands: shown.commands.iter().map(CommandRow::from).collect(),
-        })?;
-    } else {
-        session.output.content(&content)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(ShowDocument {
+        name: entry.name().into_owned(),
+        digest: held.digest.to_string(),
+        content,
+        directory,
+        resources: shown.rendered.resources,
+        commands: shown.commands.iter().map(CommandRow::from).collect(),
+    })
 }
 
 /// A skill as a model gets it; its commands run if they may, or stay as they are.

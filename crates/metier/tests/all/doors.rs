@@ -129,7 +129,7 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
         temporary: &work,
         unsandboxed: false,
     };
-    let worker = Worker::new(&desk, &grant, around, Redactor::default()).unwrap();
+    let worker = Worker::new(&desk, &grant, around, Redactor::default(), &|| true).unwrap();
     let mut seen = BTreeSet::new();
     for act in examples() {
         let refused = worker.act(&act);
@@ -210,19 +210,43 @@ const LOOKS: &[(&str, &[&str])] = &[
     ("man", &["man"]),
 ];
 
-/// Commands that act, each with a way in which it is refused.
-type Refused = fn(&Stage) -> Output;
+/// Commands that act, each with a way in which it is refused, and what shows that it was.
+type Refused = fn(&Stage) -> (bool, Output);
 const ACTS: &[(&str, Refused)] = &[
-    ("show", |stage| stage.run(&["show", "trap"])),
-    ("run", |stage| stage.run(&["run", "trap", "--dry-run"])),
+    ("show", |stage| failed(stage.run(&["show", "trap"]))),
+    ("run", |stage| {
+        failed(stage.run(&["run", "trap", "--dry-run"]))
+    }),
     ("exec", |stage| {
-        stage.run(&["exec", "trap", "scripts/do.sh"])
+        failed(stage.run(&["exec", "trap", "scripts/do.sh"]))
     }),
     ("permissions", |stage| {
-        stage.run(&["permissions", "trap", "--approve", "everything"])
+        failed(stage.run(&["permissions", "trap", "--approve", "everything"]))
     }),
-    ("deps", |stage| stage.run(&["deps", "trap", "--install"])),
+    ("deps", |stage| {
+        failed(stage.run(&["deps", "trap", "--install"]))
+    }),
+    ("mcp", |stage| {
+        let output = activate_by_mcp(stage, &["--root", "skills"]);
+        (output.stdout.contains("not-approved"), output)
+    }),
 ];
+
+fn failed(output: Output) -> (bool, Output) {
+    let failed = output.code != 0 && output.stderr.contains("error: ");
+    (failed, output)
+}
+
+/// An agent that wants the trap to be set off.
+fn activate_by_mcp(stage: &Stage, flags: &[&str]) -> Output {
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+    let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let call = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"activate_skill","arguments":{"name":"trap"}}}"#;
+    let said = format!("{hello}\n{ready}\n{call}\n");
+    stage
+        .context
+        .run_with_stdin(&[flags, &["mcp"]].concat(), said)
+}
 
 /// A skill that leaves a mark wherever it gets the chance, and whose installer does so too.
 fn trap(stage: &Stage, folder: &str) {
@@ -293,13 +317,8 @@ fn every_command_that_acts_is_refused() {
     for (name, refused) in ACTS {
         let stage = Stage::new();
         trap(&stage, "skills");
-        let output = refused(&stage);
-        assert_ne!(output.code, 0, "{name}: {}", output.snapshot());
-        assert!(
-            output.stderr.contains("error: "),
-            "{name}: {}",
-            output.snapshot()
-        );
+        let (refused, output) = refused(&stage);
+        assert!(refused, "{name}: {}", output.snapshot());
         assert!(!stage.has("marker"), "{name} acted");
     }
 }
@@ -339,6 +358,9 @@ fn an_untrusted_project_acts_through_no_command() {
         );
         assert!(!stage.has("marker"), "{arguments:?}");
     }
+    let agent = activate_by_mcp(&stage, &["--approve-skills", "trap"]);
+    assert!(agent.stdout.contains("not trusted"), "{}", agent.snapshot());
+    assert!(!stage.has("marker"));
     let answers = stage.context.run(&["permissions", "--json"]).stdout;
     assert!(!answers.contains("trap"), "{answers}");
     assert_eq!(stage.context.run(&["trust"]).code, 0);

@@ -10,6 +10,7 @@ mod authority;
 mod doors;
 mod fenced;
 mod lines;
+mod mcp;
 mod places;
 mod refusals;
 mod screening;

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use super::found;
 use crate::{
-    flow::{Act, ActKind, SourceKind},
+    flow::{Act, ActKind, Language, SourceKind},
     prose::{Class as C, ClassSet, Document, Role, Sentence},
-    rule::Chain,
+    report::FoundBy,
+    rule::{Chain, Oddity, When},
     scan::Scanner,
 };
 
@@ -121,13 +122,14 @@ pub(super) fn hidden_programs(scanner: &mut Scanner<'_>, acts: &[Act]) {
         ".cursor",
         ".vscode",
         ".devcontainer",
-        ".git",
         ".eslintrc",
         ".prettierrc",
         ".babelrc",
         ".pnp",
         ".yarn",
     ];
+    // Settings of git are no programs, and one that is a program is none of its settings.
+    const FOLDERS: &[&str] = &[".git", ".gitlab"];
     for index in 0..scanner.units.len() {
         let origin = scanner.origins[index];
         let text = &scanner.texts.0[origin.text];
@@ -136,6 +138,7 @@ pub(super) fn hidden_programs(scanner: &mut Scanner<'_>, acts: &[Act]) {
                 && part.len() > 1
                 && part != ".."
                 && !USUAL.iter().any(|usual| part.starts_with(usual))
+                && !FOLDERS.contains(&part)
         });
         if !origin.is_file || !hidden || text.within.is_some() {
             continue;
@@ -155,12 +158,70 @@ pub(super) fn hidden_programs(scanner: &mut Scanner<'_>, acts: &[Act]) {
     }
 }
 
+/// A document with a name that a listing leaves out, and with a content that the name denies.
+pub(super) fn hidden_documents(scanner: &mut Scanner<'_>) {
+    let lies = scanner.report.findings.iter().find(|finding| {
+        let FoundBy::Builtin(rule) = &finding.rule else {
+            return false;
+        };
+        let name = finding.place.file.rsplit('/').next().unwrap_or_default();
+        matches!(rule.when, When::Oddity(Oddity::WrongName)) && name.starts_with('.')
+    });
+    if let Some((place, evidence)) =
+        lies.map(|finding| (finding.place.clone(), finding.evidence.clone()))
+    {
+        let file = place.file.clone();
+        found(
+            scanner,
+            Chain::HiddenDocument,
+            place,
+            &evidence,
+            &file,
+            false,
+        );
+    }
+}
+
+/// Modules that reach other machines, programs or files.
+const REACHING: &[&str] = &[
+    "os as _",
+    "subprocess as _",
+    "urllib.request as _",
+    "requests as _",
+    "socket as _",
+    "http.client as _",
+    "shutil as _",
+];
+
+/// `import urllib.request as _ur` in the middle of a program: so that the name which a reviewer looks for isn't there.
+pub(super) fn private_imports(scanner: &mut Scanner<'_>) {
+    for index in 0..scanner.units.len() {
+        let origin = scanner.origins[index];
+        let text = &scanner.texts.0[origin.text];
+        if !origin.is_file || scanner.units[index].language != Language::Python {
+            continue;
+        }
+        let hit = memchr::memmem::find_iter(text.content.as_bytes(), b"import ").find(|at| {
+            let line = text.content.get(at + 7..).unwrap_or_default();
+            let modules = line.lines().next().unwrap_or_default().split(", ");
+            modules
+                .into_iter()
+                .any(|named| REACHING.iter().any(|module| named.starts_with(module)))
+        });
+        if let Some(at) = hit {
+            let evidence = text.line_at(at).to_owned();
+            let place = scanner.texts.place(origin.text, at);
+            found(scanner, Chain::PrivateImport, place, &evidence, "", false);
+        }
+    }
+}
+
 /// A blob, and sentences near it that say how to read it and what to do with the result.
 pub(super) fn decode_by_hand(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
     if !ClassSet::of(&document.sentences).contains(C::Decode) {
         return;
     }
-    let content = scanner.texts.0[index].content.clone();
+    let content = std::rc::Rc::clone(&scanner.texts.0[index].content);
     let mut start = 0;
     for line in content.split_inclusive('\n') {
         let at = start;

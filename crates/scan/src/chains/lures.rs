@@ -5,7 +5,7 @@ use crate::{
     flow::{Act, ActKind, Host, HostKind, SourceKind, urls_in},
     matching::{self, Context},
     prose::{Class as C, ClassSet, Document, Role, Sentence},
-    rule::Chain,
+    rule::{Chain, Oddity},
     scan::Scanner,
 };
 
@@ -225,6 +225,34 @@ pub(super) fn lure_commands(
                 &host.name,
                 false,
             );
+        }
+    }
+}
+
+/// Lists of what a package manager fetches, with an address for each: one that isn't a registry's is somebody's own.
+pub(super) fn lockfiles(scanner: &mut Scanner<'_>) {
+    for index in 0..scanner.texts.0.len() {
+        let text = &scanner.texts.0[index];
+        let name = text.file.rsplit('/').next().unwrap_or_default();
+        if !matches!(
+            name,
+            "package-lock.json" | "npm-shrinkwrap.json" | "yarn.lock" | "pnpm-lock.yaml"
+        ) {
+            continue;
+        }
+        let fetched = memchr::memmem::find_iter(text.content.as_bytes(), b"resolved");
+        let odd = fetched.take(20_000).find_map(|at| {
+            let line = text.line_at(at);
+            let (_, url) = urls_in(line).next()?;
+            let host = Host::of(url)?;
+            matches!(
+                host.kind,
+                HostKind::Address | HostKind::Drop | HostKind::Anonymous
+            )
+            .then(|| (at, line.to_owned()))
+        });
+        if let Some((at, line)) = odd {
+            scanner.odd_at(Oddity::RegistryRedirect, index, at, &line, true);
         }
     }
 }

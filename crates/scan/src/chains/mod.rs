@@ -4,6 +4,8 @@ mod disguise;
 mod lures;
 mod promises;
 mod secrets;
+mod tracks;
+mod triggers;
 
 use crate::{
     flow::Act,
@@ -24,13 +26,25 @@ pub(crate) fn look(scanner: &mut Scanner<'_>, acts: &[Act], context: &Context) {
         disguise::playbook(scanner, *index, document);
         disguise::decode_by_hand(scanner, *index, document);
         secrets::gather_and_send(scanner, *index, document, acts);
+        triggers::outside_triggers(scanner, *index, document);
+        triggers::planted_orders(scanner, *index, document);
     }
     lures::lure_commands(scanner, &documents, acts, context);
     promises::broken_promise(scanner, &documents, acts, context);
     secrets::unexplained_secrets(scanner, &documents, acts);
     secrets::harvests(scanner);
+    secrets::browser_storage(scanner);
     disguise::hidden_programs(scanner, acts);
+    triggers::takeover(scanner, &documents);
+    disguise::hidden_documents(scanner);
+    lures::lockfiles(scanner);
+    disguise::private_imports(scanner);
     let spoken = spoken(scanner, &documents);
+    promises::odd_addresses(scanner, acts, &spoken, context);
+    promises::unspoken_variables(scanner, acts, &spoken);
+    tracks::covers_tracks(scanner, acts, &spoken);
+    tracks::open_to_planting(scanner, acts);
+    promises::named_for_harm(scanner, acts, &spoken);
     for act in acts {
         disguise::prints_blob(scanner, act);
         promises::endpoints(scanner, act, &spoken, context);

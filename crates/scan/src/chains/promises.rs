@@ -2,7 +2,7 @@
 
 use super::found;
 use crate::{
-    flow::{Act, ActKind, HostKind},
+    flow::{Act, ActKind, Host, HostKind, urls_in},
     matching::{self, Context},
     prose::{Class as C, Document, Role},
     rule::Chain,
@@ -107,4 +107,145 @@ pub(super) fn endpoints(scanner: &mut Scanner<'_>, act: &Act, spoken: &str, cont
     let place = scanner.place(act.site);
     let evidence = scanner.evidence(act, &origin);
     found(scanner, chain, place, &evidence, &detail, false);
+}
+
+/// An address with an odd port in a file of the skill, where a program talks to somebody whom only a setting names: the
+/// setting's default is whom it talks to.
+pub(super) fn odd_addresses(
+    scanner: &mut Scanner<'_>,
+    acts: &[Act],
+    spoken: &str,
+    context: &Context,
+) {
+    let talks = acts.iter().any(|act| {
+        matches!(act.kind, ActKind::Send | ActKind::Fetch)
+            && act.host.is_none()
+            && scanner
+                .origins
+                .get(act.site.unit as usize)
+                .is_some_and(|origin| origin.is_file)
+    });
+    if !talks {
+        return;
+    }
+    for index in 0..scanner.texts.0.len() {
+        let text = &scanner.texts.0[index];
+        if text.within.is_some() || matching::is_aside(&text.file) {
+            continue;
+        }
+        let odd = urls_in(&text.content).find_map(|(at, url)| {
+            let host = Host::of(url)?;
+            (host.has_odd_port()
+                && !matches!(host.kind, HostKind::Known | HostKind::Code)
+                && !context.is_related(&host))
+            .then_some((at, host))
+        });
+        let Some((at, host)) = odd else { continue };
+        let mentioned = spoken.contains(&host.name.to_ascii_uppercase());
+        let evidence = text.line_at(at).to_owned();
+        let detail = format!("{}:{}", host.name, host.port.unwrap_or_default());
+        let place = scanner.texts.place(index, at);
+        found(
+            scanner,
+            Chain::OddAddress,
+            place,
+            &evidence,
+            &detail,
+            mentioned,
+        );
+        return;
+    }
+}
+
+/// Parts of the names of variables that say where something goes.
+const PLACES: &[&str] = &[
+    "URL",
+    "ENDPOINT",
+    "HOST",
+    "SINK",
+    "WEBHOOK",
+    "CALLBACK",
+    "COLLECTOR",
+];
+
+/// A program sends to where a variable says, and the text never speaks of that variable.
+pub(super) fn unspoken_variables(scanner: &mut Scanner<'_>, acts: &[Act], spoken: &str) {
+    let variable = acts.iter().find(|act| {
+        let upper = act.subject.to_ascii_uppercase();
+        let sends = |other: &&Act| {
+            other.kind == ActKind::Send && other.host.is_none() && other.site.unit == act.site.unit
+        };
+        act.kind == ActKind::Environment
+            && PLACES.iter().any(|place| upper.contains(place))
+            && !spoken.contains(&upper)
+            && acts.iter().any(|other| sends(&other))
+            && scanner
+                .origins
+                .get(act.site.unit as usize)
+                .is_some_and(|origin| {
+                    origin.is_file && !matching::is_aside(&scanner.texts.0[origin.text].file)
+                })
+    });
+    let Some(act) = variable else { return };
+    let Some(origin) = scanner.origins.get(act.site.unit as usize).copied() else {
+        return;
+    };
+    let place = scanner.place(act.site);
+    let evidence = scanner.evidence(act, &origin);
+    found(
+        scanner,
+        Chain::UnspokenVariable,
+        place,
+        &evidence,
+        &act.subject,
+        false,
+    );
+}
+
+/// Words of texts that are about attacks.
+const ATTACKS: &[&str] = &[
+    "ATTACK",
+    "PENTEST",
+    "PENETRATION",
+    "EXPLOIT",
+    "VULNERAB",
+    "INJECTION",
+    "PHISHING",
+    "MALICIOUS",
+    "MALWARE ",
+    "FORENSIC",
+    "EXFILTRAT",
+    "RED TEAM",
+    "PAYLOAD",
+];
+
+/// Data goes to `exfil.somebody.net`, in a skill that isn't about attacks: manuals for testers use such names all the time.
+pub(super) fn named_for_harm(scanner: &mut Scanner<'_>, acts: &[Act], spoken: &str) {
+    let sent = acts.iter().find(|act| {
+        matches!(act.kind, ActKind::Send | ActKind::Fetch)
+            && act.host.as_ref().is_some_and(Host::is_named_for_harm)
+            && scanner
+                .origins
+                .get(act.site.unit as usize)
+                .is_some_and(|origin| origin.role == Role::Instruction && !origin.inline)
+    });
+    let Some(act) = sent else { return };
+    let about_attacks = ATTACKS.iter().any(|word| spoken.contains(word));
+    let Some(origin) = scanner.origins.get(act.site.unit as usize).copied() else {
+        return;
+    };
+    if about_attacks && !origin.is_file {
+        return;
+    }
+    let name = act.host.as_ref().map_or("", |host| &host.name).to_owned();
+    let place = scanner.place(act.site);
+    let evidence = scanner.evidence(act, &origin);
+    found(
+        scanner,
+        Chain::NamedForHarm,
+        place,
+        &evidence,
+        &name,
+        about_attacks,
+    );
 }

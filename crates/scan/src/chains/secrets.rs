@@ -6,7 +6,7 @@ use super::{found, spoken};
 use crate::{
     flow::{Act, ActKind, HostKind},
     matching::{self},
-    prose::{Class as C, Document, Role},
+    prose::{Class as C, Document, Role, Sentence},
     rule::Chain,
     scan::Scanner,
 };
@@ -238,6 +238,48 @@ fn variable_sweep(lower: &str) -> Option<usize> {
     })
 }
 
+/// Ways to take all that a browser keeps for a page.
+const WHOLE_STORAGE: &[&str] = &[
+    "Object.keys(localStorage)",
+    "Object.entries(localStorage)",
+    "Object.keys(window.localStorage)",
+    "Object.entries(window.localStorage)",
+    "JSON.stringify(localStorage)",
+    "...localStorage",
+];
+
+/// A page's storage holds the session of whoever is logged in; a program that goes through all of it for tokens takes that.
+pub(super) fn browser_storage(scanner: &mut Scanner<'_>) {
+    for index in 0..scanner.texts.0.len() {
+        let text = &scanner.texts.0[index];
+        let content = &text.content;
+        if memchr::memmem::find(content.as_bytes(), b"localStorage)").is_none()
+            && memchr::memmem::find(content.as_bytes(), b"...localStorage").is_none()
+        {
+            continue;
+        }
+        let Some(at) = WHOLE_STORAGE.iter().find_map(|sign| content.find(sign)) else {
+            continue;
+        };
+        let end = (at..content.len().min(at + 300))
+            .rev()
+            .find(|end| content.is_char_boundary(*end))
+            .unwrap_or(at);
+        let near = content[at..end].to_ascii_lowercase();
+        let takes_tokens = near.contains("token") || near.contains("secret");
+        let evidence = text.line_at(at).to_owned();
+        let place = scanner.texts.place(index, at);
+        found(
+            scanner,
+            Chain::BrowserStorage,
+            place,
+            &evidence,
+            "",
+            !takes_tokens,
+        );
+    }
+}
+
 /// "Collect all environment variables … POST the report to …"
 pub(super) fn gather_and_send(
     scanner: &mut Scanner<'_>,
@@ -245,18 +287,33 @@ pub(super) fn gather_and_send(
     document: &Document,
     acts: &[Act],
 ) {
+    // In a list of what is gathered, the verb stands above the list; then the item must say what it is by itself.
+    let content = &scanner.texts.0[index].content;
+    let says = |sentence: &Sentence| {
+        let text = content.get(sentence.at.clone()).unwrap_or_default();
+        let lower = text.to_lowercase();
+        ["environment", "credential", "环境", "凭证"]
+            .iter()
+            .any(|word| lower.contains(word))
+    };
     let gathers = document.sentences.iter().find(|sentence| {
-        sentence.role != Role::Warning
-            && sentence.classes.matches(
-                &[&[C::Sweep], &[C::Collect, C::Write, C::Send]],
-                &[C::Threat, C::Negation],
-            )
+        matches!(sentence.role, Role::Instruction | Role::Quotation)
+            && sentence
+                .classes
+                .matches(&[&[C::Sweep]], &[C::Threat, C::Negation])
+            && (sentence
+                .classes
+                .matches(&[&[C::Collect, C::Write, C::Send]], &[])
+                || says(sentence))
     });
     let Some(sentence) = gathers else { return };
     let sends_in_prose = document.sentences.iter().find(|near| {
         near.role != Role::Warning
             && near.classes.matches(
-                &[&[C::Send], &[C::External, C::ForeignUrl, C::ShadyUrl]],
+                &[
+                    &[C::Send],
+                    &[C::External, C::Unnamed, C::ForeignUrl, C::ShadyUrl],
+                ],
                 &[C::Threat, C::Negation],
             )
     });

@@ -3,8 +3,9 @@
 use std::{collections::HashMap, rc::Rc};
 
 use super::{
-    Act, ActKind, Host, PathKind, Site, SourceKind, commands, path_kind,
-    value::{UNKNOWN, Value},
+    Act, ActKind, Host, PathKind, Site, SourceKind, Use, Used, commands, path_kind,
+    places::{file_name, is_dot_env, is_temporary},
+    value::{UNKNOWN, Value, is_blob},
     vocabulary,
 };
 use crate::{
@@ -49,8 +50,6 @@ const MOST_STEPS: u32 = 2_000_000;
 const MOST_ACTS: usize = 20_000;
 /// How many members of a name are taken off in search of one that is known.
 const MOST_MEMBERS: usize = 16;
-/// Longer literals are data that nobody reads.
-const LARGEST_BLOB: usize = 64 * 1024;
 
 struct Function<'u> {
     params: &'u [String],
@@ -78,14 +77,25 @@ pub(crate) struct Evaluator<'u> {
     within: Option<Site>,
     /// What had a hand in the text of the program that is looked at.
     pub(super) ambient: Value,
-    recording: bool,
+    pub(super) recording: bool,
+    pub(super) used: Vec<Used>,
     patience: lower::Patience,
 }
 
+/// What programs do and use.
+pub(crate) struct Seen {
+    /// What they do, in the order of their places.
+    pub(crate) acts: Vec<Act>,
+    /// What they use.
+    pub(crate) used: Vec<Used>,
+    /// Whether all of it was seen.
+    pub(crate) complete: bool,
+}
+
 impl<'u> Evaluator<'u> {
-    /// Looks at all programs, and returns what they do, in the order of their places, and whether all of it was seen.
+    /// Looks at all programs.
     #[must_use]
-    pub(crate) fn run(units: &'u [Unit]) -> (Vec<Act>, bool) {
+    pub(crate) fn run(units: &'u [Unit]) -> Seen {
         let mut this = Self {
             functions: HashMap::new(),
             names: HashMap::new(),
@@ -101,6 +111,7 @@ impl<'u> Evaluator<'u> {
             within: None,
             ambient: Value::default(),
             recording: false,
+            used: Vec::new(),
             patience: lower::Patience::default(),
         };
         for unit in units {
@@ -119,7 +130,11 @@ impl<'u> Evaluator<'u> {
         let mut acts = this.acts;
         acts.sort_by_key(|act| (act.site, act.kind));
         acts.dedup();
-        (acts, complete)
+        Seen {
+            acts,
+            used: this.used,
+            complete,
+        }
     }
 
     fn enter(&mut self, unit: &Unit) {
@@ -158,7 +173,8 @@ impl<'u> Evaluator<'u> {
                     self.bind(name, &value, *at);
                 }
                 Stmt::Do(expr) => {
-                    self.value(expr);
+                    let value = self.value(expr);
+                    self.prints(value);
                 }
                 Stmt::Function { name, body, .. } => {
                     let outside = self.function.replace(name.as_str().into());
@@ -191,6 +207,20 @@ impl<'u> Evaluator<'u> {
                 }
             }
         }
+    }
+
+    /// What the commands of a shell function print is what the function gives.
+    fn prints(&mut self, value: Value) {
+        if let (Language::Shell, Some(name)) = (self.language, &self.function) {
+            let key = (Rc::clone(&self.space), format!("{name}()"));
+            self.names.entry(key).or_default().join(value);
+        }
+    }
+
+    /// What a function of this shell program prints.
+    pub(super) fn printed(&self, name: &str) -> Option<&Value> {
+        let key = (Rc::clone(&self.space), format!("{name}()"));
+        self.names.get(&key)
     }
 
     fn leave_branch(&mut self) {
@@ -482,6 +512,11 @@ impl<'u> Evaluator<'u> {
         args.iter().for_each(|(_, value)| passed_on.absorb(value));
         passed_on.made_by = Some(callee.as_str().into());
         let role = vocabulary::role(self.language, &callee);
+        self.library(&callee, role, on.as_ref(), &args, call.at);
+        // `new URL("https://…")` is still that address.
+        if let ("URL", Some((None, first))) = (callee.as_str(), args.first()) {
+            passed_on.texts = first.texts.clone();
+        }
         match role {
             Some(role) => {
                 let called = vocabulary::Invocation {
@@ -569,6 +604,9 @@ impl<'u> Evaluator<'u> {
 
     /// A call of one of the skill's own functions: its parameters learn what they were given.
     fn call_own(&mut self, callee: &str, args: &[(Option<&str>, Value)]) -> Option<Value> {
+        if self.functions.is_empty() {
+            return None;
+        }
         let short = callee
             .strip_prefix("self.")
             .or_else(|| callee.strip_prefix("this."))
@@ -614,6 +652,14 @@ impl<'u> Evaluator<'u> {
         )
     }
 
+    /// Whether the name is one of the functions of this program.
+    pub(super) fn is_own_function(&self, name: &str) -> bool {
+        !self.functions.is_empty()
+            && self
+                .functions
+                .contains_key(&format!("{}\n{name}", self.space))
+    }
+
     /// The role of a file's path for what is read from it.
     pub(super) fn read(&mut self, path: &Value, at: At) -> Value {
         let site = self.site(at);
@@ -644,8 +690,9 @@ impl<'u> Evaluator<'u> {
                 None => {}
             }
         }
-        if let Some(text) = path.known() {
-            self.act(ActKind::Read, at, text, "", None, Vec::new());
+        match path.known() {
+            Some(text) => self.act(ActKind::Read, at, text, "", None, Vec::new()),
+            None => self.each(path, at, Use::Read),
         }
         value
     }
@@ -725,53 +772,6 @@ impl<'u> Evaluator<'u> {
         self.ambient = before;
         result
     }
-}
-
-/// The last part of a path, for files that the skill writes and reads again.
-fn file_name(path: &str) -> Option<&str> {
-    let path = path.trim().trim_end_matches('/');
-    let name = path.rsplit(['/', '\\']).next()?;
-    let usable = !matches!(name, "" | "-" | "." | "..") && !name.contains([UNKNOWN, '*']);
-    usable.then_some(name)
-}
-
-/// A place where every user and program of the machine can leave a file.
-fn is_temporary(path: &str) -> bool {
-    ["/tmp/", "/var/tmp/", "/dev/shm/"]
-        .iter()
-        .any(|folder| path.starts_with(folder))
-}
-
-/// A long text without words: encoded, encrypted or shuffled.
-fn is_blob(text: &str) -> bool {
-    let length = text.len();
-    if !(64..=LARGEST_BLOB).contains(&length) || text.contains("://") || text.contains('\n') {
-        return false;
-    }
-    // Sequences of proteins and genes are data of their own kind.
-    if text.bytes().all(|byte| byte.is_ascii_uppercase()) {
-        return false;
-    }
-    // Digests are looked up, not decoded.
-    let hex = text
-        .split(|c: char| !c.is_ascii_hexdigit())
-        .filter(|run| run.len() >= 32)
-        .map(str::len)
-        .sum::<usize>();
-    if hex * 10 > length * 3 {
-        return false;
-    }
-    let numbers = text
-        .bytes()
-        .filter(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b' '))
-        .count();
-    let listed = numbers == length && text.matches(',').count() >= 24;
-    listed || !crate::text::plausible::is_plausible(text)
-}
-
-fn is_dot_env(path: &str) -> bool {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
-    name == ".env" || name.starts_with(".env.")
 }
 
 /// `$GITHUB_TOKEN`, not `$1`, `$?` or `$file`.

@@ -156,6 +156,8 @@ const TELLING: &[&str] = &[
     "botnet",
     "adversary",
     "malware",
+    "phishing",
+    "ransomware",
 ];
 
 /// Where a message reaches whoever made the link.
@@ -584,6 +586,12 @@ impl Host {
         Some(brand)
     }
 
+    /// Whether its own name says that it is up to no good; examples in manuals have such names too.
+    #[must_use]
+    pub fn is_named_for_harm(&self) -> bool {
+        is_telling(&self.name)
+    }
+
     /// Whether the port is one that public services don't use.
     #[must_use]
     pub fn has_odd_port(&self) -> bool {
@@ -653,7 +661,10 @@ fn kind(name: &str, path: &str) -> HostKind {
             None => within(name, entry),
         })
     };
-    let telling = name.split(['.', '-']).any(|part| TELLING.contains(&part));
+    let telling = is_telling(name)
+        || ["paste.", "pastes.", "pastebin."]
+            .iter()
+            .any(|label| name.starts_with(label));
     if listed(DROPS) || telling {
         HostKind::Drop
     } else if name == "api.github.com" {
@@ -692,6 +703,10 @@ fn is_local(name: &str) -> bool {
             .strip_prefix("172.")
             .and_then(|rest| rest.split('.').next()?.parse::<u8>().ok())
             .is_some_and(|second| (16..32).contains(&second))
+}
+
+fn is_telling(name: &str) -> bool {
+    name.split(['.', '-']).any(|part| TELLING.contains(&part))
 }
 
 /// `203.0.113.7`, also written as one number, in hex or octal; IPv6.

@@ -12,14 +12,16 @@ mod commands;
 mod eval;
 mod hosts;
 mod places;
+mod uses;
 mod value;
 mod vocabulary;
 
-pub(crate) use eval::{Evaluator, Language, Unit};
+pub(crate) use eval::{Evaluator, Language, Seen, Unit};
 pub(crate) use hosts::{Host, HostKind, Hosts, urls_in};
 pub(crate) use places::{PathKind, may_name_path, path_kind};
-pub(crate) use value::{SourceKind, Taint};
-pub(crate) use vocabulary::HIDDEN_HOST;
+pub(crate) use uses::{Use, Used};
+pub(crate) use value::{SourceKind, Taint, UNKNOWN};
+pub(crate) use vocabulary::{HIDDEN_HOST, IN_SHELL};
 
 /// A position in one of the skill's texts: which unit, and the byte offset in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -199,3 +199,24 @@ pub(crate) fn path_kind(path: &str) -> PathKind {
     let first = found.map(|found| found.pattern().as_usize()).min();
     first.map_or(PathKind::Other, |index| PARTS[index].1)
 }
+
+/// A place where every user and program of the machine can leave a file.
+pub(super) fn is_temporary(path: &str) -> bool {
+    ["/tmp/", "/var/tmp/", "/dev/shm/"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
+}
+
+/// A file of variables, secrets among them.
+pub(super) fn is_dot_env(path: &str) -> bool {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    name == ".env" || name.starts_with(".env.")
+}
+
+/// The last part of a path, for files that the skill writes and reads again.
+pub(super) fn file_name(path: &str) -> Option<&str> {
+    let path = path.trim().trim_end_matches('/');
+    let name = path.rsplit(['/', '\\']).next()?;
+    let usable = !matches!(name, "" | "-" | "." | "..") && !name.contains([super::UNKNOWN, '*']);
+    usable.then_some(name)
+}

@@ -209,3 +209,33 @@ impl Value {
         self
     }
 }
+
+/// Longer literals are data that nobody reads.
+const LARGEST_BLOB: usize = 64 * 1024;
+
+/// A long text without words: encoded, encrypted or shuffled.
+pub(super) fn is_blob(text: &str) -> bool {
+    let length = text.len();
+    if !(64..=LARGEST_BLOB).contains(&length) || text.contains("://") || text.contains('\n') {
+        return false;
+    }
+    // Sequences of proteins and genes are data of their own kind.
+    if text.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        return false;
+    }
+    // Digests are looked up, not decoded.
+    let hex = text
+        .split(|c: char| !c.is_ascii_hexdigit())
+        .filter(|run| run.len() >= 32)
+        .map(str::len)
+        .sum::<usize>();
+    if hex * 10 > length * 3 {
+        return false;
+    }
+    let numbers = text
+        .bytes()
+        .filter(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b' '))
+        .count();
+    let listed = numbers == length && text.matches(',').count() >= 24;
+    listed || !crate::text::plausible::is_plausible(text)
+}

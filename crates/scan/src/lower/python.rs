@@ -30,6 +30,11 @@ const MOST_BRACES: usize = 1000;
 /// Round and square brackets likewise; each takes the parser 2 KiB of stack.
 const MOST_BRACKETS: usize = 5000;
 
+/// Signs and words without anything between them that each begin the same rule again: `not not not x`.
+const MOST_IN_A_ROW: usize = 2000;
+/// Conditional expressions, lambdas and powers of a whole text: each may be nested in the one before.
+const MOST_IN_ALL: usize = 20_000;
+
 /// Lowers a Python text.
 #[must_use]
 pub(crate) fn python(text: &str) -> Program {
@@ -37,6 +42,7 @@ pub(crate) fn python(text: &str) -> Program {
     if let Some(at) = too_deep(text, b'{', b'}', MOST_BRACES)
         .or_else(|| too_deep(text, b'(', b')', MOST_BRACKETS))
         .or_else(|| too_deep(text, b'[', b']', MOST_BRACKETS))
+        .or_else(|| too_many(text))
     {
         return Program {
             body: Vec::new(),
@@ -101,6 +107,45 @@ fn too_deep(text: &str, opening: u8, closing: u8, most: usize) -> Option<At> {
             }
         } else {
             open = open.saturating_sub(1);
+        }
+    }
+    None
+}
+
+/// Where a text has more operators that nest to the right than a person would write; the parser takes 2 KiB of stack for each. Strings
+/// are read like the rest: nobody writes two thousand times `not` into one either.
+fn too_many(text: &str) -> Option<At> {
+    let bytes = text.as_bytes();
+    if bytes.len() < MOST_IN_A_ROW {
+        return None;
+    }
+    let (mut row, mut all, mut at) = (0_usize, 0_usize, 0_usize);
+    while let Some(&byte) = bytes.get(at) {
+        let start = at;
+        at += 1;
+        match byte {
+            b'+' | b'-' | b'~' | b':' => row += 1,
+            b'*' if bytes.get(at) == Some(&b'*') => {
+                all += 1;
+                at += 1;
+            }
+            b' ' | b'\t' | b'\n' | b'\r' | b'\\' | 0x0c => {}
+            b'_' | b'a'..=b'z' | b'A'..=b'Z' | 0x80.. => {
+                let word = bytes[at..]
+                    .iter()
+                    .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
+                at += word.count();
+                match &bytes[start..at] {
+                    b"not" | b"await" => row += 1,
+                    b"lambda" => (row, all) = (row + 1, all + 1),
+                    b"else" => all += 1,
+                    _ => row = 0,
+                }
+            }
+            _ => row = 0,
+        }
+        if row > MOST_IN_A_ROW || all > MOST_IN_ALL {
+            return u32::try_from(start).ok();
         }
     }
     None

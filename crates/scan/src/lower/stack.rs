@@ -7,6 +7,8 @@
 use std::mem::ManuallyDrop;
 use std::thread::Builder;
 
+use crate::quiet;
+
 /// What the calling thread can surely spare.
 const SPARE: usize = 768 * 1024;
 /// What is never asked for; a text that needs more is refused.
@@ -30,10 +32,14 @@ pub(super) fn with_stack<I: Send, T: Send>(
         return None;
     }
     let input = ManuallyDrop::new(input);
+    let is_quiet = quiet::is_quiet();
     std::thread::scope(|scope| {
         Builder::new()
             .stack_size(needed + BASE)
-            .spawn_scoped(scope, move || work(ManuallyDrop::into_inner(input)))
+            .spawn_scoped(scope, move || {
+                quiet::inherit(is_quiet);
+                work(ManuallyDrop::into_inner(input))
+            })
             .ok()
             .and_then(|thread| thread.join().ok())
     })

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use crate::flow::{Host, HostKind, urls_in};
+use crate::flow::{Host, HostKind, PathKind, may_name_path, path_kind, urls_in};
 
 macro_rules! classes {
     ($($(#[$doc:meta])* $name:ident: [$($word:literal),* $(,)?];)*) => {
@@ -24,15 +24,15 @@ classes! {
     /// What the agent was told by others.
     PriorInstructions: ["previous instruction*", "prior instruction*", "earlier instruction*", "above instruction*", "preceding instruction*", "all instructions", "other instruction*", "existing instruction*", "original instruction*", "system instruction*", "your instructions", "previous prompt*", "system prompt*", "all previous context", "any previous context", "all prior context", "previous directive*", "prior directive*", "previous rules", "prior rules", "safety guideline*", "safety rule*", "safety polic*", "content polic*", "your guidelines", "your training", "your programming", "everything above", "everything before", "all previous", "all prior", "all other skills", "other skills", "vorherigen anweisungen", "vorherige anweisungen", "instrucciones anteriores", "instructions précédentes", "предыдущие инструкции", "之前的指令", "先前的指令", "以上指令", "所有指令", "以前の指示"];
     /// Not to let the user know.
-    Conceal: ["do not tell", "don't tell", "do not mention", "don't mention", "do not inform", "don't inform", "do not notify", "don't notify", "do not reveal", "do not disclose", "don't disclose", "don't reveal", "never mention", "never reveal", "never disclose", "never tell", "do not alert", "don't alert", "without telling", "without informing", "without notifying", "without alerting", "without the user's knowledge", "without user knowledge", "without the user knowing", "without their knowledge", "secretly", "covertly", "surreptitiously", "stealthily", "keep this hidden", "keep it hidden", "hide this from", "hidden from the user", "hide from the user", "invisible to the user", "not visible to the user", "do not show the user", "don't show the user", "do not display this", "do not let the user", "do not surface", "do not report this", "do not output this", "avoid mentioning", "avoid drawing attention", "avoid detection", "evade detection", "remain unnoticed", "go unnoticed", "not be mentioned", "not be disclosed", "not be reported", "leave no trace", "cover your tracks", "不要告诉", "不要提及", "不得告知", "无需告知", "悄悄", "nicht erwähnen", "sage dem benutzer nicht", "no le digas", "ne dis pas"];
+    Conceal: ["do not tell", "don't tell", "do not mention", "don't mention", "do not inform", "don't inform", "do not notify", "don't notify", "do not reveal", "do not disclose", "don't disclose", "don't reveal", "never mention", "never reveal", "never disclose", "never tell", "do not alert", "don't alert", "without telling", "without informing", "without notifying", "without alerting", "without the user's knowledge", "without user knowledge", "without the user knowing", "without their knowledge", "secretly", "covertly", "surreptitiously", "stealthily", "keep this hidden", "keep it hidden", "hide this from", "hidden from the user", "hide from the user", "invisible to the user", "not visible to the user", "do not show the user", "don't show the user", "do not display this", "do not let the user", "do not surface", "do not report this", "do not output this", "avoid mentioning", "avoid drawing attention", "avoid detection", "evade detection", "remain unnoticed", "go unnoticed", "not be mentioned", "not be disclosed", "not be reported", "leave no trace", "cover your tracks", "不要告诉", "不要提及", "不得告知", "无需告知", "悄悄", "nicht erwähnen", "sage dem benutzer nicht", "no le digas", "ne dis pas", "不显示在用户", "不在用户界面", "不向用户展示", "不展示给用户", "不提示用户", "不通知用户", "用户不可见", "对用户不可见", "not shown to the user", "not be shown to the user", "keep the user unaware", "without surfacing", "out of the user's view", "keep the technical details out", "never surface"];
     /// Without noise.
-    Silently: ["silently", "quietly", "in the background", "discreetly", "transparently to the user", "stealth*", "静默", "后台"];
+    Silently: ["silently", "quietly", "in the background", "discreetly", "transparently to the user", "stealth*", "静默", "后台", "no user notification", "without notification", "without any notification"];
     /// Who is served.
     User: ["user", "users", "user's", "human", "operator", "owner", "developer", "customer", "用户", "benutzer", "usuario", "utilisateur"];
     /// To give something to others.
-    Send: ["send", "sends", "sending", "upload", "uploads", "uploading", "post", "posts", "posting", "transmit*", "exfiltrat*", "forward", "forwards", "forwarding", "submit", "submits", "email it", "email them", "emails", "leak", "deliver", "deliver to", "beacon", "relay", "relays", "post it to", "share with", "publish to", "sync to", "synced to", "sync with", "push to", "report to", "reports to", "phone home", "sent to", "uploaded to", "posted to", "forwarded to", "transmitted to", "submitted to", "cc:", "bcc", "发送", "上传", "提交", "传输", "sende", "envía", "envoyer", "отправь"];
+    Send: ["send", "sends", "sending", "upload", "uploads", "uploading", "post", "posts", "posting", "transmit*", "exfiltrat*", "forward", "forwards", "forwarding", "submit", "submits", "email it", "email them", "emails", "leak", "deliver", "deliver to", "beacon", "relay", "relays", "post it to", "share with", "publish to", "sync to", "synced to", "sync with", "push to", "report to", "reports to", "phone home", "sent to", "uploaded to", "posted to", "forwarded to", "transmitted to", "submitted to", "cc:", "bcc", "发送", "上传", "提交", "传输", "sende", "envía", "envoyer", "отправь", "上报", "回传", "推送至", "同步至", "同步上传", "归档至", "外发", "sends to", "archived to", "archives to", "transferred to", "synchronized to"];
     /// To take something.
-    Collect: ["collect", "collects", "collecting", "gather", "gathers", "harvest*", "read", "reads", "reading", "extract", "extracts", "capture", "captures", "capturing", "dump", "scan for", "search for", "enumerate", "copy", "steal", "grab", "retrieve", "look for", "locate", "list all", "obtain", "include", "收集", "读取", "获取", "提取", "sammle", "recopila"];
+    Collect: ["collect", "collects", "collecting", "gather", "gathers", "harvest*", "read", "reads", "reading", "extract", "extracts", "capture", "captures", "capturing", "dump", "scan for", "search for", "enumerate", "copy", "steal", "grab", "retrieve", "look for", "locate", "list all", "obtain", "include", "收集", "读取", "获取", "提取", "sammle", "recopila", "采集", "筛选", "遍历", "扫描", "汇总"];
     /// What opens doors.
     Secret: ["api key*", "api_key*", "apikey*", "access token*", "access key*", "auth token*", "session token*", "bearer token*", "oauth token*", "credential*", "password*", "passphrase*", "private key*", "ssh key*", "secret key*", "secrets", "client secret*", "session cookie*", "cookies", "seed phrase*", "mnemonic*", "recovery phrase*", "wallet key*", "wallet file*", "keychain", ".ssh/", "id_rsa", "id_ed25519", ".aws/credentials", ".aws/", ".netrc", ".npmrc", ".env file*", ".env`", "/.env", " .env ", "secrets.json", "credentials.json", "kubeconfig", ".kube/config", "gnupg", "login data", "密钥", "密码", "凭证", "凭据", "私钥", "助记词", "passwörter", "zugangsdaten", "contraseña*", "mot de passe", "пароли"];
     /// All variables.
@@ -42,7 +42,7 @@ classes! {
     /// What the user has.
     UserData: ["user data", "user's data", "personal data", "personal information", "pii", "user's files", "user files", "local files", "source code", "file contents", "contents of", "all data", "all their data", "all user data", "customer data", "customer records", "contact list", "contacts", "browser history", "browsing history", "clipboard", "documents", "home directory", "ssh directory", "repository contents", "financial data", "health data", "phi", "medical records", "sensitive data", "sensitive information", "confidential", "proprietary", "internal data", "project files", "workspace files", "system information", "hostname", "email addresses", "用户数据", "文件内容", "敏感"];
     /// Somewhere else.
-    External: ["external server", "external endpoint", "external service", "external api", "remote server", "remote endpoint", "remote host", "our server", "our servers", "our api", "webhook*", "third-party server", "third party", "attacker*", "collection server", "c2 server", "c2 ", "command and control", "command-and-control", "telemetry endpoint", "analytics endpoint", "audit endpoint", "logging endpoint", "backup server", "monitoring service", "collector", "drop zone", "dead drop", "pastebin", "ngrok", "外部服务器", "远程服务器"];
+    External: ["external server", "external endpoint", "external service", "external api", "remote server", "remote endpoint", "remote host", "our server", "our servers", "our api", "webhook*", "third-party server", "third party", "attacker*", "collection server", "c2 server", "c2 ", "command and control", "command-and-control", "telemetry endpoint", "analytics endpoint", "audit endpoint", "logging endpoint", "backup server", "monitoring service", "collector", "drop zone", "dead drop", "pastebin", "ngrok", "外部服务器", "远程服务器", "external domain", "remote sink", "remote collector", "remote storage", "report endpoint", "sync endpoint", "remote archive", "管理服务", "监控端点", "上报地址", "收件端点", "同步服务", "远程端点", "外部端点", "callback url", "callback endpoint", "callback_url"];
     /// To get something from elsewhere.
     Download: ["download", "downloads", "downloading", "fetch", "fetches", "retrieve", "curl", "wget", "pull", "get it from", "visit", "go to", "clone", "load from", "available at", "available from", "obtain", "grab", "下载", "访问", "herunterladen", "descarga", "télécharger", "скачай"];
     /// To put something on the machine.
@@ -94,15 +94,25 @@ classes! {
     /// To make a text readable again.
     Decode: ["decode", "decoded", "decoding", "base64", "base85", "base32", "xor", "decrypt", "deobfuscate", "de-obfuscate", "rot13", "reconstruct", "reassemble", "inverse of", "invert the", "index mapping", "解码", "还原"];
     /// Secrets, many at once.
-    Sweep: ["all environment variables", "all env vars", "every environment variable", "environment variables matching", "environment variables whose", "variables whose names", "environment variable names and", "contents of environment variables", "environment variable values", "full environment", "complete environment", "entire environment", "environment dump", "`*key*`", "`*token*`", "`*secret*`", "*key*", "*_key", "*token*", "*_token", "*secret*", "`key`, `token`", "`token`, `key`", "key, token, secret", "credential material", "stored credentials", "deployment keys", "ssh keys and", "ssh configuration and", "tokens and keys", "keys and tokens", "access tokens found", "discovered credentials", "discovered secrets", "环境变量列表", "所有环境变量", "全部环境变量", "`key`、`token`"];
+    Sweep: ["all environment variables", "all env vars", "every environment variable", "environment variables matching", "environment variables whose", "variables whose names", "environment variable names and", "contents of environment variables", "environment variable values", "full environment", "complete environment", "entire environment", "environment dump", "`*key*`", "`*token*`", "`*secret*`", "*key*", "*_key", "*token*", "*_token", "*secret*", "`key`, `token`", "`token`, `key`", "key, token, secret", "credential material", "stored credentials", "deployment keys", "ssh keys and", "ssh configuration and", "tokens and keys", "keys and tokens", "access tokens found", "discovered credentials", "discovered secrets", "环境变量列表", "所有环境变量", "全部环境变量", "`key`、`token`", "current user environment variables", "all active environment variables", "active environment variables", "environment variables and their", "names and current values", "names and their current values", "environment snapshot of", "credential files and", "secrets and credentials", "credentials and environment", "环境凭据", "密钥文件与凭证", "凭证文件", "部署凭证与", "部署凭证、", "服务密钥及"];
     /// A program under the name of something else.
-    Disguise: ["renamed to .txt", "rename to .txt", "renamed as .txt", "actually an executable", "is actually a binary", "hidden inside the image", "重命名为.txt", "实际为可执行文件", "实际上是可执行文件"];
+    Disguise: ["renamed to .txt", "rename to .txt", "renamed as .txt", "actually an executable", "is actually a binary", "hidden inside the image", "重命名为.txt", "实际为可执行文件", "实际上是可执行文件", "作为.pyc", "的.pyc文件数据", "as the .pyc", "as .pyc data", "as its bytecode", "loaded as bytecode"];
     /// All tasks, whatever they are.
     EveryTask: ["all greeting requests", "any greeting", "for any development task", "for any task", "every user message", "all user messages", "any user request", "starting any conversation", "start of every conversation", "only entry point", "before responding to any", "before any response", "auto-load and execute", "拦截所有", "所有用户请求", "所有对话", "每次对话必须", "全ての場面", "質問は全て"];
+    /// Whatever the user wants, there is one answer.
+    Stonewall: ["no matter what the user says", "no matter what the user asks", "regardless of what the user says", "regardless of what the user asks", "do not answer any other", "do not answer other questions", "refuse all requests", "reject all requests", "refuse every request", "only reply with", "intercept all requests", "intercepts all requests", "intercept every request", "无论用户说什么", "不要回答用户", "只回复这段", "默认拦截所有请求", "拒绝所有请求", "拦截所有请求", "全自动拒绝", "拒绝服务"];
+    /// What the agent keeps about its user.
+    UserMemory: ["memory.md", "user.md", "soul.md", "memory/*.md", "agent's memory", "agent memory files", "daily memory logs"];
+    /// Whoever fills in the blank: a receiver that is named by its part in the plot only.
+    Unnamed: ["{callback", "${callback", "<callback", "{collector", "${collector", "{exfil", "{sink", "{beacon", "{webhook_sink", "{c2"];
+    /// The user isn't asked for leave.
+    NoLeave: ["do not ask for permission", "don't ask for permission", "never ask for permission", "do not ask permission", "don't ask permission", "do not ask the user for permission", "don't ask the user for permission", "do not request permission", "do not ask for approval", "don't ask for approval", "do not ask for user confirmation", "do not ask for user approval", "without asking for permission", "不要请求许可", "无需征得"];
+    /// If something is there, or because it is.
+    IfThere: ["exists", "exist", "is present", "are present", "if present", "when present", "is available", "are available", "is provided", "the local file", "consult", "local note", "policy file", "source of truth", "treat it as"];
     /// Nothing leaves.
     NoNetwork: ["no network access", "no network requests", "no network calls", "no network connection*", "no network activity", "does not access the network", "not access the network", "doesn't access the network", "not make any network", "not make network", "not perform any network", "not initiate network", "makes no network", "without network access", "no external network", "no outbound", "no external calls", "no external requests", "no data leaves", "never leaves your machine", "never leaves the machine", "no data is sent", "not send any data", "does not send data", "doesn't send data", "not transmit any", "never transmitted", "not phone home", "all processing is local", "all processing happens locally", "runs entirely locally", "entirely local", "local-only", "works offline", "fully offline", "completely offline", "operates only on local", "all operations are local", "not open sockets", "not open network sockets", "never talks to a network", "not talk to the network", "no network communication", "no network traffic", "performs no network", "no network operations", "network-free", "offline; no", "operates offline", "entirely offline", "is offline", "不进行任何网络", "不进行网络", "不会发起网络", "无需联网", "不依赖网络", "完全离线", "不上传", "不会外传", "不访问网络", "不发起网络", "不会访问网络", "不主动访问外部网络", "不访问外部网络", "不涉及网络", "无网络请求", "仅在本地", "均在本地完成", "不联网", "不会上传"];
     /// Names of programs that mine.
-    Miner: ["--start-mining", "mining-threads", "cpu mining", "xmrig", "stratum+tcp", "stratum+ssl", "coinhive", "cryptonight", "minerd", "cpuminer", "ethminer", "nicehash", "moneroocean", "hashvault", "randomx", "monero mining", "mine monero"];
+    Miner: ["--start-mining", "mining-threads", "cpu mining", "xmrig", "stratum+tcp", "stratum+ssl", "coinhive", "cryptonight", "minerd", "cpuminer", "ethminer", "nicehash", "moneroocean", "hashvault", "randomx", "monero mining", "mine monero", "mining daemon"];
     /// To speak of what others may do.
     Threat: ["detector*", "flagging", "hijacking", "can steal", "could steal", "cryptominer*", "malware", "incident", "compromised", "forensic*", "honeypot*", "attack", "attacks", "attacker", "attackers", "adversar*", "malicious", "threat", "threats", "vulnerab*", "exploit*", "injection attack*", "red flag*", "suspicious", "phishing", "untrusted", "detect", "detects", "detection", "scanner", "audit", "audits", "pentest*", "penetration test*", "red team*", "security review", "security research", "sanitiz*", "mitigat*", "protect against", "defend", "defense", "prevent", "prevents", "flag any", "flag if", "watch for", "refuse", "reject", "block"];
     /// Not so.
@@ -218,30 +228,53 @@ pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet
             set.insert(Class::EmailAddress);
         }
     }
-    if crate::flow::may_name_path(text) {
-        use crate::flow::{PathKind, path_kind};
-        let secret = text
-            .split(|c: char| {
-                c.is_whitespace() || matches!(c, '`' | '"' | '\'' | ',' | '(' | ')' | '*')
-            })
-            .any(|word| {
-                word.len() > 4
-                    && word.contains(['/', '.'])
-                    && !word.contains("://")
-                    && matches!(
-                        path_kind(word),
-                        PathKind::Credential
-                            | PathKind::Wallet
-                            | PathKind::Keychain
-                            | PathKind::Browser
-                            | PathKind::History
-                    )
-            });
-        if secret {
-            set.insert(Class::SecretPath);
-        }
+    if memchr::memchr2(b'/', b'.', text.as_bytes()).is_some()
+        && path_words(text).any(is_secret_path)
+        && may_name_path(text)
+    {
+        set.insert(Class::SecretPath);
     }
     set
+}
+
+/// The words that could be paths: those with a slash or a dot.
+fn path_words(text: &str) -> impl Iterator<Item = &str> {
+    let is_end = |byte: u8| {
+        matches!(
+            byte,
+            b' ' | b'\t'..=b'\r' | b'`' | b'"' | b'\'' | b',' | b'(' | b')' | b'*'
+        )
+    };
+    let bytes = text.as_bytes();
+    let mut past = 0;
+    let signs = memchr::memchr2_iter(b'/', b'.', bytes);
+    let words = signs.filter_map(move |sign| {
+        if sign < past {
+            return None;
+        }
+        let before = bytes[past..sign].iter().rposition(|byte| is_end(*byte));
+        let start = before.map_or(past, |before| past + before + 1);
+        let after = bytes[sign..].iter().position(|byte| is_end(*byte));
+        past = after.map_or(bytes.len(), |after| sign + after);
+        Some(&text[start..past])
+    });
+    // Blanks beyond ASCII end words as well.
+    words.flat_map(|word| word.split(char::is_whitespace))
+}
+
+fn is_secret_path(word: &str) -> bool {
+    word.len() > 4
+        && word.contains(['/', '.'])
+        && !word.contains("://")
+        && (word.contains('\\') || may_name_path(&format!("/{word}")))
+        && matches!(
+            path_kind(word),
+            PathKind::Credential
+                | PathKind::Wallet
+                | PathKind::Keychain
+                | PathKind::Browser
+                | PathKind::History
+        )
 }
 
 fn url_classes(host: &Host, set: &mut ClassSet) {

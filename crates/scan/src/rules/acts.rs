@@ -1,6 +1,6 @@
 //! What the rules about programs ask of an act.
 
-use crate::flow::{Act, HostKind, PathKind, SourceKind as S, path_kind};
+use crate::flow::{Act, HostKind, IN_SHELL, PathKind, SourceKind as S, path_kind};
 
 /// Packages that everybody knows, and so those that others pose as.
 const PACKAGES: &[&str] = &[
@@ -111,6 +111,17 @@ pub(super) fn sends_cloud_key(act: &Act) -> bool {
         "PRIVATE_KEY",
         "VAULT_TOKEN",
         "KUBE",
+        "DOCKER_PASSWORD",
+        "DOCKER_TOKEN",
+        "SLACK_TOKEN",
+        "SLACK_BOT_TOKEN",
+        "SENDGRID_API_KEY",
+        "TWILIO_AUTH",
+        "JWT_SECRET",
+        "PYPI_TOKEN",
+        "HEROKU_API_KEY",
+        "CLOUDFLARE_API",
+        "DB_PASSWORD",
     ];
     let foreign = act
         .host
@@ -126,7 +137,10 @@ pub(super) fn sends_cloud_key(act: &Act) -> bool {
                 .map(|host| host.name.to_ascii_uppercase())
                 .unwrap_or_default();
             let vendor = variable.split('_').next().unwrap_or_default();
-            taint.source.kind == S::SecretVariable
+            // The address of a database has its password in it.
+            let secret = taint.source.kind == S::SecretVariable
+                || taint.source.kind == S::Variable && variable.contains("DATABASE_URL");
+            secret
                 && CLOUD.iter().any(|prefix| variable.contains(prefix))
                 && !owner.contains(vendor)
         })
@@ -158,11 +172,20 @@ pub(super) fn is_payload(act: &Act) -> bool {
         "$(curl",
         "$(wget",
     ];
-    let key = act.subject.contains("authorized_keys")
-        && act.detail.split_whitespace().any(|word| word.len() >= 60);
+    let key = act.subject.contains("authorized_keys") && is_public_key(&act.detail);
     key || act.came_from(S::Download)
         || act.came_from(S::Decoded)
         || SIGNS.iter().any(|sign| act.detail.contains(sign))
+}
+
+/// A key of somebody who may then log in. Manuals write `AAAA...` where the reader's own goes; a key goes on.
+fn is_public_key(text: &str) -> bool {
+    text.split_whitespace().any(|word| {
+        word.len() >= 60
+            || word
+                .strip_prefix("AAAA")
+                .is_some_and(|rest| rest.trim_end_matches('.').len() >= 24)
+    })
 }
 
 /// What everybody has in a profile: paths, aliases, variables, completions.
@@ -210,6 +233,21 @@ pub(super) fn is_fetched_instruction(act: &Act) -> bool {
     is_agent_file(act) && act.came_from(S::Download) && read_always && !path.contains("/skills/")
 }
 
+/// A file of instructions that agents read by themselves, wherever it lies; a skill's own folder is its own affair.
+pub(super) fn is_standing_order(act: &Act) -> bool {
+    let path = act.subject.to_ascii_lowercase();
+    let name = path.rsplit(['/', '\\', '\0']).next().unwrap_or_default();
+    matches!(
+        name,
+        "claude.md"
+            | "agents.md"
+            | "gemini.md"
+            | "soul.md"
+            | ".cursorrules"
+            | "copilot-instructions.md"
+    ) && !path.contains("/skills/")
+}
+
 pub(super) fn is_agent_file(act: &Act) -> bool {
     path_kind(&act.subject) == PathKind::Agent
 }
@@ -250,6 +288,15 @@ pub(super) fn wipes(act: &Act) -> bool {
         )
 }
 
+/// A whole command line that isn't known, or one for a shell whose program isn't.
+pub(super) fn runs_in_shell(act: &Act) -> bool {
+    let starts = |names: &[&str]| names.iter().any(|name| act.detail.starts_with(name));
+    let for_shell = act.detail.ends_with(IN_SHELL)
+        || starts(&["os.system", "os.popen", "child_process.exec"]) && act.subject.contains(' ');
+    starts(&["subprocess", "os.system", "os.popen", "child_process"])
+        && (act.subject == "\0" || act.subject.starts_with('\0') && for_shell)
+}
+
 pub(super) fn names_miner(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     [
@@ -264,6 +311,8 @@ pub(super) fn names_miner(text: &str) -> bool {
         "nbminer",
         "t-rex -a",
         "randomx",
+        "--start-mining",
+        "--mining-threads",
     ]
     .iter()
     .any(|name| lower.contains(name))

@@ -2,8 +2,8 @@
 
 use super::acts::{
     changes_settings, installs_from_elsewhere, installs_look_alike, is_agent_file,
-    is_fetched_instruction, is_payload, is_setting, names_miner, sends_cloud_key, starts_by_itself,
-    unprotects, wipes,
+    is_fetched_instruction, is_payload, is_setting, names_miner, runs_in_shell, sends_cloud_key,
+    starts_by_itself, unprotects, wipes,
 };
 use crate::{
     flow::{ActKind, HIDDEN_HOST, HostKind, Hosts, SourceKind as S},
@@ -712,12 +712,7 @@ pub(crate) const RULES: &[Rule] = &[
         owasp: "AST03",
         message: "a command line that is only known at run time is given to a shell",
         fix: "start the program with a list of arguments",
-        when: When::Act(ActKind::Run, |act| {
-            act.subject == "\0"
-                && ["subprocess", "os.system", "os.popen", "child_process"]
-                    .iter()
-                    .any(|start| act.detail.starts_with(start))
-        }),
+        when: When::Act(ActKind::Run, runs_in_shell),
         hits: &[(
             "run.py",
             "import subprocess, sys\nsubprocess.run(sys.argv[1], shell=True)",

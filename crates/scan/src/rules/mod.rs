@@ -4,6 +4,8 @@ mod acts;
 mod chains;
 mod code;
 mod files;
+mod orders;
+mod power;
 mod prose;
 #[cfg(test)]
 mod tests;
@@ -14,7 +16,9 @@ use crate::rule::Rule;
 pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
     code::RULES
         .iter()
+        .chain(power::RULES)
         .chain(prose::RULES)
+        .chain(orders::RULES)
         .chain(chains::RULES)
         .chain(files::RULES)
 }

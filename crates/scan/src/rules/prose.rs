@@ -14,7 +14,13 @@ const DATA: &[C] = &[
     C::UserData,
 ];
 const PRECIOUS: &[C] = &[C::SecretPath, C::Environment];
-const ELSEWHERE: &[C] = &[C::External, C::ForeignUrl, C::ShadyUrl, C::EmailAddress];
+const ELSEWHERE: &[C] = &[
+    C::External,
+    C::Unnamed,
+    C::ForeignUrl,
+    C::ShadyUrl,
+    C::EmailAddress,
+];
 
 /// The rules.
 pub(crate) const RULES: &[Rule] = &[
@@ -611,7 +617,7 @@ pub(crate) const RULES: &[Rule] = &[
         message: "the skill wants to be used for everything",
         fix: "say which tasks it is for",
         when: When::Sentence {
-            all: &[&[C::EveryTask], &[C::Always, C::Required]],
+            all: &[&[C::EveryTask], &[C::Always, C::Required, C::Run]],
             none: &[C::Threat],
         },
         hits: &[(

@@ -134,8 +134,13 @@ impl Search<'_, '_> {
         self.runs();
         self.literals();
         self.frames();
-        self.turned(&ROTATED, Encoding::Rot13);
-        self.turned(&REVERSED, Encoding::Reversed);
+        if TURNED
+            .as_ref()
+            .is_none_or(|words| words.is_match(self.text))
+        {
+            self.turned(&ROTATED, Encoding::Rot13);
+            self.turned(&REVERSED, Encoding::Reversed);
+        }
     }
 
     /// Takes what decoding gave, unwraps what has no alphabet of its own, and keeps it if it reads.
@@ -207,7 +212,13 @@ impl Search<'_, '_> {
             .and_then(|rest| rest.iter().position(|&b| in_base64(b)))
         {
             let start = at + next;
-            let lines = block(bytes, start);
+            // Most runs are words, and words are too short to be anything.
+            let first = run(bytes, start);
+            if first.len() < SHORTEST {
+                at = first.end;
+                continue;
+            }
+            let lines = block(bytes, first);
             let end = lines.last().map_or(start + 1, |line| line.end);
             at = end;
             if is_token(bytes, start, end) {
@@ -296,7 +307,8 @@ impl Search<'_, '_> {
         let text = self.text;
         let mut start = 0;
         let mut opened = None;
-        for (end, quote) in text.match_indices(['"', '\'', '`', ' ', '\n']) {
+        let ends = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`' | b' ' | b'\n');
+        for (end, quote) in text.bytes().enumerate().filter(|(_, byte)| ends(byte)) {
             let word = text.get(start..end).unwrap_or_default();
             if opened == Some(quote)
                 && word.len() >= SHORTEST_HEX
@@ -306,7 +318,7 @@ impl Search<'_, '_> {
                 let _ = self.attempt(&at, word, Encoding::Base85, codec::b85)
                     || self.attempt(&at, word, Encoding::Ascii85, codec::ascii85);
             }
-            opened = matches!(quote, "\"" | "'" | "`").then_some(quote);
+            opened = matches!(quote, b'"' | b'\'' | b'`').then_some(quote);
             start = end + 1;
         }
     }
@@ -317,10 +329,11 @@ impl Search<'_, '_> {
         while let Some(start) = self
             .text
             .get(at..)
-            .and_then(|rest| rest.find("<~"))
+            .and_then(|rest| memchr::memmem::find(rest.as_bytes(), b"<~"))
             .map(|next| at + next)
         {
-            let Some(length) = self.text.get(start..).and_then(|rest| rest.find("~>")) else {
+            let closing = |rest: &str| memchr::memmem::find(rest.as_bytes(), b"~>");
+            let Some(length) = self.text.get(start..).and_then(closing) else {
                 return;
             };
             let end = start + length + 2;
@@ -355,24 +368,48 @@ impl Search<'_, '_> {
     }
 }
 
-static ROTATED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| finder(codec::rot13));
-static REVERSED: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| finder(|word| word.chars().rev().collect()));
+static ROTATED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| finder(&[rotated]));
+static REVERSED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| finder(&[reversed]));
+/// Both at once, for texts that have neither.
+static TURNED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| finder(&[rotated, reversed]));
 
-fn finder(turn: impl Fn(&str) -> String) -> Option<AhoCorasick> {
+fn rotated(word: &str) -> String {
+    codec::rot13(word)
+}
+
+fn reversed(word: &str) -> String {
+    word.chars().rev().collect()
+}
+
+fn finder(turns: &[fn(&str) -> String]) -> Option<AhoCorasick> {
+    let turned = turns
+        .iter()
+        .flat_map(|turn| TELL_TALES.iter().map(|word| turn(word)));
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
-        .build(TELL_TALES.iter().map(|word| turn(word)))
+        .build(turned)
         .ok()
 }
 
+/// Asked for each byte of each text.
+const BASE64: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] =
+            byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_');
+        byte += 1;
+    }
+    table
+};
+
 fn in_base64(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'-' | b'_')
+    BASE64[usize::from(b)]
 }
 
-/// The run at `start` and the lines that continue it, with its padding.
-fn block(bytes: &[u8], start: usize) -> Vec<Range<usize>> {
-    let mut lines = vec![run(bytes, start)];
+/// The run and the lines that continue it, with its padding.
+fn block(bytes: &[u8], first: Range<usize>) -> Vec<Range<usize>> {
+    let mut lines = vec![first];
     while let Some(last) = lines.last().cloned() {
         let padded = bytes.get(last.end - 1) == Some(&b'=');
         let Some(next) = (!padded && last.len() >= SHORTEST_LINE)

@@ -90,9 +90,7 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(text: &'a str) -> Self {
-        let plain = text
-            .bytes()
-            .all(|b| matches!(b, b' '..=b'~' | b'\t' | b'\n' | 0xc));
+        let plain = text.bytes().all(is_plain);
         let braille = !plain && text.chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c));
         let (rtl, balanced) = (false, true);
         Self {
@@ -119,6 +117,13 @@ impl<'a> Search<'a> {
             let end = at + c.len_utf8();
             if at >= self.line_end {
                 self.measure_line(at);
+                // Most lines of most texts hide nothing, whatever stands in the others.
+                let line = &self.text.as_bytes()[at..self.line_end];
+                if let (true, Some(last)) = (line.iter().all(|b| is_plain(*b)), line.last()) {
+                    self.before = Some(char::from(*last));
+                    at = self.line_end;
+                    continue;
+                }
             }
             if let Some(class) = chars::class(c) {
                 at = self.invisible(class, c, at);
@@ -149,8 +154,9 @@ impl<'a> Search<'a> {
 
     fn measure_line(&mut self, start: usize) {
         let rest = self.text.get(start..).unwrap_or_default();
-        let line = rest.split_inclusive('\n').next().unwrap_or_default();
-        self.line_end = start + line.len();
+        let length = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |at| at + 1);
+        let line = &rest[..length];
+        self.line_end = start + length;
         self.rtl = false;
         self.balanced = true;
         if line.is_ascii() {
@@ -313,6 +319,10 @@ impl<'a> Search<'a> {
             self.found.list.push(hidden());
         }
     }
+}
+
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\t' | b'\n' | 0xc)
 }
 
 fn kind(class: Class) -> Kind {

@@ -322,6 +322,8 @@ pub(crate) fn kind(path: &str, head: &[u8]) -> Kind {
     let by_line = shebang(head);
     let binary = is_binary(head);
     match named {
+        // Whoever starts the file goes by its first line, whatever it is called.
+        Some(Kind::Python | Kind::JavaScript(_)) if by_line == Some(Kind::Shell) => Kind::Shell,
         Some(named) if named.is_script() && (!binary || head.is_empty()) => named,
         _ if by_line.is_some() => by_line.unwrap_or(Kind::Text),
         Some(named) if named.is_text() && binary => Kind::Binary,

@@ -1,6 +1,6 @@
 //! Programs that run what they are given, and what is told to start by itself.
 
-use super::{Command, FETCHERS, SHELLS, invoke};
+use super::{Command, FETCHERS, SHELLS, fetched, invoke};
 use crate::flow::{
     ActKind, SourceKind,
     eval::{Evaluator, Language},
@@ -31,11 +31,7 @@ impl Command<'_> {
                 if path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/") {
                     self.does(this, ActKind::RemoteShell);
                 }
-                taints.extend(
-                    this.file(path)
-                        .map(|value| value.taints.clone())
-                        .unwrap_or_default(),
-                );
+                taints.extend(fetched(this, path));
             }
             this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
             // A script that the skill wrote itself is known.
@@ -192,10 +188,7 @@ impl Command<'_> {
             .and_then(Value::known)
             .unwrap_or_default()
             .to_owned();
-        let taints = this
-            .file(&script)
-            .map(|value| value.taints.clone())
-            .unwrap_or_default();
+        let taints = fetched(this, &script);
         this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
         Some(self.given())
     }

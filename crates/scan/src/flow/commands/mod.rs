@@ -7,7 +7,7 @@ mod network;
 mod text;
 
 use super::{
-    ActKind, Host, PathKind, SourceKind,
+    ActKind, Host, PathKind, SourceKind, Taint,
     eval::{Evaluator, Language},
     path_kind,
     value::Value,
@@ -17,6 +17,7 @@ use crate::form::{Arg, At, Call, Expr, READ, WRITE};
 /// A command in a shell program.
 pub(super) fn command(this: &mut Evaluator<'_>, call: &Call) -> Value {
     if let Some(within) = wrapped(call) {
+        this.starts(&call.callee, &[], call.at);
         return this.value(&Expr::Call(Box::new(within)));
     }
     let input = call.input.as_ref().map(|input| this.value(input));
@@ -131,6 +132,7 @@ pub(super) fn invoke(
         name.to_ascii_lowercase()
     };
     let name = name.trim_end_matches(".exe").to_owned();
+    this.starts(first, &all, at);
     let mut command = Command {
         name: &name,
         path: first,
@@ -339,15 +341,35 @@ impl Command<'_> {
         {
             return this.variable(self.path, self.at);
         }
-        let given = self.given();
-        let taints = this
-            .file(self.path)
-            .map(|value| value.taints.clone())
-            .unwrap_or_default();
+        let mut given = self.given();
+        let taints = fetched(this, self.path);
         this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
+        if let Some(printed) = this.printed(self.path) {
+            given.absorb(printed);
+            given.texts.clone_from(&printed.texts);
+        }
         given
     }
 }
+
+/// Where the file at a path comes from: it was fetched itself, or with the folder that it lies in.
+fn fetched(this: &Evaluator<'_>, path: &str) -> Vec<Taint> {
+    let cloned = |value: &&Value| value.made_by.as_deref() == Some(CLONED);
+    // A program may be called like the folder that it was built in.
+    let own = this.file(path).filter(|value| !cloned(value));
+    let folder = || {
+        path.rsplit('/')
+            .skip(1)
+            .filter_map(|folder| this.file(folder))
+            .find(cloned)
+    };
+    own.or_else(folder)
+        .map(|value| value.taints.clone())
+        .unwrap_or_default()
+}
+
+/// The maker of a folder that was fetched as a whole.
+const CLONED: &str = "git clone";
 
 fn send_to_device(this: &mut Evaluator<'_>, path: &Value, data: &Value, at: At) {
     let text = path.known().unwrap_or_default();

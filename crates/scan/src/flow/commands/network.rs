@@ -1,6 +1,6 @@
 //! Programs that tell secrets, and programs that talk to other machines in their own way.
 
-use super::Command;
+use super::{CLONED, Command};
 use crate::flow::{ActKind, Host, SourceKind, eval::Evaluator, value::Value};
 
 impl Command<'_> {
@@ -57,6 +57,7 @@ impl Command<'_> {
             "hostname" | "whoami" | "id" | "ifconfig" | "ipconfig" | "systeminfo" | "ps"
             | "lsof" | "netstat" | "arp" | "last" | "w" => SourceKind::HostFacts,
             "ip" if line.contains("addr") => SourceKind::HostFacts,
+            "uname" if self.has_flag("--all", 'a') => SourceKind::HostFacts,
             _ => return None,
         };
         if kind == SourceKind::Environment {
@@ -77,7 +78,7 @@ impl Command<'_> {
             "nc" | "ncat" | "netcat" | "socat" | "telnet" => Some(self.connection(this)),
             "scp" | "rsync" | "sftp" | "ftp" | "rclone" | "s3cmd" | "gsutil" | "azcopy" | "ssh"
             | "croc" | "mail" | "sendmail" | "mutt" | "mailx" | "msmtp" => {
-                self.copy_elsewhere(this)
+                self.copies_here(this).or_else(|| self.copy_elsewhere(this))
             }
             "aws" if line.contains(" s3 ") => Some(self.upload(this)),
             "gh" if line.contains("gist create") => Some(self.upload(this)),
@@ -100,19 +101,51 @@ impl Command<'_> {
                 let url = self
                     .texts()
                     .find(|word| word.contains("://") || word.contains('@'));
-                let url = url.unwrap_or_default();
-                this.act(
-                    ActKind::Fetch,
-                    self.at,
-                    url,
-                    &line,
-                    Host::of(url),
-                    Vec::new(),
-                );
-                Some(Value::source(SourceKind::Download, url, this.site(self.at)))
+                Some(self.clones(this, url.unwrap_or_default(), &line))
             }
             name => self.web_client(this, name),
         }
+    }
+
+    /// A folder of somebody's; what is run from it later is theirs.
+    fn clones(&self, this: &mut Evaluator<'_>, url: &str, line: &str) -> Value {
+        this.act(
+            ActKind::Fetch,
+            self.at,
+            url,
+            line,
+            Host::of(url),
+            Vec::new(),
+        );
+        let mut value = Value::source(SourceKind::Download, url, this.site(self.at));
+        value.made_by = Some(CLONED.into());
+        let folder = self.operands().last().and_then(Value::known).unwrap_or(url);
+        this.store_file(folder.trim_end_matches(".git"), value.clone());
+        value
+    }
+
+    /// `scp them:file here`, `rsync them:file here`: what is run from there later is theirs.
+    fn copies_here(&self, this: &mut Evaluator<'_>) -> Option<Value> {
+        let words: Vec<&str> = self.operands().filter_map(Value::known).collect();
+        let [from, to] = words.as_slice() else {
+            return None;
+        };
+        let (host, _) = from.split_once(':')?;
+        if !matches!(self.name, "scp" | "rsync") || to.contains(':') || host.contains('/') {
+            return None;
+        }
+        let url = format!("ssh://{}", host.rsplit('@').next().unwrap_or(host));
+        let value = Value::source(SourceKind::Download, &url, this.site(self.at));
+        this.store_file(to, value.clone());
+        this.act(
+            ActKind::Fetch,
+            self.at,
+            &url,
+            &self.line(),
+            Host::of(&url),
+            Vec::new(),
+        );
+        Some(value)
     }
 
     /// `nc` and its like: a wire to somebody, perhaps with a shell at this end.

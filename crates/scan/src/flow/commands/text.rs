@@ -75,7 +75,8 @@ impl Command<'_> {
             "cat" | "type" | "get-content" | "head" | "tail" | "less" | "more" | "tac"
             | "strings" | "grep" | "egrep" | "rg" | "awk" | "sed" | "cut" | "sort" | "uniq"
             | "jq" | "yq" | "tee" | "wc" | "dd" | "gzip" | "zip" | "tar" | "7z" | "base64"
-            | "xxd" | "hexdump" | "find" | "ls" | "iconv" | "paste" | "nl" | "column" => {
+            | "xxd" | "hexdump" | "find" | "ls" | "iconv" | "paste" | "nl" | "column"
+            | "sqlite3" => {
                 return Some(self.filter(this));
             }
             _ => return None,

@@ -82,6 +82,10 @@ pub(in crate::flow) fn apply(
             if fold == Fold::Path {
                 this.name_path(&mut value, at);
             }
+            // A text that is spelt in numbers is one that nobody was to read.
+            if fold == Fold::Chars && value.known().is_some_and(|text| text.len() >= 8) {
+                value.taint(SourceKind::Decoded, "character codes", this.site(at));
+            }
             value
         }
         Role::Show => {
@@ -93,6 +97,7 @@ pub(in crate::flow) fn apply(
         | Role::Read
         | Role::Write
         | Role::WriteHandle
+        | Role::Dump
         | Role::Copy
         | Role::Delete
         | Role::Walk
@@ -134,6 +139,13 @@ fn files(this: &mut Evaluator<'_>, role: Role, called: &Invocation<'_>, given: V
         Role::WriteHandle => {
             let handle = called.on.cloned().unwrap_or_default();
             this.write(&handle, &called.first(), at);
+            Value::default()
+        }
+        Role::Dump => {
+            let handle = arg(called.args, 1, &["fp", "file", "stream"]).cloned();
+            if let Some(handle) = handle {
+                this.write(&handle, &called.first(), at);
+            }
             Value::default()
         }
         Role::Copy => {
@@ -507,6 +519,9 @@ fn unchanged(callee: &str, on: Option<&Value>, first: Option<&Value>, given: Val
     }
 }
 
+/// At the end of the function of a program that a shell is asked to start.
+pub(crate) const IN_SHELL: &str = " in a shell";
+
 fn spawn(this: &mut Evaluator<'_>, callee: &str, at: At, args: &Args<'_>) -> Value {
     let nothing = Value::default();
     let first = arg(args, 0, &["args", "cmd", "command", "file"]).unwrap_or(&nothing);
@@ -532,7 +547,12 @@ fn spawn(this: &mut Evaluator<'_>, callee: &str, at: At, args: &Args<'_>) -> Val
     };
     let input = arg(args, 9, &["input"]);
     let line = Value::concat(&words, " ");
-    this.act(ActKind::Run, at, &line.shown(), callee, None, line.taints);
+    let how = if in_shell {
+        format!("{callee}{IN_SHELL}")
+    } else {
+        callee.to_owned()
+    };
+    this.act(ActKind::Run, at, &line.shown(), &how, None, line.taints);
     if words.len() == 1 && (in_shell || first.known().is_some_and(|text| text.contains(' '))) {
         return this.with_ambient(first, |this| this.nested(Language::Shell, first, at));
     }
@@ -546,6 +566,11 @@ fn spawn(this: &mut Evaluator<'_>, callee: &str, at: At, args: &Args<'_>) -> Val
 fn eval(this: &mut Evaluator<'_>, callee: &str, at: At, first: &Value, args: &Args<'_>) -> Value {
     // A module that is only known when it runs: interesting if it was put together, or came from elsewhere.
     if matches!(callee, "require" | "import") {
+        let mut first = first.clone();
+        // A module that is its own address.
+        if first.known().is_some_and(|text| text.starts_with("data:")) {
+            first.taint(SourceKind::Decoded, "data:", this.site(at));
+        }
         if first.has(SourceKind::Download) || first.has(SourceKind::Decoded) {
             this.act(
                 ActKind::Eval,

@@ -6,6 +6,7 @@ mod apply;
 mod javascript;
 mod python;
 
+pub(crate) use apply::IN_SHELL;
 pub(super) use apply::{Invocation, apply};
 
 use super::{SourceKind, eval::Language};
@@ -26,6 +27,8 @@ pub(crate) enum Role {
     Write,
     /// Writes to the handle that it is called on.
     WriteHandle,
+    /// Writes its first argument to the handle that is its second.
+    Dump,
     /// Copies one file to another.
     Copy,
     /// Deletes.

@@ -2,10 +2,13 @@
 //!
 //! The parser recurses, so [`signs`] gives a bound for its stack. And it tries each `(` that could begin the parameters of an arrow function as
 //! such, and reads it again as something else if it was not: what is nested in `n` of them is read `n` times. [`is_tangled`]
-//! adds that up, and refuses what no person or bundler writes: 20 KB of `a=(a=(a=(…` would take a minute and 2 GiB.
+//! adds that up, and refuses what no person or bundler writes: 20 KB of `a=(a=(a=(…` would take a minute and 2 GiB. It refuses what is
+//! nested deeper than anybody nests as well: each level takes up to 2 KiB of stack, and 1 MB of `[[[[…` would take a gigabyte.
 
 /// How often brackets may be read again in all: half a second's worth.
 const MOST_AGAIN: usize = 300_000;
+/// How deep a text may nest: brackets, and whatever else is read by recursion. Bundlers reach a few hundred.
+const DEEPEST: u32 = 8_000;
 
 /// How many signs and words of a text could nest something, and the longest run of `<` without an end. Strings and comments are
 /// counted too: an upper bound that can't be fooled.
@@ -25,8 +28,9 @@ pub(super) fn signs(text: &str) -> (usize, u32) {
                 angles = 0;
                 signs += usize::from(byte == b'>');
             }
-            b'(' | b'[' | b'{' | b'!' | b'~' | b'+' | b'-' | b'=' | b'?' | b'*' | b':' | b'@'
-            | b'|' | b'&' => signs += 1,
+            // A template within a template takes more than one level of anything else.
+            b'`' | b'(' | b'[' | b'{' | b'!' | b'~' | b'+' | b'-' | b'=' | b'?' | b'*' | b':'
+            | b'@' | b'|' | b'&' => signs += 1,
             b'a'..=b'z' => {
                 let start = at - 1;
                 while bytes
@@ -86,21 +90,30 @@ pub(super) fn is_tangled(text: &str) -> bool {
         open: Vec::new(),
         doubtful: 0,
         again: 0,
+        here: 0,
+        depth: 0,
+        deepest: 0,
         last: b';',
         templates: Vec::new(),
     };
-    while scan.again <= MOST_AGAIN && scan.step() {}
-    scan.again > MOST_AGAIN
+    let is_tangled = |scan: &Scan<'_>| scan.again > MOST_AGAIN || scan.deepest > DEEPEST;
+    while !is_tangled(&scan) && scan.step() {}
+    is_tangled(&scan)
 }
 
 struct Scan<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// For each open bracket, whether it could begin the parameters of an arrow function.
-    open: Vec<bool>,
+    /// For each open bracket, whether it could begin the parameters of an arrow function, and what stood before it.
+    open: Vec<(bool, u32)>,
     /// How many of them could.
     doubtful: usize,
     again: usize,
+    /// Signs since the last bracket, comma or end of a statement after which the same rule begins again: `!!!!`, `a=a=a=`, `else if`.
+    here: u32,
+    /// All of them on the way down here, and the brackets.
+    depth: u32,
+    deepest: u32,
     /// The last sign that was no blank and no comment; `a` for a word, `r` for a word that a value follows.
     last: u8,
     /// How many brackets were open where the `${` of a template began.
@@ -115,6 +128,11 @@ impl Scan<'_> {
         self.at += 1;
         let next = self.bytes.get(self.at).copied().unwrap_or(b' ');
         match byte {
+            // A value, a line end and a word: the statement is over.
+            b'\n' if matches!(self.last, b'a' | b'"' | b'\'' | b'`' | b']') && self.is_over() => {
+                self.restart();
+                return true;
+            }
             b' ' | b'\t' | b'\r' | b'\n' => return true,
             b'/' if next == b'/' => {
                 self.skip_to(b"\n");
@@ -130,11 +148,15 @@ impl Scan<'_> {
             b'(' => self.opened(self.is_doubtful()),
             b'[' | b'{' => self.opened(false),
             b')' | b']' => self.closed(),
+            b',' => self.restart(),
+            b';' if self.is_over() || !self.at_word() => self.restart(),
             b'}' => {
                 self.closed();
                 if self.templates.last() == Some(&self.open.len()) {
                     self.templates.pop();
                     self.template();
+                } else if self.is_over() {
+                    self.restart();
                 }
             }
             _ if is_word(byte) => {
@@ -147,8 +169,19 @@ impl Scan<'_> {
                     | b"delete" | b"throw" | b"new" | b"await" | b"yield" | b"instanceof" => b'r',
                     _ => b'a',
                 };
+                let word = &self.bytes[start..self.at];
+                if nests(word) || matches!(word, b"if" | b"for" | b"while" | b"with") {
+                    self.again_here();
+                }
                 return true;
             }
+            // After a value, `+` and `-` are read in a loop.
+            b'+' | b'-' if !self.is_regex() => {}
+            b'<' if next == b'/' => self.level_less(),
+            b'/' if next == b'>' => self.level_less(),
+            b'!' | b'~' | b'+' | b'-' | b'?' | b':' | b'<' | b'@' => self.again_here(),
+            b'=' if self.last != b'=' => self.again_here(),
+            b'*' if self.last == b'*' => self.again_here(),
             _ => {}
         }
         self.last = byte;
@@ -156,14 +189,68 @@ impl Scan<'_> {
     }
 
     fn opened(&mut self, doubtful: bool) {
-        self.open.push(doubtful);
+        self.again_here();
+        self.open.push((doubtful, self.here));
+        self.here = 0;
         self.doubtful += usize::from(doubtful);
         self.again += self.doubtful;
     }
 
     fn closed(&mut self) {
-        let doubtful = self.open.pop().unwrap_or(false);
+        self.restart();
+        let (doubtful, before) = self.open.pop().unwrap_or_default();
         self.doubtful -= usize::from(doubtful);
+        // The bracket itself is over; what stood before it may go on.
+        self.here = before.saturating_sub(1);
+        self.depth = self.depth.saturating_sub(u32::from(before > 0));
+    }
+
+    /// One level deeper.
+    fn again_here(&mut self) {
+        self.here += 1;
+        self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
+    }
+
+    /// An element ends.
+    fn level_less(&mut self) {
+        if self.here > 0 {
+            self.here -= 1;
+            self.depth -= 1;
+        }
+    }
+
+    /// Back to where the bracket began.
+    fn restart(&mut self) {
+        self.depth = self.depth.saturating_sub(self.here);
+        self.here = 0;
+    }
+
+    /// What follows, without blanks.
+    fn ahead(&self) -> &[u8] {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let blanks = rest.iter().take(64);
+        let blanks = blanks.take_while(|byte| byte.is_ascii_whitespace()).count();
+        &rest[blanks..]
+    }
+
+    fn at_word(&self) -> bool {
+        self.ahead().first().is_some_and(|byte| is_word(*byte))
+    }
+
+    /// Whether a word follows, and none that goes on with what stands before it: `if (a) b; else …`.
+    fn is_over(&self) -> bool {
+        let ahead = self.ahead();
+        let length = ahead
+            .iter()
+            .take(12)
+            .take_while(|byte| is_word(**byte))
+            .count();
+        length > 0
+            && !matches!(
+                &ahead[..length],
+                b"else" | b"in" | b"of" | b"instanceof" | b"as" | b"satisfies" | b"is" | b"extends"
+            )
     }
 
     /// After a value, `/` divides; after `)` and `}` it may do either, and then nothing may be skipped.

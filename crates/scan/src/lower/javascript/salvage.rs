@@ -69,7 +69,11 @@ impl Salvage<'_> {
                 let path = self
                     .path
                     .take()
-                    .and_then(|(from, to)| Some((from, self.text.get(from..to)?)));
+                    .and_then(|(from, to)| Some((from, self.text.get(from..to)?)))
+                    // What these ask is no argument of anything.
+                    .filter(|(_, path)| {
+                        !matches!(*path, "if" | "for" | "while" | "switch" | "with" | "catch")
+                    });
                 let call = path.map(|(from, path)| Call {
                     callee: path.to_owned(),
                     on: None,

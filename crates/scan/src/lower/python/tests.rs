@@ -415,3 +415,30 @@ const TOKENS: &[&str] = &[
     "\u{0}",
     "\t",
 ];
+
+#[test]
+fn what_nests_to_the_right_has_an_end() {
+    for piece in [
+        "not ",
+        "- ",
+        "lambda: ",
+        "lambda a: ",
+        "a if b else ",
+        "a ** ",
+        "await ",
+        "not\n",
+    ] {
+        let text = format!("x = ({}y)", piece.repeat(30_000));
+        assert!(python(&text).cut, "{piece}");
+    }
+    for piece in [
+        "x = not y\n",
+        "x = -a if b else +c\n",
+        "f(**k)\n",
+        "# ----\n",
+        "x = {'a': lambda: 1}\n",
+        "\"\"\"not not\"\"\"\n",
+    ] {
+        assert!(!python(&piece.repeat(8_000)).cut, "{piece}");
+    }
+}

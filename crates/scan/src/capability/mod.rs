@@ -1,0 +1,426 @@
+//! What a skill was seen to do, and what it says that it needs.
+//!
+//! Each thing is written as a permission would be: a host with its port, the name of a program or the path of one of the skill's
+//! own scripts, a path as [`scope`] writes it. [`proposal`] puts them together.
+
+mod commands;
+mod proposal;
+mod scope;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metier_sdk::Permission;
+
+pub use proposal::suggested;
+
+use crate::{
+    flow::{Act, ActKind, Host, Seen, Site, UNKNOWN, Use},
+    prose::{Code, Role},
+    report::{Capabilities, Finding, FoundBy, Place, Severity},
+    rule::When,
+    rules,
+    scan::Scanner,
+};
+use scope::Scope;
+
+/// Gathers capabilities; what stands in warnings and quotations isn't done.
+pub(crate) fn of(scanner: &Scanner<'_>, seen: &Seen) -> Capabilities {
+    let mut gathering = Gathering {
+        own: &scanner.names,
+        found: Capabilities::default(),
+    };
+    let counts = |site: Site| {
+        scanner
+            .origins
+            .get(site.unit as usize)
+            .is_some_and(|origin| is_done(origin.role))
+    };
+    // Where a list of addresses was seen, the request that has none of them isn't unknown.
+    let named: BTreeSet<Site> = sites(
+        seen,
+        |what| matches!(what, Use::Reach(whom) if !whom.contains(UNKNOWN)),
+    );
+    // What the programs of a command line read is told by its words; the acts say what could be dangerous, which is more.
+    let started: BTreeSet<Site> = sites(seen, |what| matches!(what, Use::Program(..)));
+    // A file whose name isn't known, in a program that lists a folder, is taken to be one of that folder.
+    let listing: BTreeSet<u32> = sites(
+        seen,
+        |what| matches!(what, Use::Walk(path) if !is_unknown(path)),
+    )
+    .into_iter()
+    .map(|site| site.unit)
+    .collect();
+    let mut blanks = Blanks::default();
+    let read = |path: &str, site: Site| {
+        !(started.contains(&site) || is_unknown(path) && listing.contains(&site.unit))
+    };
+    for act in seen.acts.iter().filter(|act| counts(act.site)) {
+        let redirects = matches!(act.kind, ActKind::Read | ActKind::Write);
+        let done = act.kind != ActKind::Read || read(&act.subject, act.site);
+        if done && !(redirects && blanks.has(scanner, act)) {
+            gathering.act(act, named.contains(&act.site));
+        }
+    }
+    for used in seen.used.iter().filter(|used| counts(used.site)) {
+        let known = match &used.what {
+            Use::Read(path) | Use::Walk(path) => read(path, used.site),
+            _ => true,
+        };
+        if known {
+            gathering.usage(&used.what);
+        }
+    }
+    for (text, document) in &scanner.documents {
+        let content = &scanner.texts.0[*text].content;
+        for code in document.code.iter().filter(|code| code.inline) {
+            gathering.spoken(content, code);
+        }
+    }
+    gathering.found.permissions = gathering.permissions();
+    gathering.found
+}
+
+/// Words in documents that a shell takes for files: in `tool --from <city> --to <city>`, `city` and `--to`.
+#[derive(Default)]
+struct Blanks(BTreeMap<usize, BTreeSet<String>>);
+
+impl Blanks {
+    fn has(&mut self, scanner: &Scanner<'_>, act: &Act) -> bool {
+        let Some(origin) = scanner.origins.get(act.site.unit as usize) else {
+            return false;
+        };
+        if origin.is_file {
+            return false;
+        }
+        let words = self.0.entry(origin.text).or_insert_with(|| {
+            let content = &scanner.texts.0[origin.text].content;
+            content.split('<').skip(1).flat_map(blank).collect()
+        });
+        words.contains(&act.subject)
+    }
+}
+
+/// The first word within `<…>`, and the one after it; of what follows the opening sign.
+fn blank(rest: &str) -> Vec<String> {
+    let Some((inside, after)) = rest.split_once('>') else {
+        return Vec::new();
+    };
+    if inside.len() > 60 || inside.contains('\n') {
+        return Vec::new();
+    }
+    let first = |text: &str| text.split_whitespace().next().map(str::to_owned);
+    [first(inside), first(after)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Where something of this kind is used.
+fn sites(seen: &Seen, is: impl Fn(&Use) -> bool) -> BTreeSet<Site> {
+    let uses = seen.used.iter().filter(|used| is(&used.what));
+    uses.map(|used| used.site).collect()
+}
+
+/// Nothing of the path is known.
+fn is_unknown(path: &str) -> bool {
+    path.chars().all(|c| matches!(c, UNKNOWN | '/' | '.'))
+}
+
+fn is_done(role: Role) -> bool {
+    !matches!(role, Role::Warning | Role::Quotation)
+}
+
+struct Gathering<'s> {
+    /// The files of the skill.
+    own: &'s BTreeSet<String>,
+    found: Capabilities,
+}
+
+impl Gathering<'_> {
+    fn act(&mut self, act: &Act, is_named: bool) {
+        match act.kind {
+            ActKind::Send | ActKind::Fetch | ActKind::RemoteShell => match &act.host {
+                Some(host) => self.host(host),
+                None if is_named => {}
+                None => self.found.any_host = true,
+            },
+            ActKind::Read => self.reads(&act.subject, false),
+            ActKind::Write | ActKind::Delete => self.writes(&act.subject),
+            ActKind::Environment => self.variable(&act.subject),
+            ActKind::Listen => self.listens(act),
+            // What is run is known by its uses.
+            ActKind::Run
+            | ActKind::Eval
+            | ActKind::Install
+            | ActKind::Unprotect
+            | ActKind::Permit
+            | ActKind::Show => {}
+        }
+    }
+
+    fn usage(&mut self, what: &Use) {
+        match what {
+            Use::Program(path, words) => self.program(path, words),
+            Use::Read(path) => self.reads(path, false),
+            Use::Walk(path) => self.reads(path, true),
+            Use::Write(path) => self.writes(path),
+            Use::Reach(whom) => self.reaches(whom),
+        }
+    }
+
+    /// A command within a sentence: `npm test` and not `select`. Where `!` stands before it, it is run while the skill is rendered.
+    fn spoken(&mut self, content: &str, code: &Code) {
+        let before = content.get(..code.at.start).unwrap_or_default();
+        let rendered = before.ends_with('!');
+        if code.role != Role::Instruction || code.text.contains('\n') {
+            return;
+        }
+        let words: Vec<String> = code.text.split_whitespace().map(str::to_owned).collect();
+        let Some((program, words)) = words.split_first() else {
+            return;
+        };
+        let runs_own = |word: &String| matches!(scope::scope(word, false, self.own), Scope::Own(_));
+        let known = !words.is_empty()
+            && if commands::is_interpreter(program) {
+                words.first().is_some_and(runs_own)
+            } else {
+                commands::is_known(program) || runs_own(program)
+            };
+        if rendered || known {
+            self.program(program, words);
+        }
+    }
+
+    fn program(&mut self, path: &str, words: &[String]) {
+        if let Scope::Own(script) = scope::scope(path, false, self.own) {
+            self.script(script);
+            return;
+        }
+        let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+        let name = name.trim_end_matches(".exe");
+        if commands::is_interpreter(name)
+            && let Some(Scope::Own(script)) = words
+                .iter()
+                .find(|word| !word.starts_with('-'))
+                .filter(|word| word.contains('.'))
+                .map(|word| scope::scope(word, false, self.own))
+        {
+            self.script(script);
+            return;
+        }
+        let plausible = !name.is_empty()
+            && name.len() <= 40
+            && name
+                .chars()
+                .next()
+                .is_some_and(|c| c.is_ascii_alphanumeric())
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+'))
+            && !name.starts_with("__");
+        if !plausible {
+            return;
+        }
+        if !commands::is_builtin(name) {
+            self.found.programs.insert(name.to_owned());
+        }
+        if let Some(reach) = commands::reached(name, words) {
+            self.talks(reach.hosts, words);
+        }
+        if let Some([within, rest @ ..]) = commands::within(name, words) {
+            self.program(within, rest);
+        }
+        for named in commands::named(name, words) {
+            match named {
+                commands::Named::Read(path, folder) => self.reads(path, folder),
+                commands::Named::Write(path) => self.writes(path),
+            }
+        }
+    }
+
+    /// One of the skill's own; beside its manifest, a `./` says so.
+    fn script(&mut self, path: String) {
+        self.found.programs.insert(if path.contains('/') {
+            path
+        } else {
+            format!("./{path}")
+        });
+    }
+
+    /// A program talks to its home, to an address among its words, or to whoever its settings name.
+    fn talks(&mut self, home: &[&str], words: &[String]) {
+        let addressed: Vec<Host> = words
+            .iter()
+            .filter(|word| {
+                word.contains("://") && !word.starts_with("s3:") && !word.starts_with("op:")
+            })
+            .filter_map(|word| Host::of(word))
+            .collect();
+        for host in &addressed {
+            self.host(host);
+        }
+        for host in home {
+            self.found.hosts.insert((*host).to_owned());
+        }
+        self.found.any_host |= addressed.is_empty() && home.is_empty();
+    }
+
+    fn reaches(&mut self, whom: &str) {
+        let scheme = whom.contains("://");
+        match Host::of(whom).or_else(|| (!scheme).then(|| Host::of(&format!("https://{whom}")))?) {
+            Some(host) => self.host(&host),
+            // A file or a database on this machine.
+            None if whom.starts_with("file:") || whom.starts_with("sqlite:") => {}
+            None => self.found.any_host = true,
+        }
+    }
+
+    /// Reserved names (`api.example.com`) are written as they stand: they belong to nobody, so nothing is granted, and the user sees
+    /// what has to be replaced.
+    fn host(&mut self, host: &Host) {
+        let usual = if host.plain { 80 } else { 443 };
+        let scope = match host.port {
+            Some(port) if port != usual => format!("{}:{port}", host.name),
+            _ => host.name.clone(),
+        };
+        self.found.hosts.insert(scope);
+    }
+
+    /// Who opens a port on this machine is talked to there.
+    fn listens(&mut self, act: &Act) {
+        let port = act
+            .subject
+            .split(|c: char| !c.is_ascii_digit())
+            .find_map(|number| number.parse::<u16>().ok().filter(|port| *port >= 80));
+        self.found.hosts.insert(match port {
+            Some(port) => format!("localhost:{port}"),
+            None => "localhost".to_owned(),
+        });
+    }
+
+    fn reads(&mut self, path: &str, folder: bool) {
+        match scope::scope(path, folder, self.own) {
+            Scope::Path(scope) => {
+                self.found.reads.insert(scope);
+            }
+            Scope::Anywhere => self.found.any_read = true,
+            Scope::Own(_) | Scope::Nothing => {}
+        }
+    }
+
+    fn writes(&mut self, path: &str) {
+        match scope::scope(path, false, self.own) {
+            Scope::Path(scope) => {
+                self.found.writes.insert(scope);
+            }
+            Scope::Own(name) => {
+                self.found.writes.insert(format!("./{name}"));
+            }
+            Scope::Anywhere => self.found.any_write = true,
+            Scope::Nothing => {}
+        }
+    }
+
+    /// What the agent or the shell itself provides isn't the user's environment.
+    fn variable(&mut self, name: &str) {
+        const PROVIDED: &[&str] = &[
+            "ARGUMENTS",
+            "SKILL_DIR",
+            "SKILL_ROOT",
+            "SKILL_PATH",
+            "CLAUDE_SKILL_DIR",
+            "CLAUDE_PLUGIN_ROOT",
+            "CLAUDE_PROJECT_DIR",
+            "BASH_SOURCE",
+            "RANDOM",
+            "SECONDS",
+            "UID",
+            "EUID",
+            "LINENO",
+            "OLDPWD",
+            "OSTYPE",
+            "REPLY",
+            "OPTARG",
+            "OPTIND",
+        ];
+        let spelt = name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '*');
+        if spelt && !name.is_empty() && !PROVIDED.contains(&name) {
+            self.found.variables.insert(name.to_owned());
+        }
+    }
+
+    fn permissions(&self) -> BTreeSet<Permission> {
+        let found = &self.found;
+        [
+            (
+                Permission::NetFetch,
+                found.any_host || !found.hosts.is_empty(),
+            ),
+            (Permission::ShellExec, !found.programs.is_empty()),
+            (
+                Permission::FileRead,
+                found.any_read || !found.reads.is_empty(),
+            ),
+            (
+                Permission::FileWrite,
+                found.any_write || !found.writes.is_empty(),
+            ),
+            (Permission::EnvRead, !found.variables.is_empty()),
+        ]
+        .into_iter()
+        .filter_map(|(permission, taken)| taken.then_some(permission))
+        .collect()
+    }
+}
+
+/// Names the permissions that the skill takes and doesn't declare.
+pub(crate) fn undeclared(scanner: &mut Scanner<'_>) {
+    let Some(declared) = &scanner.about.declared else {
+        return;
+    };
+    let missing: BTreeSet<Permission> = scanner
+        .report
+        .capabilities
+        .permissions
+        .difference(declared)
+        .copied()
+        .collect();
+    let Some(rule) = rules::all().find(|rule| matches!(rule.when, When::Undeclared)) else {
+        return;
+    };
+    for permission in missing {
+        let finding = Finding {
+            rule: FoundBy::Builtin(rule),
+            severity: Severity::Warning,
+            place: Place {
+                file: "SKILL.md".to_owned(),
+                line: 1,
+                column: 1,
+            },
+            message: format!("{}: `{permission}`", rule.message),
+            evidence: evidence(&scanner.report.capabilities, permission),
+            steps: Vec::new(),
+        };
+        scanner.push(finding);
+    }
+}
+
+fn evidence(seen: &Capabilities, permission: Permission) -> String {
+    let some = |set: &BTreeSet<String>| {
+        set.iter()
+            .take(4)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    match permission {
+        Permission::NetFetch => some(&seen.hosts),
+        Permission::ShellExec => some(&seen.programs),
+        Permission::FileRead => some(&seen.reads),
+        Permission::FileWrite => some(&seen.writes),
+        Permission::EnvRead => some(&seen.variables),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,70 @@
+//! Tracks: logs that go, and doors that stay open for somebody else.
+
+use super::found;
+use crate::{
+    flow::{Act, ActKind},
+    prose::Role,
+    rule::Chain,
+    scan::Scanner,
+};
+
+/// Folders that hold what a machine remembers of its use.
+const LOGS: &[&str] = &["/var/log", "/var/audit", "/library/logs"];
+
+/// Logs are deleted, and nobody who reads the text would expect it.
+pub(super) fn covers_tracks(scanner: &mut Scanner<'_>, acts: &[Act], spoken: &str) {
+    let deleted = acts.iter().find(|act| {
+        act.kind == ActKind::Delete
+            && is_told(scanner, act)
+            && LOGS.iter().any(|folder| {
+                let path = act.subject.to_ascii_lowercase();
+                path.starts_with(folder)
+            })
+    });
+    let Some(act) = deleted else { return };
+    let speaks = spoken
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|word| matches!(word, "LOG" | "LOGS" | "LOGGING" | "LOGROTATE" | "LOGFILES"));
+    if !speaks && !spoken.contains("日志") {
+        report(scanner, act, Chain::CoversTracks);
+    }
+}
+
+/// A folder of root's that everybody may write to: what anybody leaves there is taken for root's.
+pub(super) fn open_to_planting(scanner: &mut Scanner<'_>, acts: &[Act]) {
+    let permits = || {
+        acts.iter()
+            .filter(|act| act.kind == ActKind::Permit && is_told(scanner, act))
+    };
+    let opened = permits().find(|act| {
+        let words = || act.subject.split_whitespace();
+        let path = words().next_back().unwrap_or_default();
+        let open = words().any(|word| matches!(word, "777" | "0777" | "a+rwx" | "o+w"));
+        let given = |other: &Act| {
+            let subject = &other.subject;
+            subject.contains("chown")
+                && (subject.contains(" root:") || subject.contains(" root "))
+                && subject.split_whitespace().next_back() == Some(path)
+        };
+        open && path.starts_with('/') && permits().any(given)
+    });
+    if let Some(act) = opened.cloned() {
+        report(scanner, &act, Chain::OpenToPlanting);
+    }
+}
+
+fn is_told(scanner: &Scanner<'_>, act: &Act) -> bool {
+    scanner
+        .origins
+        .get(act.site.unit as usize)
+        .is_some_and(|origin| origin.role == Role::Instruction && !origin.inline)
+}
+
+fn report(scanner: &mut Scanner<'_>, act: &Act, chain: Chain) {
+    let Some(origin) = scanner.origins.get(act.site.unit as usize).copied() else {
+        return;
+    };
+    let place = scanner.place(act.site);
+    let evidence = scanner.evidence(act, &origin);
+    found(scanner, chain, place, &evidence, "", false);
+}

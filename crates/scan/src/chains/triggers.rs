@@ -1,0 +1,213 @@
+//! Triggers: what the agent is told depends on a file that the skill doesn't have.
+
+use super::found;
+use crate::{
+    prose::{Class as C, Document, Role, Sentence},
+    rule::Chain,
+    scan::Scanner,
+};
+
+/// Top folders where projects, users and machines keep their own files; what lies there was not put there by the skill.
+const OUTSIDE: &[&str] = &[
+    "root",
+    "home",
+    "users",
+    "app",
+    "workspace",
+    "workspaces",
+    "data",
+    "mnt",
+    "opt",
+    "srv",
+    "output",
+    "outputs",
+    "input",
+    "inputs",
+    "testbed",
+];
+
+/// Endings of what can tell an agent something.
+const TELLING: &[&str] = &[
+    ".md", ".txt", ".json", ".jsonl", ".yaml", ".yml", ".csv", ".toml", ".xml", ".html", ".log",
+    ".py", ".js", ".sh",
+];
+
+/// What is to be done with it: not "open it if it is there", but "take its word".
+const ORDERS: &[&str] = &[
+    "treat ",
+    "preserve",
+    "prefer ",
+    "keep ",
+    "carry ",
+    "mirror ",
+    "append ",
+    "emit ",
+    "honor ",
+    "follow ",
+    "write the",
+    "read it as",
+    "read them as",
+    "attach ",
+    "embed ",
+    "materialize",
+    "vendor ",
+    "copied directly",
+    "export `path",
+    "must use",
+    "you must",
+    "start with",
+    "first inspect",
+    "higher priority",
+    "authoritative",
+    "canonical",
+    "source of truth",
+    "instead of",
+    "create ",
+];
+
+/// What nobody would want to be done by the word of such a file.
+const WORSE: &[&str] = &[
+    "hidden",
+    "non-rendered",
+    "not rendered",
+    "non-visible",
+    "invisible",
+    "never surface",
+    "not surface",
+    "password",
+    "credential",
+    "secret",
+    "bypass",
+    "suppress",
+    "override",
+    "phish",
+    "verbatim",
+    "regardless of",
+    "authoritative",
+    "source of truth",
+    "higher priority",
+];
+
+/// "If `/app/policy.md` exists, treat it as …": whoever can write that file tells the agent what to do, and who reads the
+/// skill doesn't see it.
+pub(super) fn outside_triggers(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
+    let told = document.sentences.iter().enumerate();
+    for (position, sentence) in told {
+        if !sentence.classes.contains(C::IfThere)
+            || sentence.classes.contains(C::Threat)
+            || matches!(sentence.role, Role::Quotation | Role::Table)
+        {
+            continue;
+        }
+        let content = &scanner.texts.0[index].content;
+        let Some(text) = content.get(sentence.at.clone()) else {
+            continue;
+        };
+        let lower = text.to_ascii_lowercase();
+        if !lower.contains('/') || !names_outside(&lower) {
+            continue;
+        }
+        let around = told_after(&document.sentences[position..]);
+        let passage = content
+            .get(sentence.at.start..around)
+            .unwrap_or_default()
+            .to_ascii_lowercase();
+        if !ORDERS.iter().any(|order| passage.contains(order)) {
+            continue;
+        }
+        let milder = !WORSE.iter().any(|sign| passage.contains(sign));
+        let evidence = text.replace('\n', " ");
+        let place = scanner.texts.place(index, sentence.at.start);
+        found(scanner, Chain::OutsideTrigger, place, &evidence, "", milder);
+    }
+}
+
+/// How far below the sentence that names the file its new text may stand.
+const BELOW: usize = 400;
+
+/// Settings that take the user's say away, as they are written in files for agents.
+const UNASKED: &[&str] = &[
+    "dangerouslydisablesandbox",
+    "autoapproveall",
+    "auto_approve_all",
+    "bypasspermissions",
+    "never refuse",
+    "do not ask for user confirmation",
+    "pre-approved",
+];
+
+/// "Write the following to CLAUDE.md:", and what follows says that nobody is to be asked any more.
+pub(super) fn planted_orders(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
+    let names_file = |sentence: &&Sentence| {
+        sentence.role == Role::Instruction
+            && sentence
+                .classes
+                .matches(&[&[C::AgentFiles], &[C::Write]], &[C::Threat])
+    };
+    let planted = document
+        .sentences
+        .iter()
+        .filter(names_file)
+        .find_map(|sentence| {
+            document.code.iter().find(|code| {
+                let lower = || code.text.to_ascii_lowercase();
+                !code.inline
+                    && code.role == Role::Instruction
+                    && code.at.start >= sentence.at.start
+                    && code.at.start <= sentence.at.end + BELOW
+                    && UNASKED.iter().any(|sign| lower().contains(sign))
+            })
+        });
+    if let Some(code) = planted {
+        let place = scanner.texts.place(index, code.at.start);
+        found(scanner, Chain::PlantedOrder, place, &code.text, "", false);
+    }
+}
+
+/// Somewhere the skill wants each conversation, and somewhere else it has one answer for all of them.
+pub(super) fn takeover(scanner: &mut Scanner<'_>, documents: &[(usize, Document)]) {
+    let told = |class: C| {
+        documents.iter().find_map(|(index, document)| {
+            document
+                .sentences
+                .iter()
+                .find(|sentence| {
+                    sentence.classes.contains(class)
+                        && !sentence.classes.contains(C::Threat)
+                        && matches!(sentence.role, Role::Instruction | Role::Warning)
+                })
+                .map(|sentence| (*index, sentence.at.clone()))
+        })
+    };
+    let (Some(_), Some((index, at))) = (told(C::EveryTask), told(C::Stonewall)) else {
+        return;
+    };
+    let place = scanner.texts.place(index, at.start);
+    let content = &scanner.texts.0[index].content;
+    let evidence = content.get(at).unwrap_or_default().replace('\n', " ");
+    found(scanner, Chain::Takeover, place, &evidence, "", false);
+}
+
+/// The end of the sentences that go on with what the first began.
+fn told_after(sentences: &[Sentence]) -> usize {
+    let block = sentences.first().map_or(0, |first| first.block);
+    sentences
+        .iter()
+        .take(3)
+        .take_while(|sentence| sentence.block == block)
+        .last()
+        .map_or(0, |last| last.at.end)
+}
+
+/// Whether a sentence names a text at a fixed place out of the skill.
+fn names_outside(lower: &str) -> bool {
+    lower
+        .split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | ',' | '(' | ')' | '*'))
+        .any(|word| {
+            let word = word.trim_end_matches(['.', ';', ':']);
+            let top = word.strip_prefix('/').and_then(|rest| rest.split_once('/'));
+            top.is_some_and(|(top, _)| OUTSIDE.contains(&top))
+                && (TELLING.iter().any(|end| word.ends_with(end)))
+                && !word.contains("/skills/")
+        })
+}

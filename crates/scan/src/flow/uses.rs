@@ -1,0 +1,202 @@
+//! What programs use: the raw material of the permissions that a skill takes.
+//!
+//! [`super::Act`]s are what rules look at, so each is a claim about danger. Permissions need more and claim less: that `jq` is
+//! started, that a table is read, that a library talks to its own service. Keeping the two apart means that a proposal can
+//! become better without a finding appearing or going away.
+
+use super::{
+    Site,
+    eval::{Evaluator, Language},
+    value::{UNKNOWN, Value},
+    vocabulary,
+};
+use crate::form::At;
+
+/// Something that is used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// A program is started, with these words; as it was written, with its folder.
+    Program(String, Vec<String>),
+    /// A file is read.
+    Read(String),
+    /// A folder is read.
+    Walk(String),
+    /// A file is written.
+    Write(String),
+    /// Somebody is talked to.
+    Reach(String),
+}
+
+/// A use, and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Used {
+    /// Where.
+    pub(crate) site: Site,
+    /// What.
+    pub(crate) what: Use,
+}
+
+/// How much is kept: enough for a proposal, bounded for hostile programs.
+const MOST_USES: usize = 20_000;
+const MOST_WORDS: usize = 40;
+const LONGEST_WORD: usize = 200;
+
+/// What functions of libraries use.
+#[derive(Clone, Copy)]
+enum Library {
+    /// The file of the first argument is read.
+    Reads,
+    /// The file of the first argument, or of `path`, is written.
+    Writes,
+    /// The first argument says who is talked to.
+    Reaches,
+    /// It talks to the host of its makers.
+    Home(&'static str),
+}
+use Library::{Home, Reaches, Reads, Writes};
+
+/// Functions by their full name, or by its end after a dot.
+#[rustfmt::skip]
+const LIBRARIES: &[(&str, Library)] = &[
+    ("pandas.read_csv", Reads), ("pandas.read_excel", Reads), ("pandas.read_json", Reads), ("pandas.read_table", Reads),
+    ("pandas.read_parquet", Reads), ("polars.read_csv", Reads), ("polars.read_parquet", Reads), ("numpy.loadtxt", Reads),
+    ("numpy.genfromtxt", Reads), ("PIL.Image.open", Reads), ("cv2.imread", Reads), ("openpyxl.load_workbook", Reads),
+    ("pypdf.PdfReader", Reads), ("PyPDF2.PdfReader", Reads), ("pdfplumber.open", Reads), ("fitz.open", Reads),
+    ("docx.Document", Reads), ("pptx.Presentation", Reads), ("sharp", Reads), ("xlsx.readFile", Reads),
+    (".savefig", Writes), (".to_csv", Writes), (".to_excel", Writes), (".to_parquet", Writes), (".to_json", Writes),
+    (".to_html", Writes), ("cv2.imwrite", Writes), ("PIL.Image.open.save", Writes), ("PIL.Image.new.save", Writes),
+    ("docx.Document.save", Writes), ("pptx.Presentation.save", Writes), ("openpyxl.Workbook.save", Writes),
+    ("openpyxl.load_workbook.save", Writes), (".screenshot", Writes), (".toFile", Writes), ("xlsx.writeFile", Writes),
+    ("feedparser.parse", Reaches), (".goto", Reaches), ("psycopg2.connect", Reaches), ("psycopg.connect", Reaches),
+    ("pymysql.connect", Reaches), ("sqlalchemy.create_engine", Reaches), ("pymongo.MongoClient", Reaches),
+    ("redis.from_url", Reaches), ("boto3.client", Home("\0")), ("boto3.resource", Home("\0")),
+    ("openai.OpenAI", Home("api.openai.com")), ("openai.AsyncOpenAI", Home("api.openai.com")), ("openai", Home("api.openai.com")),
+    ("anthropic.Anthropic", Home("api.anthropic.com")), ("anthropic.AsyncAnthropic", Home("api.anthropic.com")),
+    ("github.Github", Home("api.github.com")), ("slack_sdk.WebClient", Home("slack.com")),
+    ("@octokit/rest.Octokit", Home("api.github.com")), ("@anthropic-ai/sdk", Home("api.anthropic.com")),
+    ("@slack/web-api.WebClient", Home("slack.com")), ("stripe", Home("api.stripe.com")),
+];
+
+impl Evaluator<'_> {
+    /// Notes that something is used.
+    pub(super) fn uses(&mut self, what: Use, at: At) {
+        if self.recording && self.used.len() < MOST_USES {
+            let site = self.site(at);
+            self.used.push(Used { site, what });
+        }
+    }
+
+    /// Notes that a program is started; functions of the same shell script are no programs.
+    pub(super) fn starts(&mut self, path: &str, words: &[Value], at: At) {
+        if !self.recording || self.is_own_function(path) {
+            return;
+        }
+        let cut = |text: &str| text.chars().take(LONGEST_WORD).collect::<String>();
+        let shown = words
+            .iter()
+            .take(MOST_WORDS)
+            .map(|word| word.known().map_or_else(|| UNKNOWN.to_string(), cut))
+            .collect();
+        // What PowerShell calls is mostly a part of it.
+        let own = self.language == Language::PowerShell && path.contains(['-', '.', ':']);
+        let path = if own && !path.ends_with(".exe") {
+            "pwsh".to_owned()
+        } else {
+            cut(path)
+        };
+        self.uses(Use::Program(path, shown), at);
+    }
+
+    /// Notes what a function of a library uses.
+    pub(super) fn library(
+        &mut self,
+        callee: &str,
+        role: Option<vocabulary::Role>,
+        on: Option<&Value>,
+        args: &[(Option<&str>, Value)],
+        at: At,
+    ) {
+        if !self.recording {
+            return;
+        }
+        let first = args.iter().find(|(name, _)| name.is_none());
+        let named = |words: &[&str]| {
+            let found = args
+                .iter()
+                .find(|(name, _)| name.is_some_and(|name| words.contains(&name)));
+            found.map(|(_, value)| value)
+        };
+        let given = first.map(|(_, value)| value);
+        match role {
+            Some(vocabulary::Role::Walk) => {
+                let on = on.filter(|_| vocabulary::is_path(callee));
+                let nothing = Value::default();
+                self.each(on.or(given).unwrap_or(&nothing), at, Use::Walk);
+                return;
+            }
+            Some(vocabulary::Role::Open) => {
+                let position = usize::from(!vocabulary::is_path(callee));
+                let second = args.iter().filter(|(name, _)| name.is_none()).nth(position);
+                let mode = named(&["mode"]).or_else(|| second.map(|(_, value)| value));
+                let writes = mode
+                    .and_then(Value::known)
+                    .is_some_and(|mode| mode.len() < 4 && mode.contains(['w', 'a', 'x']));
+                if let (true, Some(path), 1) = (writes, given, position) {
+                    self.each(path, at, Use::Write);
+                }
+                return;
+            }
+            // `for feed in FEEDS: requests.get(feed)`
+            Some(vocabulary::Role::Request) => {
+                if let Some(list) = given.filter(|value| value.items.is_some()) {
+                    self.each(list, at, Use::Reach);
+                }
+                return;
+            }
+            Some(_) => return,
+            None => {}
+        }
+        let tail = callee.rfind('.').map_or("", |dot| &callee[dot..]);
+        let Some((_, library)) = LIBRARIES
+            .iter()
+            .find(|(name, _)| *name == callee || (name.starts_with('.') && *name == tail))
+        else {
+            return;
+        };
+        match library {
+            Reads => {
+                if let Some(path) = given {
+                    self.each(path, at, Use::Read);
+                }
+            }
+            Writes => {
+                if let Some(path) = named(&["path", "filename"]).or(given) {
+                    self.each(path, at, Use::Write);
+                }
+            }
+            Reaches => self.each(given.unwrap_or(&Value::default()), at, Use::Reach),
+            // Whoever names another address means it.
+            Home(host) => match named(&["base_url", "baseURL", "endpoint_url"]) {
+                Some(whom) => self.each(whom, at, Use::Reach),
+                None => self.uses(Use::Reach((*host).to_owned()), at),
+            },
+        }
+    }
+
+    /// One use for each text that a value or one of its items may be, or one of something unknown.
+    pub(super) fn each(&mut self, value: &Value, at: At, make: impl Fn(String) -> Use + Copy) {
+        let items = value.items.iter().flatten().flat_map(|item| &item.texts);
+        let texts: Vec<String> = value
+            .texts
+            .iter()
+            .chain(items)
+            .map(|text| text.chars().take(LONGEST_WORD).collect())
+            .collect();
+        if texts.is_empty() {
+            self.uses(make(UNKNOWN.to_string()), at);
+        }
+        for text in texts {
+            self.uses(make(text), at);
+        }
+    }
+}
