@@ -1,8 +1,9 @@
 //! The person at the terminal, asked in a way that no skill can talk into.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, StdinLock, Write};
 
 use metier_policy::{Approver, Changes, Question, Reply, Why, plain};
+use rustix::termios::QueueSelector;
 
 use crate::output::one_line;
 
@@ -26,6 +27,9 @@ impl Approver for Terminal {
         if !self.present {
             return Reply::Nobody;
         }
+        let Ok(mut keyboard) = keyboard() else {
+            return Reply::Deny;
+        };
         let mut talk = io::stderr().lock();
         // Whoever can't see the question hasn't answered it.
         if talk
@@ -36,11 +40,18 @@ impl Approver for Terminal {
             return Reply::Deny;
         }
         let mut line = String::new();
-        match io::stdin().lock().read_line(&mut line) {
+        match keyboard.read_line(&mut line) {
             Ok(_) => reply(&line),
             Err(_) => Reply::Deny,
         }
     }
+}
+
+/// The keyboard, for a question that is about to be asked: what was typed or pasted before is no answer to it.
+pub(crate) fn keyboard() -> io::Result<StdinLock<'static>> {
+    let keyboard = io::stdin().lock();
+    rustix::termios::tcflush(&keyboard, QueueSelector::IFlush)?;
+    Ok(keyboard)
 }
 
 /// Anything but a clear yes is a no.

@@ -7,7 +7,7 @@ use std::{cell::Cell, time::SystemTime};
 
 use metier_catalog::{Content, Snapshot};
 use metier_config::Approved;
-use metier_model::Want;
+use metier_model::{Source, Want};
 use metier_policy::{
     Act, Answer, Approver, Asked, Changes, Decision, Grant, Identity, Meter, Question, Reply,
     Request, Ruling, Terms, rule,
@@ -369,8 +369,15 @@ fn answers(store: &Store, identity: &Identity) -> Result<Vec<Answer>, StoreError
 
 /// Whether the user's flags or configuration approve whatever it asks for.
 fn is_approved(identity: &Identity, approved_now: &[String], approved: &[Approved]) -> bool {
-    let full = format!("{}:{}", identity.source.as_str(), identity.skill);
-    let is_it = |name: &str| *name == *identity.skill || name == full;
+    // What begins like a source names one, even if a skill calls itself so.
+    let is_it = |name: &str| {
+        let source = |word: &str| Source::ALL.into_iter().find(|known| known.as_str() == word);
+        let full = name.split_once(':');
+        let full = full.and_then(|(word, rest)| Some((source(word)?, rest)));
+        full.map_or(*name == *identity.skill, |(source, rest)| {
+            source == identity.source && *rest == *identity.skill
+        })
+    };
     approved_now.iter().any(|name| is_it(name))
         || approved.iter().any(|approved| {
             let digest = approved.digest.as_deref();

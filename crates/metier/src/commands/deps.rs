@@ -11,6 +11,7 @@ use metier_runtime::Inventory;
 use metier_wire::{DepsDocument, InstallerRow};
 
 use crate::{
+    approver::keyboard,
     commands::{find, find_usable},
     failure::Failure,
     output::{Tone, one_line},
@@ -163,11 +164,12 @@ fn agreed(command: &str, json: bool) -> Result<bool, Failure> {
         )
         .hint("run it yourself, or add --yes"));
     }
+    let mut keyboard = keyboard()?;
     let mut talk = io::stderr().lock();
     write!(talk, "Run `{}`? [y/N] ", one_line(command))?;
     talk.flush()?;
     let mut line = String::new();
-    io::stdin().lock().read_line(&mut line)?;
+    keyboard.read_line(&mut line)?;
     Ok(matches!(line.trim(), "y" | "yes"))
 }
 

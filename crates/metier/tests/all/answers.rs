@@ -118,6 +118,25 @@ fn a_no_outweighs_every_yes() {
     assert!(ran(&stage.run(&yes)));
 }
 
+/// `user:greet` is what `greet` of the user's own is called. A project's skill that calls itself so is another one.
+#[test]
+fn a_name_that_looks_like_a_source_is_only_a_name() {
+    let stage = Stage::new();
+    stage.context.write(
+        "skills/x/SKILL.md",
+        format!("---\nname: \"user:greet\"\ndescription: Greets.\n---\n{GREETS}"),
+    );
+    stage
+        .context
+        .write("yes.toml", "[skills]\napproved = [\"user:greet\"]\n");
+    let config = stage.run(&["--config", "yes.toml", "show", "skills/x"]);
+    assert!(!ran(&config), "{}", config.snapshot());
+    let flag = stage.run(&["--approve-skills", "user:greet", "show", "skills/x"]);
+    assert!(!ran(&flag), "{}", flag.snapshot());
+    let full = stage.run(&["--approve-skills", "project:user:greet", "show", "skills/x"]);
+    assert!(ran(&full), "{}", full.snapshot());
+}
+
 /// A declaration is a ceiling: approving the skill gives it what it asked for and no more.
 #[test]
 fn approving_a_skill_approves_its_request_only() {

@@ -4,6 +4,7 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
+    process::Command,
     time::{Duration, Instant},
 };
 
@@ -350,6 +351,126 @@ fn a_run_without_a_fence_is_on_record() {
     assert_eq!(field(&stage.receipts()[0], "sandbox"), "unsandboxed");
     let log = stage.context.run(&["log"]).stdout;
     assert!(log.lines().next().unwrap().contains("UNSANDBOXED"), "{log}");
+}
+
+/// However much may be read, keys and our own state may not.
+#[test]
+fn keys_are_not_read_by_whoever_may_read_everything() {
+    let stage = Stage::new();
+    let hidden = [
+        "~/.ssh/id_ed25519",
+        "~/.aws/credentials",
+        "~/.netrc",
+        "~/.config/gh/hosts.yml",
+        "~/.config/metier/config.toml",
+        "~/.bash_history",
+    ];
+    for file in hidden {
+        stage.context.write(file, "# canary-6671\n");
+    }
+    stage.context.write("~/notes.txt", "open\n");
+    let home = stage.context.home();
+    let script = format!(
+        "cd {0} && cat notes.txt; grep -r canary {0}; cat .local/share/metier/*; ls -a .ssh\n",
+        home.display()
+    );
+    stage.scripted("r", &["shell:exec(scripts/*)", "file:read(~/**)"], &script);
+    let output = stage.exec("r", &[]);
+    assert!(output.stdout.starts_with("open\n"), "{}", output.snapshot());
+    for secret in ["canary", "SQLite", "id_ed25519"] {
+        assert!(
+            !output.stdout.contains(secret),
+            "{secret}: {}",
+            output.snapshot()
+        );
+    }
+}
+
+/// A filter of system calls that leaves no way to fence anything in: no namespaces, no Landlock. It is put up by Python,
+/// which then becomes the program.
+const NO_FENCE: &str = r#"
+import ctypes, os, struct, sys
+unshare, clone = int(sys.argv[1]), int(sys.argv[2])
+LOAD, EQUAL, ANY, ANSWER = 0x20, 0x15, 0x45, 0x06
+lines = [(LOAD, 0, 0, 0), (EQUAL, 6, 0, 444), (EQUAL, 5, 0, unshare), (EQUAL, 4, 0, 435), (EQUAL, 0, 2, clone),
+         (LOAD, 0, 0, 16), (ANY, 1, 0, 0x7E020000), (ANSWER, 0, 0, 0x7FFF0000), (ANSWER, 0, 0, 0x00050026)]
+code = b"".join(struct.pack("HBBI", *line) for line in lines)
+class Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("lines", ctypes.c_char_p)]
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.prctl(22, 2, ctypes.byref(Program(len(lines), code)), 0, 0) == 0
+os.execv(sys.argv[3], sys.argv[3:])
+"#;
+
+/// Runs the program where nothing can be fenced in; `None` where that can't be arranged.
+fn without_a_fence(stage: &Stage, arguments: &[&str]) -> Option<(String, String, i32)> {
+    let (unshare, clone) = match std::env::consts::ARCH {
+        "x86_64" => ("272", "56"),
+        "aarch64" => ("97", "220"),
+        _ => return None,
+    };
+    let program = stage.context.command();
+    let python = Path::new("/usr/bin/python3");
+    let mut command = Command::new(python.exists().then_some(python)?);
+    command
+        .args(["-c", NO_FENCE, unshare, clone])
+        .arg(program.get_program())
+        .args(["--root", "skills"])
+        .args(arguments)
+        .env_clear()
+        .envs(
+            program
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
+        .current_dir(stage.context.work());
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Some((
+        text(&output.stdout),
+        text(&output.stderr),
+        output.status.code()?,
+    ))
+}
+
+#[test]
+fn where_nothing_can_be_fenced_in_nothing_runs() {
+    let stage = Stage::new();
+    stage.scripted("w", &["shell:exec(scripts/*)"], "echo ran\n");
+    stage.skill("l", "", "!echo ran\n");
+    let exec = ["--approve-skills", "w,l", "exec", "w", "scripts/do.sh"];
+    for arguments in [&exec[..], &["--approve-skills", "w,l", "show", "l"]] {
+        let Some((stdout, stderr, code)) = without_a_fence(&stage, arguments) else {
+            return;
+        };
+        assert_eq!(code, 1, "{stdout}{stderr}");
+        assert!(!stdout.contains("ran"), "{stdout}{stderr}");
+        assert!(
+            stderr.contains("--unsandboxed") && stderr.contains("metier doctor"),
+            "{stderr}"
+        );
+    }
+    let receipts = stage.receipts();
+    assert_eq!(receipts.len(), 2);
+    assert!(
+        receipts
+            .iter()
+            .all(|receipt| field(receipt, "outcome") != "ok"),
+        "{receipts:?}"
+    );
+    let (stdout, stderr, code) =
+        without_a_fence(&stage, &[&["--unsandboxed"], &exec[..]].concat()).unwrap();
+    assert_eq!((code, stdout.as_str()), (0, "ran\n"), "{stderr}");
+    assert_eq!(field(&stage.receipts()[0], "sandbox"), "unsandboxed");
+    let (doctor, ..) = without_a_fence(&stage, &["doctor", "--json"]).unwrap();
+    let doctor: serde_json::Value = serde_json::from_str(&doctor).unwrap();
+    let checks = doctor["checks"].as_array().unwrap().iter();
+    let mut sandbox = checks.filter(|check| field(check, "name").contains("sandbox"));
+    assert!(
+        sandbox.any(|check| field(check, "status") != "ok"),
+        "{doctor}"
+    );
 }
 
 /// Files that hold answers, receipts and secrets are for their owner.

@@ -1,7 +1,7 @@
-//! The stage on which skills misbehave: a closed room, the machine's own programs, and a scanner that blocks nothing.
+//! The stage on which skills misbehave: a closed room, the machine's own programs, and no scanner.
 //!
-//! What the scanner says is tested elsewhere. Here it is told to let everything through, so that only permissions and the
-//! fence are left between a skill and the machine.
+//! What the scanner says is tested elsewhere. Here it is switched off, so that only permissions and the fence are left
+//! between a skill and the machine.
 
 use std::{env, ffi::OsString, fs, path::Path};
 
@@ -23,7 +23,7 @@ impl Stage {
         path.push(":/usr/local/bin:/usr/bin:/bin");
         context
             .env("PATH", path)
-            .env("METIER_SKILLS_SECURITY_BLOCK_CRITICAL", "false");
+            .env("METIER_SKILLS_SECURITY_SCAN_ON_LOAD", "false");
         Self { context }
     }
 

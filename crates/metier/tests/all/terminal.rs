@@ -13,6 +13,7 @@ use std::{
 use crate::stage::{Stage, field, has_program};
 
 const QUESTION: &str = "(deny) ";
+const INSTALLS: &str = "[y/N] ";
 
 /// A conversation.
 #[derive(Debug)]
@@ -37,13 +38,20 @@ impl Talk {
 
 /// Runs the program at a terminal, and types this when it asks.
 fn talk(stage: &Stage, arguments: &[&str], typed: &str) -> Talk {
+    talk_after(stage, arguments, "", typed)
+}
+
+/// The same, with something that was typed before the program started.
+fn talk_after(stage: &Stage, arguments: &[&str], early: &str, typed: &str) -> Talk {
     let command = stage.context.command();
     let program = command.get_program().to_str().unwrap();
     let head = [program, "--root", "skills"];
     let words = head.iter().chain(arguments);
     let line: Vec<String> = words.map(|word| format!("'{word}'")).collect();
     let mut script = Command::new("script");
-    script.args(["-q", "-e", "-c", &line.join(" "), "/dev/null"]);
+    // The first line is the shell's; whatever follows it lies in the terminal when the program starts.
+    let line = format!("read start; exec {}", line.join(" "));
+    script.args(["-q", "-e", "-c", &line, "/dev/null"]);
     script
         .env_clear()
         .current_dir(command.get_current_dir().unwrap());
@@ -58,6 +66,7 @@ fn talk(stage: &Stage, arguments: &[&str], typed: &str) -> Talk {
         .stderr(Stdio::null());
     let mut child = script.spawn().unwrap();
     let (mut keyboard, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    write!(keyboard, "start\n{early}").unwrap();
     let (send, screen) = mpsc::channel();
     let reader = thread::spawn(move || {
         let mut buffer = [0; 4096];
@@ -79,7 +88,8 @@ fn talk(stage: &Stage, arguments: &[&str], typed: &str) -> Talk {
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
-        if String::from_utf8_lossy(&seen).contains(QUESTION)
+        let shown = String::from_utf8_lossy(&seen);
+        if (shown.contains(QUESTION) || shown.contains(INSTALLS))
             && let Some(typed) = typed.take()
         {
             keyboard.write_all(typed.as_bytes()).unwrap();
@@ -136,6 +146,38 @@ fn anything_but_a_clear_yes_is_a_no() {
         !kept.contains("greet"),
         "a no of the moment is not kept: {kept}"
     );
+}
+
+/// Instructions on a web page may have a second line; whoever pastes both has not read the question.
+#[test]
+fn what_was_typed_before_the_question_is_no_answer() {
+    let Some(stage) = stage() else { return };
+    let talk = talk_after(&stage, SHOW, "a\no\na\n", "\n");
+    assert!(talk.asked(), "{talk:?}");
+    assert_eq!(talk.code, 1, "{talk:?}");
+    assert!(!talk.screen.contains("\nhello"), "{talk:?}");
+}
+
+#[test]
+fn an_installer_runs_only_after_a_yes_to_the_question() {
+    let Some(stage) = stage() else { return };
+    stage
+        .context
+        .bin("npm", "#!/bin/sh\necho installed >npm.txt\n");
+    let front = "metadata: {openclaw: {requires: {bins: [absent]}, install: [{id: n, kind: npm, package: absent, bins: [absent]}]}}\n";
+    stage.skill("needy", front, "Use it.\n");
+    let install = &["deps", "needy", "--install"];
+    for (early, typed) in [("", "\n"), ("", "n\n"), ("y\ny\n", "\n"), ("", "\u{4}")] {
+        let talk = talk_after(&stage, install, early, typed);
+        assert!(
+            talk.screen.contains("Run `npm install -g absent`?"),
+            "{talk:?}"
+        );
+        assert_eq!(talk.code, 1, "{talk:?}");
+        assert!(!stage.has("npm.txt"), "{early:?} {typed:?}");
+    }
+    talk(&stage, install, "y\n");
+    assert!(stage.has("npm.txt"));
 }
 
 #[test]
