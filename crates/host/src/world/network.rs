@@ -87,7 +87,9 @@ impl Door {
 
     /// What the child is told; the port is known when its network is there.
     pub(super) fn url(&self) -> String {
-        Proxy::url(0, &self.credential).replace(":0", ":{port}")
+        let url = Proxy::url(0, &self.credential);
+        // Only its end: the credential may begin with the same sign.
+        format!("{}{{port}}", url.strip_suffix('0').unwrap_or(&url))
     }
 
     /// Starts to answer on the listener of the child's network.
@@ -113,6 +115,20 @@ impl Door {
             Some(Ok(proxy)) => Ok(proxy.stop()),
             Some(Err(error)) => Err(WorldError::Proxy(error)),
             None => Ok(Vec::new()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_port_stands_at_the_end_whatever_the_credential_is() {
+        for _ in 0..200 {
+            let door = Door::new(Hosts::default());
+            let expected = format!("http://metier:{}@127.0.0.1:{{port}}", door.credential);
+            assert_eq!(door.url(), expected);
         }
     }
 }
