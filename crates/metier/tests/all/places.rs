@@ -235,6 +235,35 @@ fn links_inside_of_an_approved_folder_lead_nowhere() {
     assert_eq!(fs::read_to_string(&outside).unwrap(), "mine\n");
 }
 
+/// A script that is a link is not one of the skill's bytes.
+#[test]
+fn a_script_that_is_a_link_does_not_run() {
+    let stage = Stage::new();
+    stage.scripted("w", &["shell:exec"], "echo fine\n");
+    stage
+        .context
+        .write("outside.sh", "#!/bin/sh\necho ran outside\n");
+    stage
+        .context
+        .symlink("../../../outside.sh", "skills/w/scripts/link.sh");
+    stage.context.symlink("../..", "skills/w/up");
+    for script in [
+        "scripts/link.sh",
+        "up/../outside.sh",
+        "up/outside.sh",
+        "/bin/sh",
+        "../../outside.sh",
+    ] {
+        let output = stage.run(&["--approve-skills", "w", "exec", "w", script]);
+        assert_eq!(output.code, 1, "{script}: {}", output.snapshot());
+        assert!(
+            !output.stdout.contains("ran outside"),
+            "{script}: {}",
+            output.snapshot()
+        );
+    }
+}
+
 /// What was denied inside of what was allowed is denied to children too.
 #[test]
 fn a_no_inside_of_a_yes_holds() {
