@@ -159,6 +159,36 @@ const STEPS: &[(&str, Check)] = &[
     }),
 ];
 
+/// A no to one port of an address that is allowed holds for children too.
+#[test]
+fn a_host_that_was_denied_is_not_reached() {
+    if !Path::new("/usr/bin/python3").exists() {
+        return;
+    }
+    let stage = Stage::new();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/fenced");
+    copy(&example, &stage.context.dir("skills/fenced"));
+    let (port, answered) = serve();
+    let address = format!("127.0.0.1:{port}");
+    let permissions = |rest: &[&str]| {
+        let output = stage.run(&[&["permissions", "fenced"], rest].concat());
+        assert_eq!(output.code, 0, "{}", output.snapshot());
+    };
+    permissions(&["--approve"]);
+    permissions(&["--approve", "net:fetch(127.0.0.1)"]);
+    permissions(&["--deny", &format!("net:fetch({address})")]);
+    let refused = stage.run(&["exec", "fenced", "scripts/socket.sh", &address]);
+    assert_eq!(refused.code, 1, "{}", refused.snapshot());
+    assert_eq!(answered.load(Ordering::SeqCst), 0, "{}", refused.snapshot());
+    let receipts = stage.receipts();
+    let net = receipts
+        .iter()
+        .find(|receipt| field(receipt, "act") == "net:fetch")
+        .unwrap();
+    assert_eq!(field(net, "decision"), "refused", "{net}");
+    assert!(field(net, "reason").contains("was denied"), "{net}");
+}
+
 fn needs_permission(output: &Output) {
     assert_eq!(output.code, 1, "{}", output.snapshot());
     assert!(

@@ -38,11 +38,21 @@ impl Talk {
 
 /// Runs the program at a terminal, and types this when it asks.
 fn talk(stage: &Stage, arguments: &[&str], typed: &str) -> Talk {
-    talk_after(stage, arguments, "", typed)
+    converse(stage, arguments, ("", typed), &|| {})
 }
 
 /// The same, with something that was typed before the program started.
 fn talk_after(stage: &Stage, arguments: &[&str], early: &str, typed: &str) -> Talk {
+    converse(stage, arguments, (early, typed), &|| {})
+}
+
+/// Types before the program starts and when it asks; `meanwhile` happens between the question and the answer.
+fn converse(
+    stage: &Stage,
+    arguments: &[&str],
+    (early, typed): (&str, &str),
+    meanwhile: &dyn Fn(),
+) -> Talk {
     let command = stage.context.command();
     let program = command.get_program().to_str().unwrap();
     let head = [program, "--root", "skills"];
@@ -92,6 +102,7 @@ fn talk_after(stage: &Stage, arguments: &[&str], early: &str, typed: &str) -> Ta
         if (shown.contains(QUESTION) || shown.contains(INSTALLS))
             && let Some(typed) = typed.take()
         {
+            meanwhile();
             keyboard.write_all(typed.as_bytes()).unwrap();
         }
     }
@@ -227,6 +238,39 @@ fn always_is_for_these_bytes_and_a_change_is_shown() {
     ] {
         assert!(third.question().contains(line), "{line}: {third:?}");
     }
+}
+
+/// The question is about bytes. Those that took their place while somebody was reading don't run.
+#[test]
+fn what_changes_while_the_question_stands_does_not_run() {
+    let Some(stage) = stage() else { return };
+    stage.scripted("s", &["shell:exec(scripts/*)"], "echo the old one\n");
+    let swap = || {
+        stage
+            .context
+            .write("skills/s/scripts/do.sh", "#!/bin/sh\necho the new one\n");
+        stage.skill("greet", "", "!echo hello $ARGUMENTS; echo the new one\n");
+    };
+    for arguments in [&["exec", "s", "scripts/do.sh"][..], SHOW] {
+        let talk = converse(&stage, arguments, ("", "a\n"), &swap);
+        assert!(talk.asked() && talk.code == 1, "{talk:?}");
+        assert!(!talk.screen.contains("\nthe new one"), "{talk:?}");
+        let again = stage.run(arguments);
+        assert_eq!(
+            again.code,
+            1,
+            "what was approved is gone: {}",
+            again.snapshot()
+        );
+        stage.skill("greet", "", "!echo hello $ARGUMENTS\n");
+    }
+    let receipts = stage.receipts();
+    assert!(
+        receipts
+            .iter()
+            .all(|receipt| field(receipt, "decision") == "refused"),
+        "{receipts:?}"
+    );
 }
 
 /// A question with everything in it that a terminal would obey, or that reads like our own words.
