@@ -235,9 +235,15 @@ fn limit(limits: &Limits, others: u64) -> io::Result<()> {
         Resource::Nproc,
         limits.processes.map(|limit| limit.saturating_add(others)),
     )?;
-    // Last: from here on this process may get no more memory either.
-    set(Resource::As, limits.memory)
+    // Last: from here on this process may get no more memory either. What is written to counts; address space that is only
+    // reserved may be a multiple of that, because V8 and others reserve gigabytes that they never touch.
+    let reserved = limits.memory.map(|limit| limit.saturating_mul(RESERVED));
+    set(Resource::As, reserved)?;
+    set(Resource::Data, limits.memory)
 }
+
+/// How much more address space than memory a process may have.
+const RESERVED: u64 = 16;
 
 /// How many processes and threads there are: the kernel counts a user's, and no file tells how many those are.
 fn tasks_of_the_machine() -> u64 {

@@ -55,6 +55,9 @@ const SYSTEM: &[&str] = &[
     "/etc/lsb-release",
     "/etc/terminfo",
     "/etc/inputrc",
+    // settings without which programs refuse to start, or complain
+    "/etc/gitconfig",
+    "/etc/wgetrc",
     "/etc/fonts",
     // how many processors there are, and how much of them is ours
     "/sys/devices/system/cpu",

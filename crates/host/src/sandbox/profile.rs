@@ -36,7 +36,7 @@ pub enum Network {
 /// How much a child may use up; `None` leaves a limit as it is. Core dumps are always off, since they hold secrets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Address space of each process, in bytes. Programs that reserve much and use little (V8, Go, Java) need room.
+    /// Memory that each process may write to, in bytes; it may reserve sixteen times as much address space.
     pub memory: Option<u64>,
     /// Size of each file that is written, in bytes.
     pub file_size: Option<u64>,

@@ -11,15 +11,16 @@ use metier_policy::variables;
 
 use crate::world::World;
 
-/// Toolchain managers whose shims need to know where their root is, because the home that a child sees is an empty one.
-const ROOTS: &[(&str, &str)] = &[
-    (".pyenv", "PYENV_ROOT"),
-    (".rbenv", "RBENV_ROOT"),
-    (".nodenv", "NODENV_ROOT"),
-    (".nvm", "NVM_DIR"),
-    (".volta", "VOLTA_HOME"),
-    (".asdf", "ASDF_DATA_DIR"),
-    (".rustup", "RUSTUP_HOME"),
+/// Toolchain managers whose shims need to know where their root is, because the home that a child sees is an empty one: the
+/// root, the folder of `PATH` that tells that it is used, and the variable.
+const ROOTS: &[(&str, &str, &str)] = &[
+    (".pyenv", ".pyenv", "PYENV_ROOT"),
+    (".rbenv", ".rbenv", "RBENV_ROOT"),
+    (".nodenv", ".nodenv", "NODENV_ROOT"),
+    (".nvm", ".nvm", "NVM_DIR"),
+    (".volta", ".volta", "VOLTA_HOME"),
+    (".asdf", ".asdf", "ASDF_DATA_DIR"),
+    (".rustup", ".cargo/bin", "RUSTUP_HOME"),
 ];
 
 impl World<'_> {
@@ -41,6 +42,18 @@ impl World<'_> {
             .collect()
     }
 
+    /// The roots of toolchain managers that are on `PATH`, with the variables that name them.
+    pub(super) fn tool_roots(&self) -> Vec<(PathBuf, &'static str)> {
+        let folders = self.path_folders();
+        let used = |(root, sign, name): &(&str, &str, &'static str)| {
+            let home = self.around.home?;
+            let sign = home.join(sign);
+            let on_path = folders.iter().any(|folder| folder.starts_with(&sign));
+            on_path.then(|| (home.join(root), *name))
+        };
+        ROOTS.iter().filter_map(used).collect()
+    }
+
     /// Exactly what a child sees.
     pub(super) fn environment(&self) -> Vec<(OsString, OsString)> {
         let mut env: Vec<(OsString, OsString)> = self.around.common.to_vec();
@@ -51,12 +64,12 @@ impl World<'_> {
         // An empty home of its own: programs find no settings there, and complain about none.
         set("HOME", scratch.into());
         set("TMPDIR", scratch.into());
-        for (folder, name) in ROOTS {
-            let root = self.around.home.map(|home| home.join(folder));
-            if let Some(root) = root.filter(|root| folders.iter().any(|bin| bin.starts_with(root)))
-            {
-                set(name, root.into());
-            }
+        for (root, name) in self.tool_roots() {
+            set(name, root.into());
+        }
+        // Node asks for permission to believe the variables that every other program believes.
+        if self.reaches_out() {
+            set("NODE_USE_ENV_PROXY", "1".into());
         }
         if let Some(skill) = self.around.skill {
             set("METIER_SKILL_DIR", skill.into());

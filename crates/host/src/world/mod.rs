@@ -121,7 +121,7 @@ pub enum WorldError {
 
 /// How much memory, and so on, a child may use up.
 const LIMITS: crate::sandbox::Limits = crate::sandbox::Limits {
-    memory: Some(8 << 30),
+    memory: Some(4 << 30),
     file_size: Some(1 << 30),
     open_files: Some(1024),
     processes: Some(256),

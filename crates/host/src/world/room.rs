@@ -48,6 +48,7 @@ impl World<'_> {
     pub(super) fn profile(&self) -> Result<Profile, WorldError> {
         let mut read = system_read(&self.path_folders(), self.around.home);
         read.extend(self.around.skill.map(Path::to_owned));
+        read.extend(self.tool_roots().into_iter().map(|(root, _)| root));
         let mut write = vec![self.scratch.path().to_owned()];
         let mut repositories = Vec::new();
         for want in self.grant.allowed() {

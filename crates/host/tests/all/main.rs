@@ -9,7 +9,6 @@
 )]
 
 mod calls;
-mod cost;
 mod ends;
 mod files;
 mod limits;

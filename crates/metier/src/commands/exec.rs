@@ -106,7 +106,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         if code.is_none() {
             return Err(Failure::unmet(
                 "exec",
-                format!("`{script}` of skill `{name}` {}", ended.exit),
+                format!("`{script}` of skill `{name}`: {}", ended.exit),
             )
             .skill(name.as_ref()));
         }
