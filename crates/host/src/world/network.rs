@@ -87,7 +87,9 @@ impl Door {
 
     /// What the child is told; the port is known when its network is there.
     pub(super) fn url(&self) -> String {
-        Proxy::url(0, &self.credential).replace(":0", ":{port}")
+        // Only the end is the port: a credential may begin with the same digit.
+        let url = Proxy::url(0, &self.credential);
+        format!("{}{{port}}", url.strip_suffix('0').unwrap_or(&url))
     }
 
     /// Starts to answer on the listener of the child's network.
@@ -113,6 +115,21 @@ impl Door {
             Some(Ok(proxy)) => Ok(proxy.stop()),
             Some(Err(error)) => Err(WorldError::Proxy(error)),
             None => Ok(Vec::new()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_credential_reaches_the_child_as_it_is() {
+        for credential in ["0123", "a:0b", "ffff"] {
+            let mut door = Door::new(Hosts::default());
+            door.credential = credential.to_owned();
+            let told = door.url().replace("{port}", "8080");
+            assert_eq!(told, Proxy::url(8080, credential));
         }
     }
 }
