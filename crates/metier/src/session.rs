@@ -8,7 +8,8 @@ use std::{
 };
 
 use metier_catalog::{
-    Catalog, Entry, Host, IndexHome, Limits, Options, Places, Root, Verdicts, discover, read_small,
+    Catalog, Entry, Host, IndexHome, Limits, Options, Place, Places, Root, Verdicts, discover,
+    read_small,
 };
 use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
 use metier_model::{Digest, Mode, Source};
@@ -26,6 +27,12 @@ use crate::{
     output::{Output, Tone},
     screening::Screening,
 };
+
+/// How long ago a skill was changed that somebody is still working on.
+const JUST_NOW: Duration = Duration::from_secs(600);
+
+/// With more unknown skills than this, nobody is waiting for one of them.
+const MAX_NEW: usize = 64;
 
 /// One run of the program.
 pub(crate) struct Session<'a> {
@@ -219,7 +226,32 @@ impl<'a> Session<'a> {
         })
     }
 
-    fn judge(&self, catalog: Catalog, mode: Mode, selection: &[String]) -> Inventory {
+    /// The digests of skills that were changed just now. The index can't vouch for those yet, and somebody who wrote a
+    /// skill, scanned it and lists it wants to see what the scan said. Nothing is scanned, and only a few are hashed.
+    fn digest_newest(&self, catalog: &mut Catalog) {
+        let since = self.machine.now.checked_sub(JUST_NOW);
+        let is_new = |entry: &Entry| {
+            let changed = fs::metadata(entry.manifest_path()).and_then(|file| file.modified());
+            changed.is_ok_and(|changed| since.is_none_or(|since| changed >= since))
+        };
+        let is_unknown = |entry: &&mut Entry| {
+            let in_folder = matches!(entry.place, Place::Folder(_));
+            entry.digest.is_none() && entry.card.is_some() && in_folder
+        };
+        let unknown: Vec<&mut Entry> = catalog.entries.iter_mut().filter(is_unknown).collect();
+        if unknown.len() > MAX_NEW {
+            return;
+        }
+        let mut digests = Vec::new();
+        for entry in unknown.into_iter().filter(|entry| is_new(entry)) {
+            entry.digest = entry.place.digest().ok();
+            let path = entry.place.path().into_owned();
+            digests.extend(entry.digest.map(|digest| (path, digest)));
+        }
+        self.remember_digests(&catalog.roots, &digests);
+    }
+
+    fn judge(&self, mut catalog: Catalog, mode: Mode, selection: &[String]) -> Inventory {
         let setting = |path: &str| self.config.setting_is_truthy(path);
         let host = Host::new(
             self.machine.path.as_deref(),
@@ -228,6 +260,9 @@ impl<'a> Session<'a> {
             self.config.agent.tools.as_deref(),
         );
         let verdicts = self.verdicts();
+        if !verdicts.is_empty() {
+            self.digest_newest(&mut catalog);
+        }
         // Without verdicts there is nothing to look up, and nobody reads a rule for it.
         let screening = (!verdicts.is_empty()).then(|| Screening::new(self, &catalog, verdicts));
         let screen: &dyn Screen = match &screening {

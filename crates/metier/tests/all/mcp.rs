@@ -564,6 +564,8 @@ fn a_client_of_somebody_else_lists_activates_and_reads() {
     context.write("skills/secret.txt", "secret\n");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/mcp_client.py");
     for (mode, version) in [("legacy", "2025-11-25"), ("auto", "2026-07-28")] {
+        // Before, because an activation leaves a verdict behind.
+        let listed = json_of(&context, &["list"]);
         let mut command = Command::new(python());
         command
             .arg(&script)
@@ -575,7 +577,7 @@ fn a_client_of_somebody_else_lists_activates_and_reads() {
         assert_eq!(seen["version"], version);
         assert_eq!(seen["tools"].as_array().unwrap().len(), 4);
         assert!(seen["instructions"].as_str().unwrap().contains("report"));
-        assert_eq!(seen["list"]["document"], json_of(&context, &["list"]));
+        assert_eq!(seen["list"]["document"], listed);
         assert!(
             seen["activate"]["text"]
                 .as_str()
