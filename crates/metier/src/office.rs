@@ -84,6 +84,10 @@ impl<'s> Office<'s> {
             .cache
             .as_ref()
             .ok_or_else(|| nowhere("temporary files"))?;
+        // A folder that is there is fenced in. One that isn't could be made by a skill, and would count until the skill ends.
+        if let Some(folder) = machine.own_skills.as_deref().and_then(Path::parent) {
+            std::fs::create_dir_all(folder)?;
+        }
         let shim = std::env::current_exe().map_err(|error| {
             Failure::broken("program", format!("the program can't find itself: {error}"))
                 .hint("start metier by its full path")

@@ -119,11 +119,15 @@ impl World<'_> {
     /// What others obey in a folder, and in those of the user's above it: `.git` alone is a folder like any other, and its
     /// hooks are known by what lies above.
     fn obeyed(&self, path: &Path) -> Vec<PathBuf> {
-        let folders = path
+        let parent = path.parent().filter(|_| path.is_file());
+        let folder = parent.unwrap_or(path);
+        let above = folder
             .ancestors()
-            .filter(|folder| (*folder == path || self.is_users(folder)) && !folder.is_file());
-        let places = folders.flat_map(|folder| protected_places(self.around.home, folder));
-        places.collect()
+            .skip(1)
+            .filter(|above| self.is_users(above));
+        let mut places = protected_places(self.around.home, folder);
+        places.extend(above.flat_map(|above| protected_places(None, above)));
+        places
     }
 
     /// Whether it is the project, the home, or below one of them.

@@ -299,6 +299,8 @@ fn a_skill_does_not_approve_itself() {
     let head = ["exec", "w", "scripts/do.sh"];
     let output = stage.run(&[&head[..], &words].concat());
     assert!(output.stdout.contains("tried"), "{}", output.snapshot());
+    let wrote = output.stdout.contains("wrote") || output.stderr.contains("wrote");
+    assert!(!wrote, "not even for a while: {}", output.snapshot());
     let after = stage.context.run(&["permissions", "--json"]).stdout;
     assert_eq!(before, after, "{}", output.snapshot());
     assert!(
