@@ -198,7 +198,9 @@ impl Desk<'_> {
                 &nonce,
                 now.saturating_add(60),
             )?;
-            self.store.consume_once(&nonce, now)?;
+            if !self.store.consume_once(&nonce, now)? {
+                return Err(StoreError::NonceUsed);
+            }
         }
         Ok(())
     }

@@ -147,15 +147,16 @@ pub fn identity(skill: &Loaded<'_>) -> Identity {
     }
 }
 
-/// The variables that the user's configuration sets for a skill, with their values.
+/// The variables that the user's configuration sets for a skill, with their values. One that makes programs run code, or
+/// leads them elsewhere, is given to no child, and so it is not asked for.
 #[must_use]
 pub fn configured(config: &Config, card: &Card) -> Vec<(String, String)> {
     let entry = config.entry(card.config_key());
-    let variables = entry
-        .env
-        .iter()
-        .map(|(name, value)| (name.clone(), value.expose().to_owned()));
+    let set = entry.env.iter();
+    let set = set.map(|(name, value)| (name.clone(), value.expose().to_owned()));
     let key = entry.api_key.as_ref().zip(card.primary_env.as_deref());
     let key = key.map(|(key, name)| (name.to_owned(), key.expose().to_owned()));
-    variables.chain(key).collect()
+    let all = set.chain(key);
+    all.filter(|(name, _)| !variables::is_reserved(name))
+        .collect()
 }
