@@ -2,10 +2,11 @@
 
 use std::{
     ffi::{OsStr, OsString},
+    fs, io,
     path::{Path, PathBuf},
 };
 
-use metier_catalog::Place;
+use metier_catalog::{Content, Place};
 use metier_config::Config;
 use metier_host::world::Surroundings;
 use metier_model::{Card, Permission, Scope};
@@ -67,12 +68,14 @@ impl Premises<'_> {
         };
         let grant = self.desk.grant(&subject, &self.request(skill, purpose))?;
         let named = self.named(&skill.manifest.card, &grant);
+        let write_files = |folder: &Path| write(skill, folder);
         let around = Surroundings {
             shim: self.shim,
             skill: match &skill.entry.place {
                 Place::Folder(path) => Some(path),
                 Place::Builtin(_) => None,
             },
+            write_files: &write_files,
             work: self.work,
             home: self.home,
             path: self.path,
@@ -159,4 +162,31 @@ pub fn configured(config: &Config, card: &Card) -> Vec<(String, String)> {
     let all = set.chain(key);
     all.filter(|(name, _)| !variables::is_reserved(name))
         .collect()
+}
+
+/// Writes the files of a skill, as they were judged, into an empty folder. Whether a file can be run is not part of a
+/// snapshot, and is taken from the file itself.
+fn write(skill: &Loaded<'_>, folder: &Path) -> io::Result<()> {
+    let Place::Folder(real) = &skill.entry.place else {
+        return Err(io::Error::other("a built-in skill has no folder"));
+    };
+    for file in &skill.held.files {
+        let to = folder.join(&file.path);
+        if let Some(parent) = to.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        match &file.content {
+            Content::Bytes(bytes) if bytes.len() as u64 == file.size => {
+                fs::write(&to, bytes)?;
+                let mode = fs::symlink_metadata(real.join(&file.path))?.permissions();
+                fs::set_permissions(&to, mode)?;
+            }
+            Content::Link(target) => std::os::unix::fs::symlink(target, &to)?,
+            // Too large to be held, or no file at all: then the folder itself has to do.
+            Content::Bytes(_) | Content::Special | Content::Left => {
+                return Err(io::Error::other("not all of the skill is held"));
+            }
+        }
+    }
+    Ok(())
 }

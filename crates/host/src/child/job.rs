@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use crate::sandbox::{Limits, Mechanism, Network, Profile};
+use crate::sandbox::{Limits, Mechanism, Network, Profile, StandIn};
 
 /// All that the shim needs to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +45,10 @@ impl Job {
             ] {
                 out.list(paths.iter().map(|path| path.as_os_str().as_bytes()));
             }
+            let stand_in = profile.stand_in.iter();
+            let stand_in = stand_in.flat_map(|stand_in| [&stand_in.at, &stand_in.copy]);
+            let paths: Vec<&[u8]> = stand_in.map(|path| path.as_os_str().as_bytes()).collect();
+            out.list(paths.into_iter());
             out.number(match profile.network {
                 Network::None => 0,
                 Network::Proxy => 1,
@@ -154,6 +158,14 @@ impl Reader<'_> {
             write: self.paths()?,
             deny: self.paths()?,
             protect: self.paths()?,
+            stand_in: match self.paths()?.as_slice() {
+                [] => None,
+                [at, copy] => Some(StandIn {
+                    at: at.clone(),
+                    copy: copy.clone(),
+                }),
+                _ => return None,
+            },
             network: match self.number()? {
                 0 => Network::None,
                 1 => Network::Proxy,
@@ -182,6 +194,10 @@ mod tests {
             proxy_url: "http://127.0.0.1:{port}".into(),
             mechanism: Mechanism::Landlock,
             profile: Some(Profile {
+                stand_in: Some(StandIn {
+                    at: "/skill".into(),
+                    copy: "/copy".into(),
+                }),
                 read: vec!["/usr".into()],
                 write: vec!["/a".into(), "/b".into()],
                 network: Network::Proxy,

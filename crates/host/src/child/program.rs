@@ -100,6 +100,14 @@ impl Program {
             return rustix::process::fchdir(&self.folder).map_err(|error| gone(&error));
         }
         rustix::process::chdir(&self.path).map_err(|error| gone(&error))?;
+        let stand_in = self
+            .job
+            .profile
+            .as_ref()
+            .and_then(|profile| profile.stand_in.as_ref());
+        if stand_in.is_some_and(|stand_in| self.path.starts_with(&stand_in.at)) {
+            return Ok(()); // the copy is another folder, on purpose
+        }
         let here = fs::metadata(".").map_err(|error| gone(&error))?;
         let meant = rustix::fs::fstat(&self.folder).map_err(|error| gone(&error))?;
         if (here.dev(), here.ino()) == (meant.st_dev, meant.st_ino) {

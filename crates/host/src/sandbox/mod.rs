@@ -41,4 +41,4 @@ pub(crate) mod trouble;
 
 pub use crate::child::detect;
 pub use places::{credential_places, protected_places, system_read};
-pub use profile::{Contradiction, Limits, Mechanism, Network, Profile, Support};
+pub use profile::{Contradiction, Limits, Mechanism, Network, Profile, StandIn, Support};

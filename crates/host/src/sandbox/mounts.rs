@@ -16,10 +16,10 @@ use rustix::mount::{
     mount_change, move_mount, open_tree,
 };
 
-use super::Profile;
 use super::look::exactly;
 use super::sys;
 use super::trouble::Trouble;
+use super::{Profile, StandIn};
 
 const SHARED_MEMORY: &str = "/dev/shm";
 const SHARED_MEMORY_OPTIONS: &str = "mode=1777,size=64m,nr_inodes=1024";
@@ -44,6 +44,11 @@ pub(crate) fn arrange(profile: &Profile) -> Result<(), Trouble> {
     sys::freeze_mounts(root.as_fd()).map_err(machine)?;
     for (path, copy) in &copies {
         put(copy, path).map_err(|error| Trouble::profile("make writable", path, error))?;
+    }
+    if let Some(StandIn { at, copy: from }) = &profile.stand_in {
+        // Frozen like everything else by now, even in the middle of what may be written.
+        let show = || put(&copy(from)?, at);
+        show().map_err(|error| Trouble::profile("show a copy of", at, error))?;
     }
     protect(profile)?;
     deny(profile)?;

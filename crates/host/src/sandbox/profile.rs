@@ -17,10 +17,22 @@ pub struct Profile {
     pub deny: Vec<PathBuf>,
     /// Never writable, even inside a writable folder: what others run or obey later.
     pub protect: Vec<PathBuf>,
+    /// A folder in whose place the child sees a copy of it, read-only: what was judged, whatever happens to the folder
+    /// meanwhile. Only [`Mechanism::Namespaces`] can do that; without them the folder itself is seen.
+    pub stand_in: Option<StandIn>,
     /// What of the network there is.
     pub network: Network,
     /// How much it may use up.
     pub limits: Limits,
+}
+
+/// A folder and the copy that is seen in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StandIn {
+    /// The folder.
+    pub at: PathBuf,
+    /// Its copy, elsewhere.
+    pub copy: PathBuf,
 }
 
 /// What of the network a child has.
@@ -142,6 +154,12 @@ impl Profile {
             write,
             deny: existing(&self.deny),
             protect,
+            stand_in: self.stand_in.as_ref().and_then(|stand_in| {
+                Some(StandIn {
+                    at: stand_in.at.canonicalize().ok()?,
+                    copy: stand_in.copy.canonicalize().ok()?,
+                })
+            }),
             network: self.network,
             limits: self.limits,
         })

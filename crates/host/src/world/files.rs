@@ -114,6 +114,7 @@ fn guard(path: &Path, never: &[PathBuf], what: &'static str) -> Result<(), World
 /// packages lose it.
 pub(super) fn runner(
     file: &Path,
+    looked_at: &Path,
     arguments: Vec<OsString>,
 ) -> Result<(OsString, Vec<OsString>), WorldError> {
     const INTERPRETERS: &[(&str, &[&str])] = &[
@@ -135,11 +136,16 @@ pub(super) fn runner(
         source,
     };
     let mut head = [0; 2];
-    let mut opened = File::open(file).map_err(failed)?;
+    let mut opened = File::open(looked_at).map_err(failed)?;
     let read = opened.read(&mut head).map_err(failed)?;
     let executable = {
         use std::os::unix::fs::PermissionsExt;
-        fs::metadata(file).map_err(failed)?.permissions().mode() & 0o111 != 0
+        fs::metadata(looked_at)
+            .map_err(failed)?
+            .permissions()
+            .mode()
+            & 0o111
+            != 0
     };
     if executable {
         return Ok((file.into(), arguments));
@@ -150,7 +156,7 @@ pub(super) fn runner(
         .unwrap_or_default();
     let known = INTERPRETERS.iter().find(|(known, _)| *known == ending);
     let words: Vec<OsString> = match known {
-        _ if &head[..read] == b"#!" => shebang(file).map_err(failed)?,
+        _ if &head[..read] == b"#!" => shebang(looked_at).map_err(failed)?,
         Some((_, words)) => words.iter().map(OsString::from).collect(),
         None => {
             return Err(failed(io::Error::other(

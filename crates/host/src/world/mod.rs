@@ -11,6 +11,7 @@ mod network;
 mod room;
 
 use std::{
+    cell::OnceCell,
     ffi::{OsStr, OsString},
     fs::File,
     os::fd::AsFd,
@@ -30,12 +31,14 @@ use crate::{
 pub use room::Scratch;
 
 /// What surrounds a skill on this machine. Values come in; the world looks nothing up by itself.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Surroundings<'a> {
     /// Our own binary, which has the shim inside.
     pub shim: &'a Path,
     /// The skill's folder; a built-in skill has none.
     pub skill: Option<&'a Path>,
+    /// Writes the skill's files, as they were judged, into an empty folder.
+    pub write_files: &'a dyn Fn(&Path) -> std::io::Result<()>,
     /// Where scripts start.
     pub work: &'a Path,
     /// The user's home.
@@ -136,6 +139,8 @@ pub struct World<'a> {
     grant: &'a Grant,
     around: Surroundings<'a>,
     scratch: Scratch,
+    /// The skill's files as they were judged; `None` if they can't be written down.
+    copy: OnceCell<Option<Scratch>>,
 }
 
 impl<'a> World<'a> {
@@ -149,6 +154,7 @@ impl<'a> World<'a> {
             grant,
             around,
             scratch,
+            copy: OnceCell::new(),
         })
     }
 
@@ -204,9 +210,11 @@ impl<'a> World<'a> {
         let Some(folder) = self.around.skill else {
             return Err(WorldError::Elsewhere("a script of a built-in skill"));
         };
+        // What is looked at here is what will run.
+        let looked_at = self.copy().unwrap_or(folder).join(path);
         let file = folder.join(path);
         let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-        let (program, arguments) = files::runner(&file, arguments)?;
+        let (program, arguments) = files::runner(&file, &looked_at, arguments)?;
         self.child(&program, &arguments, self.around.work, timeout)
     }
 

@@ -11,7 +11,7 @@ use metier_model::{
 };
 
 use crate::{
-    sandbox::{Network, Profile, credential_places, protected_places, system_read},
+    sandbox::{Network, Profile, StandIn, credential_places, protected_places, system_read},
     world::{LIMITS, World, WorldError},
 };
 
@@ -80,6 +80,7 @@ impl World<'_> {
             write,
             deny: self.denied(),
             protect,
+            stand_in: self.stand_in(),
             network: if self.reaches_out() {
                 Network::Proxy
             } else {
@@ -87,6 +88,25 @@ impl World<'_> {
             },
             limits: LIMITS,
         })
+    }
+
+    /// What children see in the place of the skill's folder.
+    fn stand_in(&self) -> Option<StandIn> {
+        Some(StandIn {
+            at: self.around.skill?.to_owned(),
+            copy: self.copy()?.to_owned(),
+        })
+    }
+
+    /// The skill's files as they were judged, written down once.
+    pub(super) fn copy(&self) -> Option<&Path> {
+        let copy = self.copy.get_or_init(|| {
+            self.around.skill?;
+            let copy = Scratch::new(self.around.temporary).ok()?;
+            (self.around.write_files)(copy.path()).ok()?;
+            Some(copy)
+        });
+        copy.as_ref().map(Scratch::path)
     }
 
     /// What no permission opens for reading.

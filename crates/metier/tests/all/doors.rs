@@ -118,6 +118,7 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
     let grant: Box<Grant> = desk.grant(&subject, &Request::new(asked)).unwrap();
     let work = context.work();
     let around = Surroundings {
+        write_files: &|_| Err(std::io::Error::other("nothing is copied here")),
         shim: Path::new("/nonexistent"),
         skill: None,
         work: &work,

@@ -400,13 +400,14 @@ fn keys_are_not_read_by_whoever_may_read_everything() {
     stage.context.write("~/notes.txt", "open\n");
     let home = stage.context.home();
     let script = format!(
-        "cd {0} && cat notes.txt; grep -r canary {0}; cat .local/share/metier/*; ls -a .ssh\n",
+        "cd {0} && cat notes.txt; grep -r 'canary-''6671' {0}; cat .local/share/metier/*; ls -a .ssh\n",
         home.display()
     );
     stage.scripted("r", &["shell:exec(scripts/*)", "file:read(~/**)"], &script);
     let output = stage.exec("r", &[]);
     assert!(output.stdout.starts_with("open\n"), "{}", output.snapshot());
-    for secret in ["canary", "SQLite", "id_ed25519"] {
+    // The script, of which a copy lies below the home, must not find itself.
+    for secret in ["canary-6671", "SQLite", "id_ed25519"] {
         assert!(
             !output.stdout.contains(secret),
             "{secret}: {}",
@@ -612,4 +613,40 @@ fn our_own_state_is_for_nobody_else() {
         let mode = entry.metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0, "{}: {mode:o}", entry.path().display());
     }
+}
+
+/// Says that it runs, waits until the test has changed the skill, and uses a file of it.
+const WAITS: &str = r#"
+echo >out/ready
+while ! [ -e out/go ]; do :; done
+cat "$METIER_SKILL_DIR/scripts/helper.txt"
+(echo mine >"$METIER_SKILL_DIR/scripts/helper.txt") 2>/dev/null && echo wrote into the skill
+exit 0
+"#;
+
+#[test]
+fn what_runs_is_what_was_judged_whatever_happens_to_the_folder_meanwhile() {
+    let stage = Stage::new();
+    stage.scripted("w", &["shell:exec(scripts/*)", "file:write(./**)"], WAITS);
+    let helper = "skills/w/scripts/helper.txt";
+    stage.context.write(helper, "judged\n");
+    stage.context.write("out/x", "");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metier"));
+    command.args(["--root", "skills", "--approve-skills", "w"]);
+    command.args(["exec", "w", "scripts/do.sh"]);
+    let child = stage.context.start(command);
+    let patience = Instant::now() + Duration::from_secs(20);
+    while !stage.has("out/ready") && Instant::now() < patience {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    stage.context.write(helper, "swapped\n");
+    stage.context.write("out/go", "");
+    let output = child.wait_with_output().unwrap();
+    let (said, talk) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert_eq!(said, "judged\n", "{talk}");
+    let after = fs::read_to_string(stage.context.path(helper)).unwrap();
+    assert_eq!(after, "swapped\n", "the skill changes nothing of itself");
 }
