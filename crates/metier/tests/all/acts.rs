@@ -1,0 +1,288 @@
+//! Acts that were permitted, done for real: files, hosts, repositories and variables, and what stays shut even then.
+
+use std::{
+    cell::Cell,
+    ffi::OsString,
+    fs,
+    io::{Read, Write},
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::Command,
+    thread,
+    time::Duration,
+};
+
+use metier_catalog::Snapshot;
+use metier_host::{
+    child::Exit,
+    world::{Done, Surroundings, WorldError},
+};
+use metier_model::{Digest, Source};
+use metier_policy::{
+    Act, Asked, Fetch, Git, Headless, Identity, Meter, Rates, Request, Terms, Why,
+};
+use metier_runtime::{
+    Redactor,
+    desk::{Desk, Subject},
+    worker::{Failed, Worker},
+};
+use metier_store::{Decision, Store};
+use metier_testkit::Context;
+
+/// Lets somebody work who was granted these permissions, in the project of a context.
+fn work_with(context: &Context, wants: &[&str], work: impl FnOnce(&Worker<'_>, &Path)) {
+    let project = context.work().canonicalize().unwrap();
+    let home = context.home().canonicalize().unwrap();
+    let store = Store::open(&home.join("acts.db")).unwrap();
+    let digest = Digest([1; 32]);
+    let identity = Identity {
+        skill: "a".into(),
+        source: Source::User,
+        digest,
+    };
+    let desk = Desk {
+        store: &store,
+        approver: &Headless,
+        approved_now: &["a".to_owned()],
+        approved: &[],
+        terms: terms(&project, &home),
+        clock: &|| std::time::SystemTime::UNIX_EPOCH,
+        meter: Meter::default(),
+        session: "s".into(),
+        once: Cell::new(0),
+    };
+    let held = Snapshot {
+        files: Vec::new(),
+        digest,
+    };
+    let subject = Subject {
+        identity: &identity,
+        place: "/",
+        held: &held,
+    };
+    let asked = wants.iter().map(|want| Asked {
+        want: want.parse().unwrap(),
+        why: Why::Declared,
+    });
+    let grant = desk.grant(&subject, &Request::new(asked)).unwrap();
+    let named = [("COLOR".to_owned(), OsString::from("blue"))];
+    let own = [project.join("metier.db")];
+    let around = Surroundings {
+        shim: Path::new(env!("CARGO_BIN_EXE_metier")),
+        skill: None,
+        write_files: &|_| Err(std::io::Error::other("there is no skill")),
+        work: &project,
+        home: Some(&home),
+        path: Some("/usr/local/bin:/usr/bin:/bin".as_ref()),
+        common: &[],
+        named: &named,
+        own: &own,
+        temporary: &home,
+        unsandboxed: false,
+    };
+    let worker = Worker::new(&desk, &grant, around, Redactor::default(), &|| true).unwrap();
+    work(&worker, &project);
+}
+
+fn terms(project: &Path, home: &Path) -> Terms {
+    Terms {
+        rates: Rates {
+            shell_exec: 100,
+            net_fetch: 100,
+            llm_call: 100,
+        },
+        shell_timeout: Duration::from_secs(20),
+        fetch_timeout: Duration::from_secs(20),
+        prefixes: None,
+        project: project.to_owned(),
+        home: Some(home.to_owned()),
+    }
+}
+
+fn write(path: PathBuf, text: &str) -> Act {
+    Act::WriteFile {
+        path,
+        content: text.into(),
+    }
+}
+
+#[test]
+fn files_are_read_and_written_where_that_was_allowed() {
+    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    context.write("src/a.txt", "text\n");
+    context.write("~/.ssh/id_ed25519", "key\n");
+    context.write("metier.db", "ours\n");
+    context.write(".git/hooks/pre-commit", "#!/bin/sh\n");
+    let wants = ["file:read(./**)", "file:write(./**)", "file:read(~/**)"];
+    work_with(&context, &wants, |worker, project| {
+        let read = |path: PathBuf| worker.act(&Act::ReadFile(path));
+        assert!(
+            matches!(read(project.join("src/a.txt")), Ok(Done::Bytes(bytes)) if bytes == b"text\n")
+        );
+        worker
+            .act(&write(project.join("src/b.txt"), "new\n"))
+            .unwrap();
+        assert_eq!(
+            fs::read_to_string(project.join("src/b.txt")).unwrap(),
+            "new\n"
+        );
+        // A link is not followed, whoever made it.
+        std::os::unix::fs::symlink("/etc/passwd", project.join("src/link")).unwrap();
+        assert!(matches!(
+            read(project.join("src/link")),
+            Err(Failed::World(WorldError::File { .. }))
+        ));
+        // Keys, our own state and what others obey stay shut.
+        let home = context.home().canonicalize().unwrap();
+        for path in [home.join(".ssh/id_ed25519"), project.join("metier.db")] {
+            assert!(matches!(
+                read(path),
+                Err(Failed::World(WorldError::Never { .. }))
+            ));
+        }
+        for path in [
+            "metier.db",
+            ".git/hooks/pre-commit",
+            "AGENTS.md",
+            ".mcp.json",
+        ] {
+            let refused = worker.act(&write(project.join(path), "evil"));
+            assert!(
+                matches!(refused, Err(Failed::World(WorldError::Never { .. }))),
+                "{path}: {refused:?}"
+            );
+            let receipt = worker.receipts().pop().unwrap();
+            assert_eq!(receipt.entry.decision, Decision::Refused, "{path}");
+        }
+        assert!(matches!(
+            read("/etc/passwd".into()),
+            Err(Failed::Refused(_))
+        ));
+    });
+}
+
+/// Answers every request with one text, so many times.
+fn serve(times: usize, answer: &'static str) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for stream in listener.incoming().take(times) {
+            let mut stream = stream.unwrap();
+            let mut request = [0; 2048];
+            stream.read(&mut request).ok();
+            stream.write_all(answer.as_bytes()).ok();
+        }
+    });
+    port
+}
+
+fn fetch(host: &str, port: u16) -> Act {
+    Act::Fetch(Fetch {
+        method: "GET".into(),
+        url: format!("http://{host}:{port}/").into(),
+        host: host.into(),
+        port,
+        headers: Vec::new(),
+        body: Vec::new(),
+    })
+}
+
+#[test]
+fn hosts_are_reached_that_were_named_and_no_others() {
+    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let page = serve(
+        1,
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello",
+    );
+    let away = serve(
+        1,
+        "HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/latest\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+    );
+    work_with(&context, &["net:fetch(127.0.0.1)"], |worker, _| {
+        let answered = worker.act(&fetch("127.0.0.1", page));
+        assert!(
+            matches!(&answered, Ok(Done::Response(response)) if response.body == b"hello"),
+            "{answered:?}"
+        );
+        let redirected = worker.act(&fetch("127.0.0.1", away));
+        assert!(
+            matches!(redirected, Err(Failed::World(WorldError::Net(_)))),
+            "{redirected:?}"
+        );
+        let elsewhere = worker.act(&fetch("127.0.0.2", page));
+        assert!(
+            matches!(elsewhere, Err(Failed::Refused(_))),
+            "{elsewhere:?}"
+        );
+    });
+}
+
+#[test]
+fn a_repository_is_read_by_commands_that_only_read() {
+    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    context.write("a.txt", "a\n");
+    let git = |arguments: &[&str]| {
+        let mut command = Command::new("git");
+        command
+            .current_dir(context.work())
+            .env("HOME", context.home())
+            .args(arguments);
+        assert!(
+            command.output().unwrap().status.success(),
+            "git {arguments:?}"
+        );
+    };
+    git(&["init", "-q"]);
+    git(&["add", "a.txt"]);
+    git(&[
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@example.com",
+        "commit",
+        "-qm",
+        "first",
+    ]);
+    work_with(&context, &["git:read(.)"], |worker, project| {
+        let act = |arguments: &[&str]| {
+            worker.act(&Act::ReadRepository(Git {
+                repository: project.to_owned(),
+                arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
+            }))
+        };
+        let Ok(Done::Child(ended, _)) = act(&["log", "--format=%s"]) else {
+            panic!("git log did not run");
+        };
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(
+            (ended.exit, ended.stdout.as_slice()),
+            (Exit::Code(0), &b"first\n"[..]),
+            "{said}"
+        );
+        for arguments in [
+            &["push"][..],
+            &["commit", "-m", "x"],
+            &["-c", "core.pager=id", "log"],
+            &["log", "--output=x"],
+            &["diff", "--ext-diff"],
+            &["branch", "-D", "main"],
+            &[],
+        ] {
+            let refused = act(arguments);
+            assert!(
+                matches!(refused, Err(Failed::World(WorldError::Git(..)))),
+                "{arguments:?}: {refused:?}"
+            );
+        }
+    });
+}
+
+#[test]
+fn a_variable_is_read_that_was_named() {
+    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    work_with(&context, &["env:read(COLOR)"], |worker, _| {
+        let read = |name: &str| worker.act(&Act::ReadVariable(name.into()));
+        assert!(matches!(read("COLOR"), Ok(Done::Value(Some(value))) if value == "blue"));
+        assert!(matches!(read("HOME"), Err(Failed::Refused(_))));
+    });
+}
