@@ -69,6 +69,10 @@ impl World<'_> {
         let mut protect = self.around.own.to_vec();
         for root in &write[1..] {
             protect.extend(self.obeyed(root));
+            for inner in repositories_below(root) {
+                let places = protected_places(None, &inner).into_iter();
+                protect.extend(places.filter(|place| place.exists()));
+            }
         }
         protect.extend(self.refused(Permission::FileWrite));
         // Whoever may change a repository may make one; its hooks and settings stay out of reach.
@@ -231,6 +235,37 @@ impl World<'_> {
             }
         }
     }
+}
+
+/// Repositories inside of a folder, which have hooks of their own. Looked for as far as people keep them, and not further.
+fn repositories_below(root: &Path) -> Vec<PathBuf> {
+    const DEEPEST: usize = 4;
+    const MOST_LOOKED_AT: usize = 5_000;
+    const MOST: usize = 32;
+    let mut found = Vec::new();
+    let mut left = MOST_LOOKED_AT;
+    let mut open = vec![(root.to_owned(), 0)];
+    while let Some((folder, depth)) = open.pop() {
+        let Ok(entries) = fs::read_dir(&folder) else {
+            continue;
+        };
+        for entry in entries.flatten() {
+            if left == 0 || found.len() == MOST {
+                return found;
+            }
+            left -= 1;
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let name = entry.file_name();
+            if name == ".git" {
+                if folder != root {
+                    found.push(folder.clone());
+                }
+            } else if is_folder && depth < DEEPEST && name != "node_modules" && name != "target" {
+                open.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    found
 }
 
 /// Every file below a folder whose names match, without following links.

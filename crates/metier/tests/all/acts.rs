@@ -4,7 +4,7 @@ use std::{
     cell::Cell,
     ffi::OsString,
     fs,
-    io::{Read, Write},
+    io::{BufRead, BufReader, Write},
     net::TcpListener,
     path::{Path, PathBuf},
     process::Command,
@@ -167,10 +167,14 @@ fn serve(times: usize, answer: &'static str) -> u16 {
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         for stream in listener.incoming().take(times) {
-            let mut stream = stream.unwrap();
-            let mut request = [0; 2048];
-            stream.read(&mut request).ok();
-            stream.write_all(answer.as_bytes()).ok();
+            let stream = stream.unwrap();
+            let mut request = BufReader::new(&stream);
+            let mut line = String::from("x");
+            while !line.trim().is_empty() {
+                line.clear();
+                request.read_line(&mut line).unwrap();
+            }
+            (&stream).write_all(answer.as_bytes()).unwrap();
         }
     });
     port

@@ -650,3 +650,28 @@ fn what_runs_is_what_was_judged_whatever_happens_to_the_folder_meanwhile() {
     let after = fs::read_to_string(stage.context.path(helper)).unwrap();
     assert_eq!(after, "swapped\n", "the skill changes nothing of itself");
 }
+
+#[test]
+fn a_repository_inside_of_the_project_has_hooks_too() {
+    let stage = project();
+    stage
+        .context
+        .write("lib/inner/.git/hooks/pre-commit", "#!/bin/sh\n");
+    stage.context.write("lib/inner/.git/config", "[core]\n");
+    stage.context.write("lib/inner/AGENTS.md", "Be kind.\n");
+    stage.scripted("w", EVERYWHERE, WRITES);
+    let inner = stage.context.path("lib/inner").canonicalize().unwrap();
+    let before = contents(&inner);
+    let places = [
+        "lib/inner/.git/hooks/pre-commit",
+        "lib/inner/.git/config",
+        "lib/inner/AGENTS.md",
+    ];
+    let output = stage.exec("w", &places);
+    assert!(
+        output.stdout.contains("wrote what it may"),
+        "{}",
+        output.snapshot()
+    );
+    assert_eq!(contents(&inner), before);
+}
