@@ -9,6 +9,7 @@
     reason = "a program for the terminal of whoever works on the scanner"
 )]
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use metier_scan::{About, Content, File, Limits, Preset, Rules, builtin_rules, scan};
@@ -43,12 +44,14 @@ fn main() {
         .map(|(path, text)| (*path, text.as_bytes().to_vec()))
         .collect();
     let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let now = watched();
     let start = Instant::now();
     let (mut runs, mut bytes, mut slowest) = (0_u64, 0_usize, Duration::ZERO);
     while start.elapsed() < Duration::from_secs(seconds) {
         let (path, input) = mutated(&samples, &mut dice);
         let shown = Shown(path, &input);
         let began = Instant::now();
+        note(&now, Some((began, path, &input)));
         run(path, &input, runs);
         let mut taken = began.elapsed();
         // A machine that is busy is slow once; an input that is slow is so again.
@@ -68,6 +71,33 @@ fn main() {
         bytes += input.len();
     }
     println!("{runs} runs, {bytes} bytes, slowest {slowest:?}, no panic");
+}
+
+/// What is being scanned, and since when.
+type Now = Arc<Mutex<Option<(Instant, String, Vec<u8>)>>>;
+
+fn note(now: &Now, what: Option<(Instant, &str, &[u8])>) {
+    let what = what.map(|(since, path, input)| (since, path.to_owned(), input.to_vec()));
+    *now.lock().unwrap_or_else(PoisonError::into_inner) = what;
+}
+
+/// A scan that never ends can't say so itself: somebody else prints what it was given, and ends the run.
+fn watched() -> Now {
+    let now = Now::default();
+    let seen = Arc::clone(&now);
+    std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+            let held = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((since, path, input)) = held.as_ref()
+                && since.elapsed() > Duration::from_secs(30)
+            {
+                println!("without end: {path} \"{}\"", input.escape_ascii());
+                std::process::exit(1);
+            }
+        }
+    });
+    now
 }
 
 /// Prints the input when it is dropped, which only a panic does.

@@ -457,7 +457,7 @@ mod tests {
             "jq -r .version package.json",
             &[Named::Read("package.json", false)],
         );
-        check("grep -rn TODO src", &[Named::Read("src", true)]);
+        check("grep -rn needle src", &[Named::Read("src", true)]);
         check("grep -e a -e b x.txt", &[Named::Read("x.txt", false)]);
         check("find . -name x.py", &[Named::Read(".", true)]);
         check("cp a.txt b.txt", &[Named::Read("a.txt", false)]);
