@@ -101,6 +101,11 @@ impl World {
         look(&self.root(), &options(Mode::Lenient))
     }
 
+    pub(crate) fn look_within(&self, limits: Limits) -> Catalog {
+        let options = options(Mode::Lenient);
+        look(&self.root(), &Options { limits, ..options })
+    }
+
     pub(crate) fn look_in(&self, mode: Mode) -> Catalog {
         look(&self.root(), &options(mode))
     }

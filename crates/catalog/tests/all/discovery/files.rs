@@ -6,11 +6,11 @@ use std::{
     time::Duration,
 };
 
-use metier_catalog::{Limits, Options};
+use metier_catalog::Limits;
 use metier_model::Mode;
 
 use super::{invalid, odd};
-use crate::{LIMITS, World, codes, ends_within, errors, look, named, only, options, skill_md};
+use crate::{LIMITS, World, codes, ends_within, errors, named, only, skill_md};
 
 #[test]
 fn a_fifo_instead_of_a_manifest_is_listed_and_holds_nobody() {
@@ -139,13 +139,7 @@ fn the_size_limit_is_exact() {
             max_skill_bytes: limit,
             ..LIMITS
         };
-        let catalog = look(
-            &world.root(),
-            &Options {
-                limits,
-                ..options(Mode::Lenient)
-            },
-        );
+        let catalog = world.look_within(limits);
         assert_eq!(only(&catalog).card.is_some(), loads);
     }
 }

@@ -13,13 +13,7 @@ fn ten(limits: Limits) -> Catalog {
     for number in 0..10 {
         world.skill(&format!("root/s{number}"));
     }
-    look(
-        &world.root(),
-        &Options {
-            limits,
-            ..options(Mode::Lenient)
-        },
-    )
+    world.look_within(limits)
 }
 
 #[track_caller]
@@ -94,13 +88,7 @@ fn the_limit_of_skills_counts_other_spellings_too() {
         max_skills: 4,
         ..LIMITS
     };
-    let catalog = look(
-        &world.root(),
-        &Options {
-            limits,
-            ..options(Mode::Lenient)
-        },
-    );
+    let catalog = world.look_within(limits);
     limited(&catalog, "max_skills");
     assert_eq!(catalog.entries.len(), 4);
 }
@@ -115,13 +103,7 @@ fn folders_deeper_than_the_limit_are_a_diagnostic() {
             max_depth,
             ..LIMITS
         };
-        let catalog = look(
-            &world.root(),
-            &Options {
-                limits,
-                ..options(Mode::Lenient)
-            },
-        );
+        let catalog = world.look_within(limits);
         assert_eq!(found(&catalog, &world.root()), expected);
         if max_depth == 3 {
             limited(&catalog, "max_depth");
@@ -141,13 +123,7 @@ fn the_limit_of_depth_is_mentioned_once() {
         max_depth: 2,
         ..LIMITS
     };
-    let catalog = look(
-        &world.root(),
-        &Options {
-            limits,
-            ..options(Mode::Lenient)
-        },
-    );
+    let catalog = world.look_within(limits);
     limited(&catalog, "max_depth");
 }
 
@@ -161,13 +137,7 @@ fn a_root_that_takes_too_long_is_a_diagnostic() {
         max_root_time: Duration::ZERO,
         ..LIMITS
     };
-    let catalog = look(
-        &world.root(),
-        &Options {
-            limits,
-            ..options(Mode::Lenient)
-        },
-    );
+    let catalog = world.look_within(limits);
     limited(&catalog, "max_root_seconds");
 }
 

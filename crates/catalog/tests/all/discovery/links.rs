@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use metier_catalog::{Limits, Options, Root, discover};
+use metier_catalog::{Limits, Root, discover};
 use metier_model::{Mode, Severity, Source};
 
 use crate::{LIMITS, World, codes, ends_within, found, look, only, options};
@@ -168,13 +168,7 @@ fn limits_hold_for_what_is_linked_too() {
         max_skills: 6,
         ..LIMITS
     };
-    let catalog = look(
-        &world.root(),
-        &Options {
-            limits,
-            ..options(Mode::Lenient)
-        },
-    );
+    let catalog = world.look_within(limits);
     assert_eq!(catalog.entries.len(), 6);
     assert!(codes(&catalog.diagnostics).contains(&"limit-reached"));
 }
