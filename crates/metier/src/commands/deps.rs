@@ -57,7 +57,9 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     let command = chosen.command().unwrap_or_default();
     if !args.yes && !agreed(&command, session.output.is_json())? {
         return Err(
-            Failure::unmet("not-agreed", format!("`{command}` was not run")).skill(&args.name),
+            Failure::unmet("not-agreed", format!("`{command}` was not run"))
+                .skill(&args.name)
+                .hint(format!("run it yourself: {command}")),
         );
     }
     // The command is ours, not the skill's: its words were checked one by one when the manifest was read.
@@ -82,7 +84,12 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         })?;
     if !status.success() {
         return Err(
-            Failure::unmet("installer", format!("`{command}` failed: {status}")).skill(&args.name),
+            Failure::unmet("installer", format!("`{command}` failed: {status}"))
+                .skill(&args.name)
+                .hint(format!(
+                    "its own words are above; the other ways are in: metier deps {}",
+                    shell_word(&args.name)
+                )),
         );
     }
     let inventory = session.inventory()?;

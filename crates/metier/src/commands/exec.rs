@@ -108,7 +108,11 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
                 "exec",
                 format!("`{script}` of skill `{name}`: {}", ended.exit),
             )
-            .skill(name.as_ref()));
+            .skill(name.as_ref())
+            .hint(format!(
+                "metier log {} shows how it ended; skills.limits.shell_exec_timeout is how long it may take",
+                shell_word(&name)
+            )));
         }
     }
     Ok(ExitCode::from(
@@ -155,11 +159,18 @@ pub(super) fn failed(skill: &str, error: Failed) -> Failure {
                     "metier permissions {word} --approve {}",
                     shell_word(needed)
                 )),
-                None => failure,
+                None => failure.hint(match refusal.code {
+                    "prefix" => "metier config skills.security.allowed_command_prefixes".into(),
+                    "rate-limit" => "metier config shows skills.limits.max_…_per_turn".into(),
+                    _ => format!("metier log {word} shows what was refused"),
+                }),
             }
         }
         error @ Failed::Changed => {
-            Failure::unmet("changed", format!("skill `{skill}`: {error}")).skill(skill)
+            let failure = Failure::unmet("changed", format!("skill `{skill}`: {error}"));
+            failure.skill(skill).hint(format!(
+                "metier permissions {word} shows what it asks for now"
+            ))
         }
         Failed::World(error) => {
             let failure =

@@ -142,7 +142,10 @@ fn stopped(entry: &Entry, error: ActivationError) -> Failure {
                 "metier show {word} --no-exec leaves its commands as they are written"
             ))
         }
-        error @ ActivationError::Shell(_) => unmet("shell", format!("skill `{name}`: {error}")),
+        error @ ActivationError::Shell(_) => unmet("shell", format!("skill `{name}`: {error}"))
+            .hint(format!(
+                "metier show {word} --no-exec leaves its commands as they are written"
+            )),
         ActivationError::Command { ref stderr, .. } => {
             let failure = unmet("command-failed", format!("skill `{name}`: {error}"));
             let lines = stderr.lines().take(5).map(str::to_owned);
