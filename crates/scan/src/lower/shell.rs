@@ -52,6 +52,8 @@ const LINE: usize = 1 << 10;
 /// The parser needs the square of a pipeline's length, too; so many pipes are fine in a whole text, a
 /// tenth of them in a paragraph.
 const PIPES: usize = 4_000;
+/// So many are fine beside a mistake; with more, a text must be without one.
+const FEW_PIPES: usize = 12;
 /// A text has so many steps of the parser, and one more for so many bytes; scripts need one for 25.
 const STEPS: usize = 2_000;
 const BYTES_A_STEP: usize = 10;
@@ -151,25 +153,20 @@ fn lowered(
     left: &Patience,
     program: &mut Program,
 ) -> bool {
-    let bytes = text.as_bytes();
-    let pipe = |at: &usize| bytes.get(at + 1) != Some(&b'|') && (*at == 0 || bytes[at - 1] != b'|');
-    if memchr::memchr_iter(b'|', bytes)
-        .filter(pipe)
-        .nth(pipes)
-        .is_some()
-    {
+    let count = lone_pipes(text.as_bytes()).count();
+    if count > pipes {
         return false;
     }
     let wary = text.len() > LARGE;
-    if text.len() > WHOLE {
+    if text.len() > WHOLE || (count > FEW_PIPES && !whole_without_pipes(text, wary, left)) {
         return false;
     }
-    let Some(tree) = parse(text, wary, left) else {
+    let Some(tree) = parse(&plain(text), wary, left) else {
         return false;
     };
     if tree.root_node().has_error()
         && let Some(better) = repair::mend(text, &tree)
-        && let Some(tree) = parse(&better, wary, left)
+        && let Some(tree) = parse(&plain(&better), wary, left)
     {
         walk(&better, &tree, base, level, left, program);
     } else {
@@ -213,11 +210,7 @@ fn walk(
 /// The tree, or nothing if the parser did far more work than the text's length explains. No clock: the work is counted
 /// in chunks read and in the parser's own steps, so that the answer is the same everywhere.
 /// Scripts need up to 3 reads a chunk.
-fn parse(text: &str, wary: bool, left: &Patience) -> Option<Tree> {
-    let mut bytes = plain(text);
-    if let Some(byte) = open_backtick(text).and_then(|at| bytes.get_mut(at)) {
-        *byte = b' ';
-    }
+fn parse(bytes: &[u8], wary: bool, left: &Patience) -> Option<Tree> {
     let chunks = 500 + bytes.len() / CHUNK * 16;
     let steps = (500 + bytes.len() / (2 * BYTES_A_STEP)).min(left.steps.get());
     if steps == 0 || left.mistakes.get() == 0 {
@@ -252,33 +245,45 @@ fn parse(text: &str, wary: bool, left: &Patience) -> Option<Tree> {
         .as_ref()
         .is_none_or(|tree| tree.root_node().has_error())
     {
-        let length = text.len().min(LARGE);
+        let length = bytes.len().min(LARGE);
         let spent = MISTAKE + length * length;
         left.mistakes.set(left.mistakes.get().saturating_sub(spent));
     }
     tree.filter(|_| read.get() <= chunks)
 }
 
-/// A backtick that nothing closes. Behind one, thirty pipes in four hundred bytes keep the parser busy for a second and six
-/// hundred for ever, inside of a single one of its steps; a shell runs nothing of it either.
-fn open_backtick(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let (mut at, mut open) = (0, None);
-    while let Some(found) = memchr::memchr3(b'`', b'\'', b'\\', &bytes[at..]) {
-        at += found;
-        match bytes[at] {
-            b'`' if open.is_some() => open = None,
-            b'`' => open = Some(at),
-            b'\\' => at += 1,
-            // Within double quotes an apostrophe is one, and nothing else: then there is another somewhere, or none.
-            _ => match memchr::memchr(b'\'', &bytes[at + 1..]) {
-                Some(end) if !bytes[at + 1..at + 1 + end].contains(&b'\n') => at += end + 1,
-                _ => {}
-            },
-        }
-        at = (at + 1).min(bytes.len());
+/// Whether a text with many pipes has no mistake in it, as far as a text without them shows: `&&` stands where each was. A mistake
+/// among thirty pipes (a backtick that nothing closes, a substitution that ends with one) takes the parser a second, among
+/// sixty it takes for ever, inside of a single one of its steps, where nothing stops it; `&&` never does.
+fn whole_without_pipes(text: &str, wary: bool, left: &Patience) -> bool {
+    let bytes = plain(text);
+    let mut other = Vec::with_capacity(bytes.len() + bytes.len() / 8);
+    let mut from = 0;
+    for at in lone_pipes(&bytes) {
+        other.extend_from_slice(&bytes[from..at]);
+        from = at + 1 + usize::from(bytes.get(at + 1) == Some(&b'&'));
+        other.extend_from_slice(if ends_pattern(&bytes[from..]) {
+            b"_"
+        } else {
+            b"&&"
+        });
     }
-    open
+    other.extend_from_slice(&bytes[from..]);
+    parse(&other, wary, left).is_some_and(|tree| !tree.root_node().has_error())
+}
+
+/// Whether `b) …` follows, as in `case x in a | b) …`: no pipe, but the other of two patterns.
+fn ends_pattern(after: &[u8]) -> bool {
+    let word = after.trim_ascii_start();
+    word.iter()
+        .position(|byte| b" \t\n;&|()`<>".contains(byte))
+        .is_some_and(|end| end > 0 && word[end] == b')')
+}
+
+/// Where a `|` stands that is no half of `||`.
+fn lone_pipes(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    memchr::memchr_iter(b'|', bytes)
+        .filter(|&at| bytes.get(at + 1) != Some(&b'|') && (at == 0 || bytes[at - 1] != b'|'))
 }
 
 /// The text as the parser gets it. The grammar's scanner looks characters up in tables of the C library that end at 255, and reads
