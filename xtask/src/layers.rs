@@ -16,6 +16,7 @@ use crate::{Findings, Result, workspace};
 const LAYERS: &[(&str, u8)] = &[
     ("metier-sdk", 0),
     ("metier-model", 1),
+    ("metier-starlark", 1),
     ("metier-config", 2),
     ("metier-scan", 2),
     ("metier-policy", 3),

@@ -6,6 +6,7 @@
 //! [`child`] starts programs behind it and stays with them until nothing of them is left. What a
 //! skill may do is decided elsewhere, and comes in as a [`sandbox::Profile`].
 
+pub mod backend;
 pub mod child;
 pub mod net;
 pub mod sandbox;

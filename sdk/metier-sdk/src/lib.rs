@@ -1,11 +1,15 @@
 //! # metier-sdk — words that cross the fence to skill authors
 //!
-//! **Problem.** A skill author and the host must mean the same thing by "this skill may read files".
-//! **Goals.** One spelling for each permission; nothing else that a host would have to guess.
-//! **In → out.** `"shell:exec"` → [`Permission::ShellExec`] → `"shell:exec"`.
-//! **Invariants.** no I/O · the set is closed: an unknown word is an error, never "all".
+//! **Problem.** A skill author and the host must mean the same thing by "this skill may read files", and by every line that
+//! they exchange.
+//! **Goals.** One spelling for each permission and each phase; one type for each message of the wire protocol.
+//! **In → out.** `"shell:exec"` → [`Permission::ShellExec`] → `"shell:exec"`; a line of JSON → a message of [`wire`].
+//! **Invariants.** no I/O · the sets are closed: an unknown word is an error, never "all".
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod permission;
+mod phase;
+pub mod wire;
 
 pub use permission::{Permission, UnknownPermission};
+pub use phase::{HookPhase, UnknownPhase};

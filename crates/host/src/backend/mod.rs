@@ -1,0 +1,115 @@
+//! Backends: how the code of a skill runs.
+//!
+//! Whatever it is written in, code that runs is a [`Session`]: it has said what it contributes, it answers calls, and while it
+//! works it may ask its [`Host`]. The messages are those of [`metier_sdk::wire`], whether they cross a pipe or not.
+
+use std::time::Duration;
+
+use metier_sdk::wire::{Contributions, HostRequest, RpcError};
+use serde_json::Value;
+
+/// Who answers what a skill asks while it works. Decides, acts, writes down; a refusal is an error of the wire.
+pub trait Host {
+    /// Answers one request.
+    ///
+    /// # Errors
+    /// When it is not permitted, or did not work.
+    fn ask(&self, request: HostRequest) -> Result<Value, RpcError>;
+}
+
+/// The code of one activated skill, ready to be called. Dropping it ends it, and all that it started.
+pub trait Session {
+    /// What it said that it contributes.
+    fn contributions(&self) -> &Contributions;
+
+    /// Calls one of [`metier_sdk::wire::method`], and answers its questions until it answers.
+    ///
+    /// # Errors
+    /// When it takes too long, breaks the protocol, ends, or answers with an error. What is wrong with it then is its
+    /// own affair: the next call finds it in order, or is told when that may be.
+    fn call(
+        &mut self,
+        method: &str,
+        params: Value,
+        host: &dyn Host,
+        timeout: Duration,
+    ) -> Result<Value, SessionError>;
+
+    /// What happened to it since this was asked last: starts, crashes, its own words.
+    fn events(&mut self) -> Vec<Event>;
+
+    /// Lets it come to an end in order; after that time it is made to.
+    fn close(self: Box<Self>, host: &dyn Host, grace: Duration) -> Vec<Event>;
+}
+
+/// Why a call has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// It answered with an error.
+    #[error("{0}")]
+    Answered(RpcError),
+    /// It did not answer in time, and was ended.
+    #[error("took longer than {} and was ended", humantime::format_duration(*.0))]
+    TimedOut(Duration),
+    /// It ended while it was expected to answer.
+    #[error("{how}")]
+    Ended {
+        /// How it ended.
+        how: String,
+        /// The last of what it wrote to its standard error.
+        stderr: String,
+    },
+    /// It said something that is no part of the protocol, and was ended.
+    #[error("broke the protocol: {0}")]
+    Protocol(String),
+    /// It crashed too often, and is left alone for a while.
+    #[error("crashed {crashes} times in a row; it is tried again in {}", humantime::format_duration(*.wait))]
+    GaveUp {
+        /// How often.
+        crashes: u32,
+        /// How long until it is tried again.
+        wait: Duration,
+    },
+    /// It did not start at all.
+    #[error(transparent)]
+    NotStarted(#[from] crate::world::WorldError),
+}
+
+/// Something that happened to a session, for the records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// It was started.
+    Started {
+        /// How long that took, in milliseconds.
+        ms: u64,
+        /// What it is confined by.
+        confinement: &'static str,
+    },
+    /// It ended without being asked to.
+    Crashed {
+        /// How.
+        how: String,
+        /// The last of what it wrote to its standard error.
+        stderr: String,
+    },
+    /// It was started again, after this pause.
+    Restarted {
+        /// Which attempt in a row.
+        attempt: u32,
+        /// How long was waited before.
+        waited: Duration,
+    },
+    /// It crashed too often, and is left alone for this long.
+    GaveUp {
+        /// How often.
+        crashes: u32,
+        /// For how long.
+        wait: Duration,
+    },
+    /// A line that it wrote to its standard error, or with `host/log`.
+    Said(String),
+    /// More lines than are kept.
+    SaidMore(u64),
+    /// It ended in order.
+    Ended,
+}
