@@ -96,7 +96,7 @@ fn activation(folder: &Path) -> Outcome {
     };
     let time = median(2000, || {
         let held = entry.place.snapshot(room)?;
-        let loaded = Loaded::new(entry, &held, 1 << 20)?;
+        let loaded = Loaded::new(entry, held, 1 << 20)?;
         let rendered = render::render(
             &loaded,
             &loaded.pieces(),

@@ -13,7 +13,7 @@ use metier_store::Receipt;
 
 use crate::{
     desk::Refused,
-    premises::Premises,
+    premises::{Premises, Stopped},
     render::{self, Arguments, Here, Loaded, Nobody, RenderError, Rendered, Runner},
     worker::{Failed, Worker},
 };
@@ -105,18 +105,17 @@ pub fn activate(
     if let Some(other) = shell.filter(|shell| !["sh", "bash"].contains(shell)) {
         return Err(ActivationError::Shell(other.to_owned()));
     }
-    premises.with_worker(skill, Purpose::Render(&commands), |worker| {
-        let hands = Hands {
-            worker,
-            on_error: premises.config.security.on_command_error,
-            ran: RefCell::default(),
-        };
-        let rendered = render::render(skill, &pieces, arguments, here, &hands)?;
-        Ok(Activation {
-            rendered,
-            commands: hands.ran.into_inner(),
-            receipts: worker.receipts(),
-        })
+    let worker = premises.worker(skill, Purpose::Render(&commands))?;
+    let hands = Hands {
+        worker: &worker,
+        on_error: premises.config.security.on_command_error,
+        ran: RefCell::default(),
+    };
+    let rendered = render::render(skill, &pieces, arguments, here, &hands)?;
+    Ok(Activation {
+        rendered,
+        commands: hands.ran.into_inner(),
+        receipts: worker.receipts(),
     })
 }
 
@@ -132,6 +131,15 @@ struct Hands<'a> {
     worker: &'a Worker<'a>,
     on_error: OnCommandError,
     ran: RefCell<Vec<Ran>>,
+}
+
+impl From<Stopped> for ActivationError {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Refused(refused) => Self::Refused(refused),
+            Stopped::Failed(failed) => Self::Failed(failed),
+        }
+    }
 }
 
 impl Runner for Hands<'_> {

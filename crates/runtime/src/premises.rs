@@ -4,9 +4,10 @@ use std::{
     ffi::{OsStr, OsString},
     fs, io,
     path::{Path, PathBuf},
+    rc::Rc,
 };
 
-use metier_catalog::{Content, Place};
+use metier_catalog::{Content, Entry, Place, Snapshot};
 use metier_config::Config;
 use metier_host::world::Surroundings;
 use metier_model::{Card, Permission, Scope};
@@ -46,56 +47,68 @@ pub struct Premises<'a> {
 }
 
 impl Premises<'_> {
-    /// Asks what a skill may do for this purpose, and lets it work.
+    /// Asks what a skill may do for this purpose, and whoever may do it.
     ///
     /// # Errors
-    /// When it may not, and whatever its work comes to.
-    pub fn with_worker<T, E>(
-        &self,
-        skill: &Loaded<'_>,
+    /// When it may not, or when there is no room for its work.
+    pub fn worker<'w>(
+        &'w self,
+        skill: &Loaded<'w>,
         purpose: Purpose<'_>,
-        work: impl FnOnce(&Worker<'_>) -> Result<T, E>,
-    ) -> Result<T, E>
-    where
-        E: From<Refused> + From<Failed>,
-    {
+    ) -> Result<Worker<'w>, Stopped> {
         let identity = identity(skill);
         let place = skill.entry.place.path();
         let subject = Subject {
             identity: &identity,
             place: &place.to_string_lossy(),
-            held: skill.held,
+            held: &skill.held,
         };
         let grant = self.desk.grant(&subject, &self.request(skill, purpose))?;
+        Ok(self.worker_with(skill, Rc::from(grant))?)
+    }
+
+    /// Whoever may do what was granted.
+    ///
+    /// # Errors
+    /// When there is no room for its work.
+    pub fn worker_with<'w>(
+        &'w self,
+        skill: &Loaded<'w>,
+        grant: Rc<Grant>,
+    ) -> Result<Worker<'w>, Failed> {
         let named = self.named(&skill.manifest.card, &grant);
-        let write_files = |folder: &Path| write(skill, folder);
+        let redactor = self.redactor(&skill.manifest.card, &named);
+        let (entry, held) = (skill.entry, Rc::clone(&skill.held));
         let around = Surroundings {
             shim: self.shim,
             skill: match &skill.entry.place {
                 Place::Folder(path) => Some(path),
                 Place::Builtin(_) => None,
             },
-            write_files: &write_files,
+            write_files: Rc::new({
+                let held = Rc::clone(&held);
+                move |folder| write(entry, &held, folder)
+            }),
             work: self.work,
             home: self.home,
             path: self.path,
             common: self.common,
-            named: &named,
+            named,
             own: self.own,
             temporary: self.temporary,
             unsandboxed: self.unsandboxed,
         };
-        let unchanged = || {
-            skill
-                .entry
-                .place
-                .digest()
-                .is_ok_and(|digest| digest == skill.held.digest)
+        let unchanged = move || {
+            let digest = entry.place.digest();
+            digest.is_ok_and(|digest| digest == held.digest)
         };
-        let redactor = self.redactor(&skill.manifest.card, &named);
-        let worker =
-            Worker::new(&self.desk, &grant, around, redactor, &unchanged).map_err(Failed::World)?;
-        work(&worker)
+        Ok(Worker::new(
+            &self.desk,
+            grant,
+            around,
+            redactor,
+            Box::new(unchanged),
+        )?)
     }
 
     /// What a skill asks for.
@@ -140,6 +153,17 @@ impl Premises<'_> {
     }
 }
 
+/// Why a skill does not get to work.
+#[derive(Debug, thiserror::Error)]
+pub enum Stopped {
+    /// It may not.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// What it would do was not done.
+    #[error(transparent)]
+    Failed(#[from] Failed),
+}
+
 /// Which skill this is, in which bytes.
 #[must_use]
 pub fn identity(skill: &Loaded<'_>) -> Identity {
@@ -166,11 +190,11 @@ pub fn configured(config: &Config, card: &Card) -> Vec<(String, String)> {
 
 /// Writes the files of a skill, as they were judged, into an empty folder. Whether a file can be run is not part of a
 /// snapshot, and is taken from the file itself.
-fn write(skill: &Loaded<'_>, folder: &Path) -> io::Result<()> {
-    let Place::Folder(real) = &skill.entry.place else {
+fn write(entry: &Entry, held: &Snapshot, folder: &Path) -> io::Result<()> {
+    let Place::Folder(real) = &entry.place else {
         return Err(io::Error::other("a built-in skill has no folder"));
     };
-    for file in &skill.held.files {
+    for file in &held.files {
         let to = folder.join(&file.path);
         if let Some(parent) = to.parent() {
             fs::create_dir_all(parent)?;

@@ -1,6 +1,8 @@
 //! The body of a skill with values in their places. Commands are run by whoever may run them, piece by piece and in order;
 //! without anybody they stay as they are written.
 
+use std::rc::Rc;
+
 use crate::prompt;
 use metier_catalog::{Entry, FileEntry, ReadError, Resource, Snapshot};
 use metier_model::{
@@ -52,7 +54,7 @@ pub struct Loaded<'a> {
     /// Where it was found.
     pub entry: &'a Entry,
     /// Its files, as they were when it was judged.
-    pub held: &'a Snapshot,
+    pub held: Rc<Snapshot>,
     /// What it says of itself.
     pub manifest: Manifest,
     /// What a model is told.
@@ -66,13 +68,18 @@ impl<'a> Loaded<'a> {
     ///
     /// # Errors
     /// When its files can't be read, or changed so that it is not valid any more.
-    pub fn new(entry: &'a Entry, held: &'a Snapshot, max_bytes: u64) -> Result<Self, RenderError> {
+    pub fn new(
+        entry: &'a Entry,
+        held: impl Into<Rc<Snapshot>>,
+        max_bytes: u64,
+    ) -> Result<Self, RenderError> {
+        let held = held.into();
         let mut close = entry.clone();
         close.examine(Mode::Lenient, max_bytes);
         if close.card.is_none() {
             return Err(RenderError::Invalid(close.diagnostics));
         }
-        let (parsed, body) = entry.load_held(held, Mode::Lenient, max_bytes)?;
+        let (parsed, body) = entry.load_held(&held, Mode::Lenient, max_bytes)?;
         let Parsed {
             manifest,
             diagnostics,

@@ -1,6 +1,6 @@
 //! One activation at work: every act is permitted, done and written down, in this order and nowhere else.
 
-use std::time::Instant;
+use std::{rc::Rc, time::Instant};
 
 use metier_host::{
     child::{Exit, Outcome as Ended},
@@ -19,11 +19,11 @@ use crate::{
 /// A skill with a grant, and the world that it may change.
 pub struct Worker<'a> {
     desk: &'a Desk<'a>,
-    grant: &'a Grant,
+    grant: Rc<Grant>,
     world: World<'a>,
     redactor: Redactor,
     /// Whether the skill still has the bytes that were approved.
-    unchanged: &'a dyn Fn() -> bool,
+    unchanged: Box<dyn Fn() -> bool + 'a>,
     receipts: std::cell::RefCell<Vec<Receipt>>,
 }
 
@@ -51,15 +51,15 @@ impl<'a> Worker<'a> {
     /// When there is no room for temporary files.
     pub fn new(
         desk: &'a Desk<'a>,
-        grant: &'a Grant,
+        grant: Rc<Grant>,
         around: Surroundings<'a>,
         redactor: Redactor,
-        unchanged: &'a dyn Fn() -> bool,
+        unchanged: Box<dyn Fn() -> bool + 'a>,
     ) -> Result<Self, WorldError> {
         Ok(Self {
             desk,
+            world: World::new(Rc::clone(&grant), around)?,
             grant,
-            world: World::new(grant, around)?,
             redactor,
             unchanged,
             receipts: std::cell::RefCell::default(),

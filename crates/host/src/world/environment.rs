@@ -79,7 +79,7 @@ impl World<'_> {
             "METIER_PROJECT_DIR",
             self.grant.terms().project.clone().into(),
         );
-        for (name, value) in self.around.named {
+        for (name, value) in &self.around.named {
             if self.may_see(name) {
                 env.push((name.into(), value.clone()));
             }

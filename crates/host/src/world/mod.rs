@@ -16,6 +16,7 @@ use std::{
     fs::File,
     os::fd::AsFd,
     path::{Path, PathBuf},
+    rc::Rc,
     time::Duration,
 };
 
@@ -30,6 +31,9 @@ use crate::{
 
 pub use room::Scratch;
 
+/// Writes files into an empty folder.
+pub type WriteFiles<'a> = Rc<dyn Fn(&Path) -> std::io::Result<()> + 'a>;
+
 /// What surrounds a skill on this machine. Values come in; the world looks nothing up by itself.
 #[derive(Clone)]
 pub struct Surroundings<'a> {
@@ -38,7 +42,7 @@ pub struct Surroundings<'a> {
     /// The skill's folder; a built-in skill has none.
     pub skill: Option<&'a Path>,
     /// Writes the skill's files, as they were judged, into an empty folder.
-    pub write_files: &'a dyn Fn(&Path) -> std::io::Result<()>,
+    pub write_files: WriteFiles<'a>,
     /// Where scripts start.
     pub work: &'a Path,
     /// The user's home.
@@ -48,7 +52,7 @@ pub struct Surroundings<'a> {
     /// Variables of this process that any child may see, such as `LANG`.
     pub common: &'a [(OsString, OsString)],
     /// Variables that a child sees if `env:read` names them: those of this process, and the user's secrets for the skill.
-    pub named: &'a [(String, OsString)],
+    pub named: Vec<(String, OsString)>,
     /// Our own state and configuration: no skill reads or writes it.
     pub own: &'a [PathBuf],
     /// Where folders for temporary files are made.
@@ -136,7 +140,7 @@ const MAX_FILE: u64 = 10 << 20;
 
 /// The world of one activation.
 pub struct World<'a> {
-    grant: &'a Grant,
+    grant: Rc<Grant>,
     around: Surroundings<'a>,
     scratch: Scratch,
     /// The skill's files as they were judged; `None` if they can't be written down.
@@ -148,7 +152,7 @@ impl<'a> World<'a> {
     ///
     /// # Errors
     /// When there is no room for temporary files.
-    pub fn new(grant: &'a Grant, around: Surroundings<'a>) -> Result<Self, WorldError> {
+    pub fn new(grant: Rc<Grant>, around: Surroundings<'a>) -> Result<Self, WorldError> {
         let scratch = Scratch::new(around.temporary)?;
         Ok(Self {
             grant,

@@ -3,12 +3,12 @@
 use std::process::ExitCode;
 
 use metier_host::{
-    child::{ChildError, Exit, Outcome},
+    child::{ChildError, Exit},
     world::{Done, WorldError},
 };
 use metier_model::text::shell_word;
 use metier_policy::{Act, Purpose};
-use metier_runtime::{desk::Refused, render::Loaded, worker::Failed};
+use metier_runtime::{premises::Stopped, render::Loaded, worker::Failed};
 use metier_wire::{ExecDocument, ReceiptRow};
 
 use crate::{
@@ -50,33 +50,27 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         .map_err(|error| super::read::failure(&args.name, &error))?;
     let limit = session.config.limits.max_skill_bytes;
     let loaded =
-        Loaded::new(entry, &held, limit).map_err(|error| super::show::failure(entry, &error))?;
+        Loaded::new(entry, held, limit).map_err(|error| super::show::failure(entry, &error))?;
     let office = Office::open(session)?;
     let premises = office.premises();
     let act = Act::Script {
         path: script.into(),
         arguments: args.arguments.clone(),
     };
-    let ran = premises.with_worker(&loaded, Purpose::Script(script), |worker| {
-        let Done::Child(ended, _) = worker.act(&act)? else {
-            return Err(Stopped::Failed(WorldError::Elsewhere("a script").into()));
-        };
-        Ok(Ran {
-            stdout: worker.clean(&ended.stdout),
-            stderr: worker.clean(&ended.stderr),
-            receipts: worker.receipts().iter().map(ReceiptRow::from).collect(),
-            ended,
-        })
-    });
-    let Ran {
-        ended,
-        stdout,
-        stderr,
-        receipts,
-    } = ran.map_err(|error| match error {
-        Stopped::Refused(error) => office::refused(entry, error),
-        Stopped::Failed(error) => failed(&name, error),
-    })?;
+    let worker =
+        premises
+            .worker(&loaded, Purpose::Script(script))
+            .map_err(|stopped| match stopped {
+                Stopped::Refused(error) => office::refused(entry, error),
+                Stopped::Failed(error) => failed(&name, error),
+            })?;
+    let ended = match worker.act(&act) {
+        Ok(Done::Child(ended, _)) => ended,
+        Ok(_) => return Err(failed(&name, WorldError::Elsewhere("a script").into())),
+        Err(error) => return Err(failed(&name, error)),
+    };
+    let (stdout, stderr) = (worker.clean(&ended.stdout), worker.clean(&ended.stderr));
+    let receipts = worker.receipts().iter().map(ReceiptRow::from).collect();
     let code = match ended.exit {
         Exit::Code(code) => Some(code),
         _ => None,
@@ -118,32 +112,6 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     Ok(ExitCode::from(
         code.map_or(1, |code| u8::try_from(code).unwrap_or(1)),
     ))
-}
-
-/// A script that ran.
-struct Ran {
-    ended: Outcome,
-    stdout: String,
-    stderr: String,
-    receipts: Vec<ReceiptRow>,
-}
-
-/// Why it did not.
-enum Stopped {
-    Refused(Refused),
-    Failed(Failed),
-}
-
-impl From<Refused> for Stopped {
-    fn from(error: Refused) -> Self {
-        Self::Refused(error)
-    }
-}
-
-impl From<Failed> for Stopped {
-    fn from(error: Failed) -> Self {
-        Self::Failed(error)
-    }
 }
 
 /// What to say when an act was not done.

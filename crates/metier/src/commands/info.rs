@@ -1,6 +1,6 @@
 //! `metier info`
 
-use std::process::ExitCode;
+use std::{process::ExitCode, rc::Rc};
 
 use metier_catalog::FileEntry;
 use metier_model::{Manifest, Need, Severity};
@@ -42,8 +42,9 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     let mut permissions = Vec::new();
     let (report, digest) = match screening.snapshot(entry) {
         Ok(held) => {
+            let held = Rc::new(held);
             let limit = session.config.limits.max_skill_bytes;
-            if let Ok(loaded) = Loaded::new(entry, &held, limit) {
+            if let Ok(loaded) = Loaded::new(entry, Rc::clone(&held), limit) {
                 let request = asked::everything(&loaded, &session.config);
                 permissions =
                     super::permissions::rows(session, &premises::identity(&loaded), &request)?;

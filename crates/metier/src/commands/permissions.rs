@@ -56,7 +56,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         .map_err(|refusal| refused(entry, &refusal))?;
     let limit = session.config.limits.max_skill_bytes;
     let loaded =
-        Loaded::new(entry, &held, limit).map_err(|error| super::show::failure(entry, &error))?;
+        Loaded::new(entry, held, limit).map_err(|error| super::show::failure(entry, &error))?;
     let request = asked::everything(&loaded, &session.config);
     let answer = match (&args.approve, &args.deny) {
         (Some(permissions), _) => Some((permissions, Answer::Allowed)),
@@ -70,7 +70,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         let subject = Subject {
             identity: &identity,
             place: &place.to_string_lossy(),
-            held: &held,
+            held: &loaded.held,
         };
         Office::open(session)?
             .desk()

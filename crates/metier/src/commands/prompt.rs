@@ -175,7 +175,7 @@ fn active_bodies(session: &Session<'_>, inventory: &Inventory) -> Result<Vec<Str
             let held = screening
                 .admit(&inventory.catalog, entry)
                 .map_err(|refusal| refused(entry, &refusal))?;
-            let shown = show::activate(session, entry, &held, &Arguments::default(), false)?;
+            let shown = show::activate(session, entry, held, &Arguments::default(), false)?;
             let directory = entry.place.path().to_string_lossy().into_owned();
             Ok(render::wrap(&entry.name(), &directory, &shown.rendered))
         })

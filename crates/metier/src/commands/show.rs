@@ -76,7 +76,8 @@ pub(super) fn document(
     let held = screening
         .admit(&inventory.catalog, entry)
         .map_err(|refusal| refused(entry, &refusal))?;
-    let shown = activate(session, entry, &held, arguments, how.no_exec)?;
+    let digest = held.digest.to_string();
+    let shown = activate(session, entry, held, arguments, how.no_exec)?;
     let directory = entry.place.path().to_string_lossy().into_owned();
     let content = if how.raw {
         shown.rendered.body
@@ -85,7 +86,7 @@ pub(super) fn document(
     };
     Ok(ShowDocument {
         name: entry.name().into_owned(),
-        digest: held.digest.to_string(),
+        digest,
         content,
         directory,
         resources: shown.rendered.resources,
@@ -97,7 +98,7 @@ pub(super) fn document(
 pub(super) fn activate(
     session: &Session<'_>,
     entry: &Entry,
-    held: &Snapshot,
+    held: Snapshot,
     arguments: &Arguments,
     no_exec: bool,
 ) -> Result<Activation, Failure> {

@@ -65,22 +65,29 @@ fn work_with(context: &Context, wants: &[&str], work: impl FnOnce(&Worker<'_>, &
         why: Why::Declared,
     });
     let grant = desk.grant(&subject, &Request::new(asked)).unwrap();
-    let named = [("COLOR".to_owned(), OsString::from("blue"))];
+    let named = vec![("COLOR".to_owned(), OsString::from("blue"))];
     let own = [project.join("metier.db")];
     let around = Surroundings {
         shim: Path::new(env!("CARGO_BIN_EXE_metier")),
         skill: None,
-        write_files: &|_| Err(std::io::Error::other("there is no skill")),
+        write_files: std::rc::Rc::new(|_| Err(std::io::Error::other("there is no skill"))),
         work: &project,
         home: Some(&home),
         path: Some("/usr/local/bin:/usr/bin:/bin".as_ref()),
         common: &[],
-        named: &named,
+        named,
         own: &own,
         temporary: &home,
         unsandboxed: false,
     };
-    let worker = Worker::new(&desk, &grant, around, Redactor::default(), &|| true).unwrap();
+    let worker = Worker::new(
+        &desk,
+        grant.into(),
+        around,
+        Redactor::default(),
+        Box::new(|| true),
+    )
+    .unwrap();
     work(&worker, &project);
 }
 

@@ -118,19 +118,26 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
     let grant: Box<Grant> = desk.grant(&subject, &Request::new(asked)).unwrap();
     let work = context.work();
     let around = Surroundings {
-        write_files: &|_| Err(std::io::Error::other("nothing is copied here")),
+        write_files: std::rc::Rc::new(|_| Err(std::io::Error::other("nothing is copied here"))),
         shim: Path::new("/nonexistent"),
         skill: None,
         work: &work,
         home: None,
         path: None,
         common: &[],
-        named: &[],
+        named: Vec::new(),
         own: &[],
         temporary: &work,
         unsandboxed: false,
     };
-    let worker = Worker::new(&desk, &grant, around, Redactor::default(), &|| true).unwrap();
+    let worker = Worker::new(
+        &desk,
+        grant.into(),
+        around,
+        Redactor::default(),
+        Box::new(|| true),
+    )
+    .unwrap();
     let mut seen = BTreeSet::new();
     for act in examples() {
         let refused = worker.act(&act);
