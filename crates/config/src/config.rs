@@ -159,6 +159,10 @@ pub struct Limits {
     pub shell_exec_timeout: u64,
     /// Seconds for a network request.
     pub net_fetch_timeout: u64,
+    /// How long a tool or a workflow of a skill may take, in seconds.
+    pub tool_timeout: u64,
+    /// How long a hook may take, in seconds.
+    pub hook_timeout: u64,
 }
 
 /// `agent.*`
@@ -477,6 +481,8 @@ impl View<'_> {
             max_net_fetch_per_turn: limit("max_net_fetch_per_turn"),
             shell_exec_timeout: limit("shell_exec_timeout"),
             net_fetch_timeout: limit("net_fetch_timeout"),
+            tool_timeout: limit("tool_timeout"),
+            hook_timeout: limit("hook_timeout"),
         }
     }
 }

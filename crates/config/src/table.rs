@@ -17,7 +17,6 @@ pub(crate) static WITHOUT_EFFECT: &[&str] = &[
     "skills.load.watch",
     "skills.load.watch_debounce_ms",
     "skills.registry_url",
-    "skills.limits.max_llm_calls_per_turn",
     "agent.model",
 ];
 
@@ -319,6 +318,24 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many seconds a network request may take.",
+    },
+    Key {
+        path: "skills.limits.tool_timeout",
+        kind: Kind::Int(1),
+        default: Fallback::Int(60),
+        env: Some("METIER_SKILLS_LIMITS_TOOL_TIMEOUT"),
+        alias: None,
+        project: Project::Tighten(Rule::Lower),
+        doc: "How many seconds a tool or a workflow of a skill may take, with all that it does.",
+    },
+    Key {
+        path: "skills.limits.hook_timeout",
+        kind: Kind::Int(1),
+        default: Fallback::Int(5),
+        env: Some("METIER_SKILLS_LIMITS_HOOK_TIMEOUT"),
+        alias: None,
+        project: Project::Tighten(Rule::Lower),
+        doc: "How many seconds a hook of a skill may take.",
     },
     Key {
         path: "agent.tools",

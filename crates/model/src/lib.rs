@@ -43,7 +43,7 @@ pub use manifest::{
     About, Code as SkillCode, CompatibilityRule, ComposabilityRule, Context, Contract, Invocation,
     Json, Manifest, ToolDefinition, ToolRules, Triggers,
 };
-pub use metier_sdk::Permission;
+pub use metier_sdk::{HookPhase, Permission};
 pub use name::SkillName;
 pub use permission::{Want, WantError};
 pub use read::{FileText, Files, Parsed, STANDARD_FIELDS, parse, parse_card, parse_thoroughly};

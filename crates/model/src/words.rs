@@ -142,6 +142,12 @@ impl Types {
         self.0 |= 1 << kind as u8;
     }
 
+    /// Whether this type is in it.
+    #[must_use]
+    pub const fn contains(self, kind: SkillType) -> bool {
+        self.0 & (1 << kind as u8) != 0
+    }
+
     /// Whether nothing is in it.
     #[must_use]
     pub const fn is_empty(self) -> bool {
@@ -152,7 +158,7 @@ impl Types {
     pub fn iter(self) -> impl Iterator<Item = SkillType> {
         SkillType::ALL
             .into_iter()
-            .filter(move |kind| self.0 & (1 << *kind as u8) != 0)
+            .filter(move |kind| self.contains(*kind))
     }
 
     /// As bits; how the index writes it down.

@@ -29,6 +29,7 @@ mod decision;
 pub mod dependencies;
 mod grant;
 mod meter;
+mod narrow;
 mod plain;
 mod request;
 mod rule;

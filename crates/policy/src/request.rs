@@ -4,7 +4,7 @@
 //! script that is to run asks for itself. A skill that does declare gets what it declared and nothing else. Nothing runs,
 //! nothing is asked.
 
-use metier_model::{Manifest, Permission, Scope, Want, scope::CommandPattern, shell};
+use metier_model::{Backend, Manifest, Permission, Scope, Want, scope::CommandPattern, shell};
 
 /// What somebody is about to do with a skill.
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +61,19 @@ impl Request {
         } else {
             (Why::Declared, manifest.wants.clone())
         };
+        // Whatever it declares besides: its program runs, and that is asked about.
+        let code = (&manifest.card.backend, &manifest.code.entrypoint);
+        let program = match (purpose, code) {
+            (Purpose::Code, (Some(Backend::Process | Backend::Native), Some(path))) => {
+                Some(Asked {
+                    want: exec(CommandPattern::script(
+                        path.strip_prefix("./").unwrap_or(path),
+                    )),
+                    why: Why::Inferred,
+                })
+            }
+            _ => None,
+        };
         let configured = variables.iter().filter_map(|name| {
             let want = format!("{}({name})", Permission::EnvRead).parse().ok()?;
             let why = Why::Configured;
@@ -70,6 +83,7 @@ impl Request {
             wants
                 .into_iter()
                 .map(|want| Asked { want, why })
+                .chain(program)
                 .chain(configured),
         )
     }

@@ -293,12 +293,32 @@ impl Desk<'_> {
         went: &Went,
         redactor: &Redactor,
     ) -> Result<Option<Receipt>, StoreError> {
+        self.record(
+            identity,
+            act.permission().as_str(),
+            &act.detail(),
+            went,
+            redactor,
+        )
+    }
+
+    /// Writes down what is no act of a skill but happened to it: an activation, a call, a hook.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn record(
+        &self,
+        identity: &Identity,
+        act: &str,
+        detail: &str,
+        went: &Went,
+        redactor: &Redactor,
+    ) -> Result<Option<Receipt>, StoreError> {
         let went = Went {
             reason: went.reason.as_deref().map(|reason| redactor.clean(reason)),
             ..went.clone()
         };
-        let detail = redactor.clean(&act.detail());
-        let receipt = self.receipt(identity, act.permission().as_str(), &detail, &went);
+        let receipt = self.receipt(identity, act, &redactor.clean(detail), &went);
         Ok(self.store.append(&[receipt])?.pop())
     }
 

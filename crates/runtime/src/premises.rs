@@ -56,6 +56,14 @@ impl Premises<'_> {
         skill: &Loaded<'w>,
         purpose: Purpose<'_>,
     ) -> Result<Worker<'w>, Stopped> {
+        Ok(self.worker_with(skill, self.grant(skill, purpose)?)?)
+    }
+
+    /// Asks what a skill may do for this purpose.
+    ///
+    /// # Errors
+    /// When it may not.
+    pub fn grant(&self, skill: &Loaded<'_>, purpose: Purpose<'_>) -> Result<Grant, Refused> {
         let identity = identity(skill);
         let place = skill.entry.place.path();
         let subject = Subject {
@@ -64,7 +72,7 @@ impl Premises<'_> {
             held: &skill.held,
         };
         let grant = self.desk.grant(&subject, &self.request(skill, purpose))?;
-        Ok(self.worker_with(skill, Rc::from(grant))?)
+        Ok(*grant)
     }
 
     /// Whoever may do what was granted.
@@ -74,8 +82,9 @@ impl Premises<'_> {
     pub fn worker_with<'w>(
         &'w self,
         skill: &Loaded<'w>,
-        grant: Rc<Grant>,
+        grant: Grant,
     ) -> Result<Worker<'w>, Failed> {
+        let grant = Rc::new(grant);
         let named = self.named(&skill.manifest.card, &grant);
         let redactor = self.redactor(&skill.manifest.card, &named);
         let (entry, held) = (skill.entry, Rc::clone(&skill.held));

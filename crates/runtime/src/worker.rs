@@ -8,7 +8,7 @@ use metier_host::{
     world::{Done, Surroundings, World, WorldError},
 };
 use metier_model::Permission;
-use metier_policy::{Act, Fetch, Grant, Refusal};
+use metier_policy::{Act, Fetch, Grant, Permit, Refusal};
 use metier_store::{Outcome, Receipt, StoreError};
 
 use crate::{
@@ -39,6 +39,9 @@ pub enum Failed {
     /// The world would not.
     #[error(transparent)]
     World(#[from] WorldError),
+    /// A model or another skill would not.
+    #[error("{0}")]
+    Elsewhere(String),
     /// It can't be written down; what can't be written down is not done.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -71,13 +74,7 @@ impl<'a> Worker<'a> {
     /// # Errors
     /// When it may not, when it can't be done, or when it can't be written down.
     pub fn act(&self, act: &Act) -> Result<Done, Failed> {
-        let permit = match self.grant.permit(act.clone(), &self.desk.meter) {
-            Ok(permit) => permit,
-            Err(refusal) => {
-                self.note(act, &refused(refusal.message.clone()))?;
-                return Err(refusal.into());
-            }
-        };
+        let permit = self.permit(act)?;
         // A question may stay open for minutes: what runs must be what was asked about.
         if act.permission() == Permission::ShellExec && !(self.unchanged)() {
             self.note(act, &refused(Failed::Changed.to_string()))?;
@@ -94,9 +91,7 @@ impl<'a> Worker<'a> {
                 ms,
                 sandbox: None,
             },
-            Err(error @ (WorldError::Never { .. } | WorldError::Link(_))) => {
-                refused(error.to_string())
-            }
+            Err(error) if error.is_refusal() => refused(error.to_string()),
             Err(error) => Went {
                 outcome: Some(Outcome::Error),
                 reason: Some(error.to_string()),
@@ -109,6 +104,72 @@ impl<'a> Worker<'a> {
             seen.iter().try_for_each(|seen| self.note_host(seen))?;
         }
         Ok(done?)
+    }
+
+    /// Lets something be done elsewhere (a model asked, another skill invoked), if it may.
+    ///
+    /// # Errors
+    /// When it may not, when it did not work, or when it can't be written down.
+    pub fn elsewhere<T>(
+        &self,
+        act: &Act,
+        deed: impl FnOnce() -> Result<T, String>,
+    ) -> Result<T, Failed> {
+        self.permit(act)?;
+        let start = Instant::now();
+        let done = deed();
+        let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let (outcome, reason) = match &done {
+            Ok(_) => (Outcome::Ok, None),
+            Err(reason) => (Outcome::Error, Some(reason.clone())),
+        };
+        let went = Went {
+            outcome: Some(outcome),
+            reason,
+            ms,
+            sandbox: None,
+        };
+        self.note(act, &went)?;
+        done.map_err(Failed::Elsewhere)
+    }
+
+    /// The permit for an act; without one that is written down.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn permit(&self, act: &Act) -> Result<Permit, Failed> {
+        match self.grant.permit(act.clone(), &self.desk.meter) {
+            Ok(permit) => Ok(permit),
+            Err(refusal) => {
+                self.note(act, &refused(refusal.message.clone()))?;
+                Err(refusal.into())
+            }
+        }
+    }
+
+    /// Writes down something that is no act: a call, a hook, a start.
+    ///
+    /// # Errors
+    /// When it can't be.
+    pub fn record(&self, act: &str, detail: &str, went: &Went) -> Result<(), StoreError> {
+        let identity = self.grant.identity();
+        let receipt = self
+            .desk
+            .record(identity, act, detail, went, &self.redactor)?;
+        self.receipts.borrow_mut().extend(receipt);
+        Ok(())
+    }
+
+    /// What it may do.
+    #[must_use]
+    pub fn grant(&self) -> &Grant {
+        &self.grant
+    }
+
+    /// What was written down since this was asked last.
+    #[must_use]
+    pub fn take_receipts(&self) -> Vec<Receipt> {
+        self.receipts.take()
     }
 
     /// A text without the secrets that the skill was given.

@@ -66,6 +66,28 @@ const RUNS: &[&str] = &[
     "--template",
 ];
 
+/// Whether these arguments only make git look. `branch` and `tag` also make and remove; to look, they are given nothing but
+/// flags that list, and patterns only behind `--list`.
+#[must_use]
+pub fn only_reads(arguments: &[String]) -> bool {
+    let Some((command, rest)) = arguments.split_first() else {
+        return false;
+    };
+    if !READS.contains(&command.as_str()) {
+        return false;
+    }
+    let lists = |word: &String| {
+        word == "--list"
+            || word.starts_with("--format=")
+            || ["-a", "-r", "-v", "-vv", "--show-current"].contains(&word.as_str())
+    };
+    let listing = rest.iter().any(|word| word == "--list");
+    !["branch", "tag"].contains(&command.as_str())
+        || rest
+            .iter()
+            .all(|word| lists(word) || (listing && !word.starts_with('-')))
+}
+
 impl World<'_> {
     pub(super) fn git(
         &self,
@@ -87,18 +109,8 @@ impl World<'_> {
         if !list.contains(&command) {
             return refuse(command);
         }
-        // `branch` and `tag` also make and remove; to look, they are given nothing but flags that list.
-        let lists = |word: &String| {
-            word.starts_with("--list")
-                || word.starts_with("--format")
-                || ["-a", "-r", "-v", "-vv", "--show-current"].contains(&word.as_str())
-        };
-        if !writes && ["branch", "tag"].contains(&command) {
-            let listing = git.arguments.iter().any(|word| word == "--list")
-                || git.arguments[1..].iter().all(lists);
-            if !listing {
-                return refuse(&git.arguments.join(" "));
-            }
+        if !writes && !only_reads(&git.arguments) {
+            return refuse(&git.arguments.join(" "));
         }
         let runs = |word: &&String| {
             let flag = word.split('=').next().unwrap_or_default();

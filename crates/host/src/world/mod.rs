@@ -29,6 +29,7 @@ use crate::{
     world::network::Door,
 };
 
+pub use git::only_reads;
 pub use room::Scratch;
 
 /// Writes files into an empty folder.
@@ -124,6 +125,14 @@ pub enum WorldError {
     /// This part of the world is elsewhere: models and skills belong to the runtime.
     #[error("`{0}` is not done here")]
     Elsewhere(&'static str),
+}
+
+impl WorldError {
+    /// Whether this is a no, and not a failure.
+    #[must_use]
+    pub const fn is_refusal(&self) -> bool {
+        matches!(self, Self::Never { .. } | Self::Link(_) | Self::Git(..))
+    }
 }
 
 /// How much memory, and so on, a child may use up.
