@@ -30,6 +30,7 @@ fn main() {
         ["limit", pid] => linux::limit(pid.parse().unwrap_or(0)),
         ["deep", levels] => linux::deep(levels.parse().unwrap_or(0)),
         ["steal", path] => linux::steal(path),
+        ["speak"] => linux::speak(),
         [name] => linux::call(name),
         _ => println!("what?"),
     }
@@ -53,6 +54,17 @@ mod linux {
             Some(libc::EACCES) => println!("EACCES"),
             Some(libc::ENOSYS) => println!("ENOSYS"),
             other => println!("{other:?} {error}"),
+        }
+    }
+
+    /// Speaks the wire protocol, and answers everything with nothing.
+    pub(super) fn speak() {
+        for line in std::io::stdin().lines().map_while(Result::ok) {
+            let message: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
+            println!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{{}}}}",
+                message["id"]
+            );
         }
     }
 

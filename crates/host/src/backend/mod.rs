@@ -3,10 +3,19 @@
 //! Whatever it is written in, code that runs is a [`Session`]: it has said what it contributes, it answers calls, and while it
 //! works it may ask its [`Host`]. The messages are those of [`metier_sdk::wire`], whether they cross a pipe or not.
 
+mod frame;
+mod line;
+mod log;
+mod process;
+mod worker;
+
 use std::time::Duration;
 
 use metier_sdk::wire::{Contributions, HostRequest, RpcError};
 use serde_json::Value;
+
+pub use process::{Alive, Clock, End, Monotonic, Process, Started, Starter};
+pub use worker::Worker;
 
 /// Who answers what a skill asks while it works. Decides, acts, writes down; a refusal is an error of the wire.
 pub trait Host {

@@ -15,4 +15,5 @@ mod limits;
 mod net;
 mod network;
 mod room;
+mod session;
 mod start;

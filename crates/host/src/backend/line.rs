@@ -1,0 +1,400 @@
+//! The line to a child: JSON-RPC over its pipes, without a thread of its own.
+//!
+//! **Problem.** A child may write without end, read nothing, answer what nobody asked, or never. Whoever calls it waits no
+//! longer than the deadline, with bounded memory, and what the child asks in the meantime belongs to that call.
+//!
+//! **Decision.** One loop over all three pipes, none of which ever blocks. While one side is full, the others go on;
+//! when too many answers wait to be read by the child, no more of its requests are read, and the pipe holds it up. Between
+//! calls nothing is read at all: it waits in the pipes, where the kernel bounds it.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use metier_sdk::wire::{HostRequest, MAX_FRAME, RpcError, code};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::frame::{Got, Incoming, Message, Outgoing, parse, rpc};
+use super::log::Log;
+use super::{Event, Host};
+
+/// How many answers may wait to be read by the child, in bytes, before no more of its requests are read.
+const QUEUE: usize = 2 * MAX_FRAME;
+/// How many messages of a call may be answers that nobody waits for, notifications and nonsense.
+const STRAY: u32 = 1_000;
+/// The longest id of a request that is answered.
+const LONGEST_ID: usize = 256;
+
+/// Why a request has no answer.
+#[derive(Debug)]
+pub(super) enum Failed {
+    /// It was answered with an error.
+    Answered(RpcError),
+    /// It took too long.
+    TimedOut,
+    /// The other end is gone.
+    Closed,
+    /// The other end broke the protocol.
+    Protocol(String),
+}
+
+impl From<io::Error> for Failed {
+    /// Polling and writing fail only when the machine does; the child is as good as gone then.
+    fn from(_: io::Error) -> Self {
+        Self::Closed
+    }
+}
+
+/// A connection over three pipes.
+pub(super) struct Line {
+    /// `None` once nobody reads there.
+    stdin: Option<OwnedFd>,
+    /// `None` once it ended.
+    stdout: Option<OwnedFd>,
+    stderr: Option<OwnedFd>,
+    incoming: Incoming,
+    outgoing: Outgoing,
+    complaints: Vec<u8>,
+    log: Log,
+    /// The id of the next request.
+    next: u64,
+    stray: u32,
+}
+
+#[derive(Serialize)]
+struct Request<'a> {
+    jsonrpc: &'static str,
+    id: u64,
+    method: &'a str,
+    params: &'a Value,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    jsonrpc: &'static str,
+    id: &'a Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a RpcError>,
+}
+
+impl Line {
+    pub(super) fn new(stdin: OwnedFd, stdout: OwnedFd, stderr: OwnedFd) -> io::Result<Self> {
+        for pipe in [&stdin, &stdout, &stderr] {
+            fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?;
+        }
+        Ok(Self {
+            stdin: Some(stdin),
+            stdout: Some(stdout),
+            stderr: Some(stderr),
+            incoming: Incoming::default(),
+            outgoing: Outgoing::default(),
+            complaints: Vec::new(),
+            log: Log::default(),
+            next: 1,
+            stray: 0,
+        })
+    }
+
+    /// Whether the other end is gone, though nobody asked anything of it.
+    pub(super) fn is_cut(&mut self) -> bool {
+        let Some(stdout) = &self.stdout else {
+            return true;
+        };
+        let mut polled = [PollFd::new(stdout, PollFlags::IN)];
+        let ended = match poll(&mut polled, Some(&timespec(Duration::ZERO))) {
+            Ok(_) => polled[0].revents(),
+            Err(_) => return false,
+        };
+        // With something left to read it is not over: that may be the words with which it ended.
+        ended.intersects(PollFlags::HUP | PollFlags::ERR) && !ended.contains(PollFlags::IN)
+    }
+
+    /// Asks, and answers until it is answered.
+    pub(super) fn request(
+        &mut self,
+        method: &str,
+        params: &Value,
+        host: &dyn Host,
+        until: Instant,
+    ) -> Result<Value, Failed> {
+        self.log.begin();
+        self.stray = 0;
+        let id = self.next;
+        self.next += 1;
+        let request = Request {
+            jsonrpc: "2.0",
+            id,
+            method,
+            params,
+        };
+        if let Err(size) = self.outgoing.push(&request) {
+            let text = format!("the request has {size} bytes; a message has at most {MAX_FRAME}");
+            return Err(Failed::Answered(rpc(code::PARAMS, &text)));
+        }
+        loop {
+            if let Some(answer) = self.listen(id, host, until)? {
+                return answer.map_err(Failed::Answered);
+            }
+            self.flush();
+            if Instant::now() >= until {
+                return Err(Failed::TimedOut);
+            }
+            if self.stdout.is_none() && self.outgoing.len() < QUEUE {
+                return Err(Failed::Closed);
+            }
+            self.wait(until)?;
+        }
+    }
+
+    /// The end of the child's input: it will not be asked anything more.
+    pub(super) fn hang_up(&mut self) {
+        self.stdin = None;
+        self.outgoing.clear();
+    }
+
+    /// Reads what it still has to say on standard error, without waiting.
+    pub(super) fn drain(&mut self) {
+        // As much as a pipe holds, and some: whoever still writes is not listened to for ever.
+        for _ in 0..32 {
+            if !self.hear() {
+                return;
+            }
+        }
+    }
+
+    /// The last of what was written to standard error.
+    pub(super) fn tail(&self) -> String {
+        self.log.tail()
+    }
+
+    /// What was said since this was asked last.
+    pub(super) fn said(&mut self) -> Vec<Event> {
+        self.log.take()
+    }
+
+    /// The same at the end.
+    pub(super) fn last_words(&mut self) -> Vec<Event> {
+        self.log.finish()
+    }
+
+    /// Takes whole lines until one is the answer, or there are no more, or the child has to read first.
+    fn listen(
+        &mut self,
+        id: u64,
+        host: &dyn Host,
+        until: Instant,
+    ) -> Result<Option<Result<Value, RpcError>>, Failed> {
+        while self.outgoing.len() < QUEUE {
+            let Some(line) = self.incoming.line().map_err(Failed::Protocol)? else {
+                break;
+            };
+            let line = line.trim_ascii();
+            if line.is_empty() {
+                continue;
+            }
+            match parse(line, id) {
+                Err(garbage) => {
+                    self.reply(&Value::Null, &Err(rpc(garbage.code, &garbage.why)));
+                    if garbage.answers {
+                        let text = format!("answered with no proper JSON: {}", garbage.why);
+                        return Ok(Some(Err(rpc(garbage.code, &text))));
+                    }
+                    let text = format!("on standard output, and no message: {}", garbage.shown);
+                    self.log.say(&text);
+                    self.stray(&garbage.shown)?;
+                }
+                Ok(message) if message.method.is_some() => {
+                    self.serve(message, host)?;
+                    if Instant::now() >= until {
+                        return Err(Failed::TimedOut);
+                    }
+                }
+                Ok(message) if message.id.as_ref().and_then(Value::as_u64) == Some(id) => {
+                    return Ok(Some(message.answer()));
+                }
+                Ok(_) => self.stray("an answer to nothing that was asked")?,
+            }
+        }
+        Ok(None)
+    }
+
+    /// Answers a request of the child, and takes note of what needs no answer.
+    fn serve(&mut self, message: Message, host: &dyn Host) -> Result<(), Failed> {
+        let method = message.method.unwrap_or_default();
+        let id = match message.id {
+            None | Some(Value::Null) => None,
+            Some(id) if is_id(&id) => Some(id),
+            Some(_) => {
+                let error = rpc(code::INVALID, "an id is a number or a short text");
+                self.reply(&Value::Null, &Err(error));
+                return self.stray(&method);
+            }
+        };
+        let request = understand(&method, message.params);
+        let logs = matches!(request, Ok(HostRequest::Log { .. }));
+        if id.is_none() && !logs {
+            return self.stray(&method);
+        }
+        let answer = match request {
+            // Needs no permission, and is kept with all that it says.
+            Ok(HostRequest::Log { level, message }) => {
+                let text =
+                    level.map_or_else(|| message.clone(), |level| format!("{level}: {message}"));
+                self.log.say(&text);
+                Ok(Value::Object(Map::new()))
+            }
+            Ok(request) => host.ask(request),
+            Err(error) => Err(error),
+        };
+        if let Some(id) = id {
+            self.reply(&id, &answer);
+        }
+        Ok(())
+    }
+
+    fn reply(&mut self, id: &Value, answer: &Result<Value, RpcError>) {
+        let frame = Answer {
+            jsonrpc: "2.0",
+            id,
+            result: answer.as_ref().ok(),
+            error: answer.as_ref().err(),
+        };
+        let Err(size) = self.outgoing.push(&frame) else {
+            return;
+        };
+        let text = format!("the answer has {size} bytes; a message has at most {MAX_FRAME}");
+        let error = rpc(code::FAILED, &text);
+        let frame = Answer {
+            jsonrpc: "2.0",
+            id,
+            result: None,
+            error: Some(&error),
+        };
+        let _short_enough = self.outgoing.push(&frame);
+    }
+
+    fn stray(&mut self, what: &str) -> Result<(), Failed> {
+        self.stray += 1;
+        if self.stray <= STRAY {
+            return Ok(());
+        }
+        let what: String = what.chars().take(80).collect();
+        Err(Failed::Protocol(format!(
+            "sent more than {STRAY} messages in one call that nobody waits for, the last: {what}"
+        )))
+    }
+
+    /// Writes what is taken now. A child that reads no more may still have something to say.
+    fn flush(&mut self) {
+        let Some(stdin) = &self.stdin else {
+            self.outgoing.clear();
+            return;
+        };
+        if self.outgoing.len() > 0 && self.outgoing.write(stdin.as_fd()).is_err() {
+            self.hang_up();
+        }
+    }
+
+    /// Waits until something can be read or written, and reads it.
+    fn wait(&mut self, until: Instant) -> io::Result<()> {
+        let stdout = self.stdout.as_ref().filter(|_| self.outgoing.len() < QUEUE);
+        let stdin = self.stdin.as_ref().filter(|_| self.outgoing.len() > 0);
+        // In this order: whoever complains and then answers has both heard at once.
+        let sources = [
+            (stdout, PollFlags::IN),
+            (self.stderr.as_ref(), PollFlags::IN),
+            (stdin, PollFlags::OUT),
+        ];
+        let mut polled = Vec::with_capacity(3);
+        for (source, flags) in sources {
+            polled.extend(source.map(|source| PollFd::new(source, flags)));
+        }
+        let left = timespec(until.saturating_duration_since(Instant::now()));
+        match poll(&mut polled, Some(&left)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut answers = polled.iter().map(|source| !source.revents().is_empty());
+        let mut ready = |there: bool| there && answers.next().unwrap_or(false);
+        let (to_read, to_hear) = (ready(stdout.is_some()), ready(self.stderr.is_some()));
+        drop(polled);
+        if to_hear {
+            self.hear();
+        }
+        if to_read {
+            self.read();
+        }
+        Ok(())
+    }
+
+    fn read(&mut self) {
+        let Some(stdout) = &self.stdout else { return };
+        if self.incoming.read(stdout.as_fd()) == Got::End {
+            self.incoming.finish();
+            self.stdout = None;
+        }
+    }
+
+    /// Reads once from standard error; whether there was something.
+    fn hear(&mut self) -> bool {
+        let Some(stderr) = &self.stderr else {
+            return false;
+        };
+        self.complaints.resize(16 * 1024, 0);
+        match rustix::io::read(stderr, &mut self.complaints) {
+            Ok(0) => self.stderr = None,
+            Ok(length) => {
+                self.log
+                    .hear(self.complaints.get(..length).unwrap_or_default());
+                return true;
+            }
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
+            Err(_) => self.stderr = None,
+        }
+        false
+    }
+}
+
+fn is_id(id: &Value) -> bool {
+    match id {
+        Value::Number(_) => true,
+        Value::String(text) => text.len() <= LONGEST_ID,
+        _ => false,
+    }
+}
+
+/// What a child asks for.
+fn understand(method: &str, params: Option<Value>) -> Result<HostRequest, RpcError> {
+    let mut both = Map::new();
+    both.insert("method".to_owned(), method.into());
+    both.insert(
+        "params".to_owned(),
+        params.unwrap_or_else(|| Map::new().into()),
+    );
+    serde_json::from_value(Value::Object(both)).map_err(|error| {
+        let text = error.to_string();
+        // No parameter is an enumeration, so a variant that is not known is a method.
+        if text.starts_with("unknown variant") {
+            let method: String = method.chars().take(80).collect();
+            rpc(code::METHOD, &format!("there is no method `{method}`"))
+        } else {
+            rpc(code::PARAMS, &format!("`{method}`: {text}"))
+        }
+    })
+}
+
+/// Rounded up: a wait that is too short is a wait that spins.
+fn timespec(duration: Duration) -> Timespec {
+    let nanos = i64::from(duration.subsec_nanos());
+    Timespec {
+        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: nanos
+            .saturating_add(i64::from(!duration.is_zero()) * 1_000)
+            .min(999_999_999),
+    }
+}

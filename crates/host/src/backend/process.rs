@@ -1,0 +1,398 @@
+//! A session in a process of its own: started, watched, ended, and started again.
+//!
+//! **Problem.** Skill code hangs, crashes, and does so again at once. A call must have its answer in time nevertheless, and
+//! nothing may stay behind: no process, no descriptor, no half-read answer that the next call takes for its own.
+//!
+//! **Decision.** Whatever goes wrong in a call ends the child as a whole. The next call starts another, at once the first
+//! time, then after pauses that grow; after too many failures in a row it is left alone for a while. A child that comes back
+//! must contribute what it contributed before: what people approved is not changed by a crash.
+
+use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
+
+use metier_sdk::wire::{Contributions, Initialize, method};
+use serde_json::{Map, Value};
+
+use super::line::{Failed, Line};
+use super::{Event, Host, Session, SessionError};
+use crate::world::WorldError;
+
+/// After this many failures in a row it is left alone.
+const TOO_OFTEN: u32 = 5;
+/// For how long.
+const LEFT_ALONE: Duration = Duration::from_secs(30);
+/// The pause before the second restart in a row; it doubles with each, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// The longest that a caller is kept waiting for a pause to be over.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// How long a child that closed its output has to end by itself, so that it can be told how it did.
+const LAST_BREATH: Duration = Duration::from_millis(250);
+/// How many events are kept when nobody asks for them.
+const EVENTS: usize = 2_000;
+
+/// A way to start the same child again and again.
+pub trait Starter {
+    /// Starts one.
+    ///
+    /// # Errors
+    /// When it can't be started, or not be confined.
+    fn start(&self) -> Result<Started, WorldError>;
+}
+
+impl<F: Fn() -> Result<Started, WorldError>> Starter for F {
+    fn start(&self) -> Result<Started, WorldError> {
+        self()
+    }
+}
+
+/// A child that was just started.
+pub struct Started {
+    /// What it reads.
+    pub stdin: OwnedFd,
+    /// What it answers.
+    pub stdout: OwnedFd,
+    /// What it complains about.
+    pub stderr: OwnedFd,
+    /// What it is confined by, for a receipt.
+    pub confinement: &'static str,
+    /// The child itself.
+    pub child: Box<dyn Alive>,
+}
+
+/// A child that runs. Dropping it ends it, and all that it started.
+pub trait Alive {
+    /// Waits that long for its own end, then ends it, and in any case all that it started.
+    fn end(self: Box<Self>, patience: Duration) -> End;
+}
+
+/// How a child ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct End {
+    /// Whether nobody had to make it.
+    pub by_itself: bool,
+    /// In words.
+    pub how: String,
+}
+
+/// A monotonic clock, for the pauses between restarts.
+pub trait Clock {
+    /// The time since some moment.
+    fn now(&self) -> Duration;
+
+    /// Waits.
+    fn sleep(&self, time: Duration);
+}
+
+/// The clock of the machine.
+#[derive(Debug)]
+pub struct Monotonic(Instant);
+
+impl Default for Monotonic {
+    fn default() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Clock for Monotonic {
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    fn sleep(&self, time: Duration) {
+        std::thread::sleep(time);
+    }
+}
+
+/// The code of a skill in a process of its own.
+pub struct Process<'a> {
+    starter: Box<dyn Starter + 'a>,
+    clock: Box<dyn Clock + 'a>,
+    hello: Value,
+    patience: Duration,
+    contributions: Contributions,
+    live: Option<Live>,
+    /// Failures in a row.
+    crashes: u32,
+    /// Not started again before that.
+    not_before: Duration,
+    /// Why it is not started ever again.
+    closed: Option<String>,
+    events: Vec<Event>,
+}
+
+struct Live {
+    line: Line,
+    child: Box<dyn Alive>,
+}
+
+impl<'a> Process<'a> {
+    /// Starts it and asks what it contributes. `patience` is how long it may take to say so, now and when it is restarted.
+    ///
+    /// # Errors
+    /// When it does not start, or does not say what it contributes.
+    pub fn open(
+        starter: impl Starter + 'a,
+        hello: &Initialize,
+        host: &dyn Host,
+        patience: Duration,
+    ) -> Result<Self, SessionError> {
+        Self::open_with(starter, hello, host, patience, Monotonic::default())
+    }
+
+    /// The same, with a clock of the caller's.
+    ///
+    /// # Errors
+    /// As [`Process::open`].
+    pub fn open_with(
+        starter: impl Starter + 'a,
+        hello: &Initialize,
+        host: &dyn Host,
+        patience: Duration,
+        clock: impl Clock + 'a,
+    ) -> Result<Self, SessionError> {
+        let hello = serde_json::to_value(hello);
+        let mut process = Self {
+            starter: Box::new(starter),
+            clock: Box::new(clock),
+            hello: hello.map_err(|error| SessionError::Protocol(error.to_string()))?,
+            patience,
+            contributions: Contributions::default(),
+            live: None,
+            crashes: 0,
+            not_before: Duration::ZERO,
+            closed: None,
+            events: Vec::new(),
+        };
+        process.contributions = process.start(host)?;
+        Ok(process)
+    }
+
+    /// Starts a child; what it contributes.
+    fn start(&mut self, host: &dyn Host) -> Result<Contributions, SessionError> {
+        let began = Instant::now();
+        let started = match self.starter.start() {
+            Ok(started) => started,
+            Err(error) => {
+                self.crashed(error.to_string(), String::new());
+                return Err(error.into());
+            }
+        };
+        let confinement = started.confinement;
+        let line = match Line::new(started.stdin, started.stdout, started.stderr) {
+            Ok(line) => line,
+            Err(error) => {
+                self.crashed(error.to_string(), String::new());
+                return Err(SessionError::Protocol(error.to_string()));
+            }
+        };
+        let mut live = Live {
+            line,
+            child: started.child,
+        };
+        let until = far(self.patience);
+        let answer = live
+            .line
+            .request(method::INITIALIZE, &self.hello, host, until);
+        let contributions = answer.and_then(|answer| {
+            serde_json::from_value(answer).map_err(|error| {
+                Failed::Protocol(format!("what it says that it contributes: {error}"))
+            })
+        });
+        match contributions {
+            Ok(contributions) => {
+                let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+                self.note([Event::Started { ms, confinement }]);
+                self.live = Some(live);
+                Ok(contributions)
+            }
+            Err(failed) => Err(self.broke(live, failed, method::INITIALIZE, self.patience)),
+        }
+    }
+
+    /// Finds it in order, or brings it there.
+    fn ready(&mut self, host: &dyn Host) -> Result<(), SessionError> {
+        if let Some(why) = &self.closed {
+            return Err(SessionError::Protocol(why.clone()));
+        }
+        if let Some(live) = self.live.take_if(|live| live.line.is_cut()) {
+            // Nobody waited for it, so nobody needs to hear of it: it is in the records.
+            let _told = self.broke(live, Failed::Closed, "anything", Duration::ZERO);
+        }
+        if self.live.is_some() {
+            return Ok(());
+        }
+        let wait = self.not_before.saturating_sub(self.clock.now());
+        if wait > LONGEST_WAIT {
+            return Err(SessionError::GaveUp {
+                crashes: self.crashes,
+                wait,
+            });
+        }
+        if !wait.is_zero() {
+            self.clock.sleep(wait);
+        }
+        self.note([Event::Restarted {
+            attempt: self.crashes,
+            waited: wait,
+        }]);
+        let contributions = self.start(host)?;
+        if contributions == self.contributions {
+            return Ok(());
+        }
+        let why = "contributes something else than when it was started first";
+        self.closed = Some(why.to_owned());
+        if let Some(live) = self.live.take() {
+            let failed = Failed::Protocol(why.to_owned());
+            return Err(self.broke(live, failed, method::INITIALIZE, self.patience));
+        }
+        Err(SessionError::Protocol(why.to_owned()))
+    }
+
+    /// Ends what did not do its part, and says why.
+    fn broke(
+        &mut self,
+        live: Live,
+        failed: Failed,
+        method: &str,
+        timeout: Duration,
+    ) -> SessionError {
+        let Live { mut line, child } = live;
+        line.drain();
+        let patience = match failed {
+            Failed::Closed => LAST_BREATH,
+            _ => Duration::ZERO,
+        };
+        let end = child.end(patience);
+        line.drain();
+        self.note(line.last_words());
+        let stderr = line.tail();
+        let error = match failed {
+            Failed::Answered(error) => SessionError::Answered(error),
+            Failed::TimedOut => SessionError::TimedOut(timeout),
+            Failed::Protocol(why) => SessionError::Protocol(why),
+            Failed::Closed => SessionError::Ended {
+                how: if end.by_itself {
+                    format!("ended before it answered `{method}`: {}", end.how)
+                } else {
+                    "closed its standard output and went on, and was ended".to_owned()
+                },
+                stderr: stderr.clone(),
+            },
+        };
+        self.crashed(error.to_string(), stderr);
+        error
+    }
+
+    fn crashed(&mut self, how: String, stderr: String) {
+        self.note([Event::Crashed { how, stderr }]);
+        self.crashes = self.crashes.saturating_add(1);
+        let wait = pause(self.crashes);
+        self.not_before = self.clock.now().saturating_add(wait);
+        if wait > LONGEST_WAIT {
+            self.note([Event::GaveUp {
+                crashes: self.crashes,
+                wait,
+            }]);
+        }
+    }
+
+    fn note(&mut self, events: impl IntoIterator<Item = Event>) {
+        let room = EVENTS.saturating_sub(self.events.len());
+        self.events.extend(events.into_iter().take(room));
+    }
+}
+
+impl Session for Process<'_> {
+    fn contributions(&self) -> &Contributions {
+        &self.contributions
+    }
+
+    fn call(
+        &mut self,
+        method: &str,
+        params: Value,
+        host: &dyn Host,
+        timeout: Duration,
+    ) -> Result<Value, SessionError> {
+        self.ready(host)?;
+        let Some(mut live) = self.live.take() else {
+            return Err(SessionError::Protocol("it is not there".to_owned()));
+        };
+        let answer = live.line.request(method, &params, host, far(timeout));
+        match answer {
+            Err(failed @ (Failed::TimedOut | Failed::Closed | Failed::Protocol(_))) => {
+                Err(self.broke(live, failed, method, timeout))
+            }
+            Ok(_) | Err(Failed::Answered(_)) => {
+                self.note(live.line.said());
+                self.live = Some(live);
+                self.crashes = 0;
+                answer.map_err(|failed| match failed {
+                    Failed::Answered(error) => SessionError::Answered(error),
+                    other => SessionError::Protocol(format!("{other:?}")),
+                })
+            }
+        }
+    }
+
+    fn events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    fn close(mut self: Box<Self>, host: &dyn Host, grace: Duration) -> Vec<Event> {
+        let Some(Live { mut line, child }) = self.live.take() else {
+            return self.events();
+        };
+        let until = far(grace);
+        let nothing = Value::Object(Map::new());
+        // Whatever it says to that, it is over.
+        let _answer = line.request(method::SHUTDOWN, &nothing, host, until);
+        line.hang_up();
+        line.drain();
+        let end = child.end(until.saturating_duration_since(Instant::now()));
+        line.drain();
+        self.note(line.last_words());
+        self.note([if end.by_itself {
+            Event::Ended
+        } else {
+            Event::Crashed {
+                how: format!(
+                    "did not end within {} and was made to",
+                    humantime::format_duration(grace)
+                ),
+                stderr: line.tail(),
+            }
+        }]);
+        self.events()
+    }
+}
+
+/// How long to wait before it is started again, after so many failures in a row.
+fn pause(crashes: u32) -> Duration {
+    match crashes {
+        0 | 1 => Duration::ZERO,
+        TOO_OFTEN.. => LEFT_ALONE,
+        _ => FIRST_PAUSE
+            .saturating_mul(2u32.saturating_pow(crashes - 2))
+            .min(LONGEST_PAUSE),
+    }
+}
+
+/// An instant in the future; one too far to be told is as good as a year.
+fn far(after: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(after)
+        .unwrap_or(now + Duration::from_secs(365 * 24 * 3600))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_until_it_is_left_alone() {
+        let pauses: Vec<u128> = (0..8).map(|crashes| pause(crashes).as_millis()).collect();
+        assert_eq!(pauses, [0, 0, 100, 200, 400, 30_000, 30_000, 30_000]);
+    }
+}

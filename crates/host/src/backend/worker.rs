@@ -1,0 +1,122 @@
+//! Workers: our own binary, started again as the room of an interpreter of ours.
+//!
+//! A skill in a language that we interpret ourselves needs no program, no file and no network: everything it may do goes over
+//! the line. So its room is smaller than that of a child with a program of its own, and quicker to build: no
+//! namespaces, no mounts. The worker starts with nothing but its three pipes, and shuts itself in with
+//! `confine` before it reads a single byte of the skill.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use super::process::{Alive, End, Started, Starter};
+use crate::child::{ChildError, Exit};
+use crate::world::WorldError;
+
+/// How often it is looked whether a worker has ended.
+const LOOK: Duration = Duration::from_micros(200);
+
+/// How to start a worker.
+#[derive(Clone, Debug)]
+pub struct Worker {
+    /// Our own binary.
+    pub binary: PathBuf,
+    /// What tells it what to be, such as `__starlark`.
+    pub arguments: Vec<String>,
+    /// What it will be confined by, for a receipt. It confines itself, and ends where it can't.
+    pub confinement: &'static str,
+}
+
+impl Starter for Worker {
+    fn start(&self) -> Result<Started, WorldError> {
+        self.spawn().map_err(|source| {
+            WorldError::Child(ChildError::Shim {
+                shim: self.binary.clone(),
+                source,
+            })
+        })
+    }
+}
+
+impl Worker {
+    fn spawn(&self) -> io::Result<Started> {
+        let mut child = Command::new(&self.binary)
+            .args(&self.arguments)
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn()?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let child = Box::new(Direct(Some(child)));
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(io::Error::other("it has no pipes"));
+        };
+        Ok(Started {
+            stdin: OwnedFd::from(stdin),
+            stdout: OwnedFd::from(stdout),
+            stderr: OwnedFd::from(stderr),
+            confinement: self.confinement,
+            child,
+        })
+    }
+}
+
+/// A child of this very process, and its group.
+struct Direct(Option<Child>);
+
+impl Direct {
+    /// Ends the group and takes note of its leader's end.
+    fn kill(&mut self) -> Option<ExitStatus> {
+        let mut child = self.0.take()?;
+        // Before it is waited for: until then nobody else can have its number.
+        if let Some(group) = pid(&child) {
+            let _already_gone = kill_process_group(group, Signal::KILL);
+        }
+        child.wait().ok()
+    }
+
+    fn has_ended(&self) -> bool {
+        let Some(pid) = self.0.as_ref().and_then(pid) else {
+            return true;
+        };
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        !matches!(waitid(WaitId::Pid(pid), look), Ok(None))
+    }
+}
+
+impl Alive for Direct {
+    fn end(mut self: Box<Self>, patience: Duration) -> End {
+        let began = Instant::now();
+        let mut by_itself = self.has_ended();
+        while !by_itself && began.elapsed() < patience {
+            std::thread::sleep(LOOK);
+            by_itself = self.has_ended();
+        }
+        let how = self.kill().map(|status| match status.signal() {
+            Some(signal) => Exit::Signal(signal),
+            None => Exit::Code(status.code().unwrap_or(-1)),
+        });
+        End {
+            by_itself,
+            how: how.map_or_else(|| "it is gone".to_owned(), |how| how.to_string()),
+        }
+    }
+}
+
+impl Drop for Direct {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn pid(child: &Child) -> Option<Pid> {
+    Pid::from_raw(i32::try_from(child.id()).ok()?)
+}

@@ -1,0 +1,121 @@
+//! What a child asks while it works.
+
+use std::time::Duration;
+
+use metier_host::backend::{Session, SessionError};
+use metier_sdk::wire::{HostRequest, code, method};
+use serde_json::json;
+
+use super::{Desk, PATIENCE, Script, check, text};
+
+#[test]
+fn a_child_asks_and_is_answered() {
+    let (answer, _, desk) = check(
+        "send(id=id, result=ask('host/env', name='LANG')['result'])\nhear()",
+        PATIENCE,
+    );
+    assert_eq!(answer.unwrap(), json!({"value": "here"}));
+    let expected = HostRequest::Env {
+        name: "LANG".into(),
+    };
+    assert_eq!(*desk.last.borrow(), Some(expected));
+}
+
+#[test]
+fn a_refusal_is_an_error_and_the_work_goes_on() {
+    let (answer, _, _) = check(
+        "first = ask('host/exec', command='id')['error']
+second = ask('host/format_disk')['error']
+third = ask('host/env', nome='x')['error']
+fourth = ask('host/env', name='x')['result']
+send(id=id, result=[first, second, third, fourth])
+hear()",
+        PATIENCE,
+    );
+    let answer = answer.unwrap();
+    assert_eq!(
+        answer[0],
+        json!({"code": code::REFUSED, "message": "`shell:exec` is not granted"})
+    );
+    assert_eq!(
+        answer[1],
+        json!({"code": code::METHOD, "message": "there is no method `host/format_disk`"})
+    );
+    assert_eq!(answer[2]["code"], code::PARAMS);
+    assert_eq!(answer[3], json!({"value": "here"}));
+}
+
+#[test]
+fn a_hundred_thousand_questions_are_answered() {
+    let (answer, _, desk) = check(
+        "for n in range(100000): ask('host/env', name='N%d' % n)
+send(id=id, result='done')
+hear()",
+        PATIENCE,
+    );
+    assert_eq!(answer.unwrap(), "done");
+    assert_eq!(desk.asked.get(), 100_000);
+}
+
+#[test]
+fn a_child_that_asks_without_reading_is_held_up_and_not_answered_for_ever() {
+    // Its answers would be far more than anybody keeps; then it reads them after all, and gets every one.
+    let ask = "import threading
+def questions():
+    for n in range(200000): send(id='question-%0100d' % n, method='host/env', params={'name': 'A'})
+asking = threading.Thread(target=questions, daemon=True)
+asking.start()
+";
+    let patient = format!(
+        "{ask}time.sleep(1)\nfor n in range(200000): assert hear()['id'].endswith('%0100d' % n)\nsend(id=id, result='all')\nhear()"
+    );
+    let (answer, _, desk) = check(&patient, PATIENCE);
+    assert_eq!(answer.unwrap(), "all");
+    assert_eq!(desk.asked.get(), 200_000);
+    let (answer, _, desk) = check(&format!("{ask}time.sleep(1000)"), Duration::from_secs(3));
+    assert_eq!(text(answer), "took longer than 3s and was ended");
+    assert!(desk.asked.get() < 200_000, "{}", desk.asked.get());
+}
+
+#[test]
+fn a_child_that_does_not_read_while_it_is_written_to_blocks_nobody() {
+    let script = Script::new(
+        "begin()\nraw('x\\n' * 500 + 'y' * 100000 + '\\n')\ntime.sleep(0.3)\nm = hear()\nsend(id=m['id'], result=len(m['params']['text']))\nhear()",
+    );
+    let desk = Desk::default();
+    let mut session = script.open(&desk).unwrap();
+    let text = "x".repeat(3 << 20);
+    let answer = session.call(method::TOOL, json!({"text": text}), &desk, PATIENCE);
+    assert_eq!(answer.unwrap(), 3 << 20);
+}
+
+#[test]
+fn what_is_too_large_to_be_read_is_not_sent() {
+    let script = Script::new("begin()\nwhile True: send(id=hear()['id'], result='ok')");
+    let desk = Desk::default();
+    let mut session = script.open(&desk).unwrap();
+    let text = "x".repeat(5 << 20);
+    let refused = session.call(method::TOOL, json!({"text": text}), &desk, PATIENCE);
+    assert!(
+        matches!(refused, Err(SessionError::Answered(_))),
+        "{refused:?}"
+    );
+    assert!(self::text(refused).contains("a message has at most 4194304"));
+    let fine = session.call(method::TOOL, json!({}), &desk, PATIENCE);
+    assert_eq!(fine.unwrap(), "ok");
+}
+
+#[test]
+fn ids_of_a_child_are_its_own() {
+    let (answer, _, _) = check(
+        "for other in [id, 0, -1, 1.5, 'x' * 200]:
+    send(id=other, method='host/env', params={'name': 'A'})
+    assert hear()['id'] == other
+send(id='x' * 300, method='host/env', params={'name': 'A'})
+assert hear()['error']['code'] == -32600
+send(id=id, result='done')
+hear()",
+        PATIENCE,
+    );
+    assert_eq!(answer.unwrap(), "done");
+}

@@ -1,0 +1,338 @@
+//! How a session begins, breaks, comes back and ends.
+
+use std::cell::Cell;
+use std::fs;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use metier_host::backend::{Clock, Event, Process, Session, SessionError, Worker};
+use metier_sdk::wire::method;
+use serde_json::json;
+
+use super::{Desk, PATIENCE, Script, check, hello, text};
+use crate::room::probe;
+
+/// A clock that only moves when somebody waits, or a test moves it.
+#[derive(Clone, Default)]
+struct Hand(Rc<Cell<Duration>>);
+
+impl Clock for Hand {
+    fn now(&self) -> Duration {
+        self.0.get()
+    }
+
+    fn sleep(&self, time: Duration) {
+        self.0.set(self.0.get() + time);
+    }
+}
+
+fn call(session: &mut Process<'_>, timeout: Duration) -> Result<serde_json::Value, SessionError> {
+    session.call(method::TOOL, json!({}), &Desk::default(), timeout)
+}
+
+#[test]
+fn one_that_never_answers_is_ended_in_time() {
+    for script in [
+        "time.sleep(1000)",
+        "while True: pass",
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(1000)",
+        "os.close(0); time.sleep(1000)",
+        "os.close(2); time.sleep(1000)",
+        "os.kill(os.getpid(), signal.SIGSTOP)",
+        "if os.fork() == 0: time.sleep(1000)\ntime.sleep(1000)",
+    ] {
+        let began = Instant::now();
+        let (answer, events, _) = check(script, Duration::from_millis(300));
+        assert_eq!(
+            text(answer),
+            "took longer than 300ms and was ended",
+            "{script}"
+        );
+        assert!(
+            matches!(&events[..], [Event::Started { .. }, Event::Crashed { .. }]),
+            "{events:?}"
+        );
+        assert!(began.elapsed() < Duration::from_secs(20), "{script}");
+    }
+}
+
+#[test]
+fn a_late_answer_is_nobodys() {
+    let script = Script::new(
+        "begin()\nfirst = hear()\nif not os.path.exists(sys.argv[1] + '/late'):\n    open(sys.argv[1] + '/late', 'w').close()\n    time.sleep(0.6)\n    send(id=first['id'], result='late')\nsend(id=first['id'], result='in time')\nhear()",
+    );
+    let desk = Desk::default();
+    let mut session = script.open(&desk).unwrap();
+    let late = call(&mut session, Duration::from_millis(300));
+    assert!(matches!(late, Err(SessionError::TimedOut(_))), "{late:?}");
+    assert_eq!(call(&mut session, PATIENCE).unwrap(), "in time");
+    let events = session.events();
+    assert!(
+        events.contains(&Event::Restarted {
+            attempt: 1,
+            waited: Duration::ZERO
+        }),
+        "{events:?}"
+    );
+}
+
+#[test]
+fn one_that_ends_says_how_and_what_it_said_last() {
+    for (script, expected) in [
+        (
+            "sys.stderr.write('no tea\\n'); sys.exit(3)",
+            "ended before it answered `tool/execute`: exit code 3",
+        ),
+        (
+            "sys.stderr.write('no tea\\n'); sys.stderr.flush(); os.abort()",
+            "ended before it answered `tool/execute`: ended by signal 6 (it gave up)",
+        ),
+        (
+            "sys.stderr.write('no tea\\n'); sys.stderr.flush(); os.close(1); time.sleep(1000)",
+            "closed its standard output and went on, and was ended",
+        ),
+    ] {
+        let (answer, _, _) = check(script, PATIENCE);
+        let Err(SessionError::Ended { how, stderr }) = answer else {
+            panic!("{script}: {answer:?}");
+        };
+        assert_eq!(how, expected);
+        assert_eq!(stderr, "no tea\n");
+    }
+}
+
+#[test]
+fn one_that_does_not_begin_is_not_opened() {
+    let desk = Desk::default();
+    let refused = |text: &str, patience: Duration| {
+        let script = Script::new(text);
+        let opened = Process::open(script.worker(), &hello(), &desk, patience);
+        let refused = opened.err().map(|error| error.to_string()).unwrap();
+        assert!(!script.lives(), "{text}");
+        refused
+    };
+    assert_eq!(
+        refused("sys.exit(7)", PATIENCE),
+        "ended before it answered `initialize`: exit code 7"
+    );
+    assert_eq!(
+        refused("time.sleep(1000)", Duration::from_millis(200)),
+        "took longer than 200ms and was ended"
+    );
+    assert_eq!(
+        refused(
+            "send(id=1, error={'code': -32603, 'message': 'no key'})\nhear()",
+            PATIENCE
+        ),
+        "no key"
+    );
+    let wrong = refused("send(id=1, result={'tools': 7})\nhear()", PATIENCE);
+    assert!(
+        wrong.starts_with("broke the protocol: what it says that it contributes: "),
+        "{wrong}"
+    );
+    let missing = Worker {
+        binary: "/no/such/program".into(),
+        arguments: Vec::new(),
+        confinement: "unsandboxed",
+    };
+    let missing = Process::open(missing, &hello(), &desk, PATIENCE)
+        .err()
+        .unwrap();
+    assert!(
+        matches!(missing, SessionError::NotStarted(_)),
+        "{missing:?}"
+    );
+}
+
+#[test]
+fn one_that_crashes_again_and_again_is_left_alone_for_a_while() {
+    let script = Script::new(
+        "begin()\nhear()\nif os.path.exists(sys.argv[1] + '/well'): send(id=2, result='well')\nelse: sys.exit(1)\nhear()",
+    );
+    let (desk, hand) = (Desk::default(), Hand::default());
+    let opened = Process::open_with(script.worker(), &hello(), &desk, PATIENCE, hand.clone());
+    let mut session = opened.unwrap();
+    for _ in 0..5 {
+        let ended = call(&mut session, PATIENCE);
+        assert!(
+            matches!(ended, Err(SessionError::Ended { .. })),
+            "{ended:?}"
+        );
+        assert!(!script.lives());
+    }
+    assert_eq!(
+        hand.now(),
+        Duration::from_millis(700),
+        "0, 100, 200 and 400 ms were waited"
+    );
+    let waited: Vec<Duration> = session
+        .events()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Restarted { waited, .. } => Some(waited),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(waited, [0, 100, 200, 400].map(Duration::from_millis));
+    hand.sleep(Duration::from_secs(10));
+    assert_eq!(
+        text(call(&mut session, PATIENCE)),
+        "crashed 5 times in a row; it is tried again in 20s"
+    );
+    assert_eq!(session.events(), [], "nothing happened");
+    // Tried once more, and left alone again.
+    hand.sleep(Duration::from_secs(20));
+    assert!(matches!(
+        call(&mut session, PATIENCE),
+        Err(SessionError::Ended { .. })
+    ));
+    assert!(matches!(
+        call(&mut session, PATIENCE),
+        Err(SessionError::GaveUp { crashes: 6, .. })
+    ));
+    let gave_up = Event::GaveUp {
+        crashes: 6,
+        wait: Duration::from_secs(30),
+    };
+    assert!(session.events().contains(&gave_up));
+    // And one call that is answered makes all of that forgotten.
+    fs::write(script.path("well"), "").unwrap();
+    hand.sleep(Duration::from_secs(30));
+    assert_eq!(call(&mut session, PATIENCE).unwrap(), "well");
+    fs::remove_file(script.path("well")).unwrap();
+    assert!(matches!(
+        call(&mut session, PATIENCE),
+        Err(SessionError::TimedOut(_) | SessionError::Ended { .. })
+    ));
+    let before = hand.now();
+    assert!(matches!(
+        call(&mut session, PATIENCE),
+        Err(SessionError::Ended { .. })
+    ));
+    assert_eq!(hand.now(), before, "started again at once");
+}
+
+#[test]
+fn one_that_died_while_nobody_looked_is_started_again() {
+    let script = Script::new("begin()\nm = hear()\nsend(id=m['id'], result=os.getpid())\nhear()");
+    let desk = Desk::default();
+    let mut session = script.open(&desk).unwrap();
+    let pid = call(&mut session, PATIENCE).unwrap().as_i64().unwrap();
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    assert!(!script.lives());
+    assert_ne!(
+        call(&mut session, PATIENCE).unwrap(),
+        pid.as_raw_nonzero().get()
+    );
+    let crashed =
+        |event: &Event| matches!(event, Event::Crashed { how, .. } if how.contains("killed"));
+    assert!(session.events().iter().any(crashed));
+}
+
+#[test]
+fn one_that_comes_back_as_another_stays_closed() {
+    let script = Script::new(
+        "again = os.path.exists(sys.argv[1] + '/again')\nopen(sys.argv[1] + '/again', 'w').close()\nbegin(tools=[{'name': 'rm' if again else 'ls'}])\nhear()\nsys.exit(1)",
+    );
+    let desk = Desk::default();
+    let mut session = script.open(&desk).unwrap();
+    assert_eq!(session.contributions().tools[0].name, "ls");
+    assert!(matches!(
+        call(&mut session, PATIENCE),
+        Err(SessionError::Ended { .. })
+    ));
+    for _ in 0..3 {
+        let text = text(call(&mut session, PATIENCE));
+        assert_eq!(
+            text,
+            "broke the protocol: contributes something else than when it was started first"
+        );
+        assert!(!script.lives());
+    }
+    assert_eq!(session.contributions().tools[0].name, "ls");
+}
+
+#[test]
+fn a_session_ends_in_order_or_is_made_to() {
+    let desk = Desk::default();
+    let close = |text: &str| {
+        let script = Script::new(text);
+        let session = script.open(&desk).unwrap();
+        let events = Box::new(session).close(&desk, Duration::from_millis(400));
+        assert!(!script.lives(), "{text}");
+        events
+    };
+    let polite =
+        close("begin()\nm = hear()\nassert m['method'] == 'shutdown'\nsend(id=m['id'], result={})");
+    assert_eq!(polite.last(), Some(&Event::Ended));
+    let deaf = close("begin()\nhear()\nsys.stderr.write('bye\\n')");
+    assert_eq!(deaf[1..], [Event::Said("bye".into()), Event::Ended]);
+    for stubborn in [
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nbegin()\ntime.sleep(1000)",
+        "begin()\nsend(id=hear()['id'], result={})\ntime.sleep(1000)",
+        "begin()\nos.close(0)\nwhile True: os.write(2, b'never' * 1000)",
+    ] {
+        let events = close(stubborn);
+        let Some(Event::Crashed { how, .. }) = events.last() else {
+            panic!("{events:?}");
+        };
+        assert_eq!(how, "did not end within 400ms and was made to");
+    }
+    let script = Script::new("begin()\ntime.sleep(1000)");
+    drop(script.open(&desk).unwrap());
+    assert!(!script.lives(), "dropped");
+}
+
+/// Descriptors, threads and children of this process. Other tests have theirs, so the smallest of several looks counts.
+fn used() -> [usize; 3] {
+    let count = |path: &str| fs::read_dir(path).unwrap().count();
+    let own = std::process::id();
+    let children = fs::read_to_string(format!("/proc/{own}/task/{own}/children"));
+    let children = children.unwrap_or_default().split_whitespace().count();
+    [count("/proc/self/fd"), count("/proc/self/task"), children]
+}
+
+/// Not a test: what `a_thousand_sessions_leave_nothing` runs in a process where nobody else opens anything.
+#[test]
+#[ignore = "counts what its process has open"]
+fn a_thousand_sessions() {
+    let desk = Desk::default();
+    let worker = || Worker {
+        binary: probe().into(),
+        arguments: vec!["speak".into()],
+        confinement: "unsandboxed",
+    };
+    let cycle = || {
+        let mut session = Process::open(worker(), &hello(), &desk, PATIENCE).unwrap();
+        assert_eq!(call(&mut session, PATIENCE).unwrap(), json!({}));
+        assert_eq!(
+            Box::new(session).close(&desk, PATIENCE).last(),
+            Some(&Event::Ended)
+        );
+    };
+    cycle();
+    let before = used();
+    for _ in 0..1_000 {
+        cycle();
+    }
+    assert_eq!(used(), before);
+}
+
+#[test]
+fn a_thousand_sessions_leave_nothing() {
+    let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
+    alone.args([
+        "--ignored",
+        "--exact",
+        "session::lives::a_thousand_sessions",
+        "--test-threads=1",
+    ]);
+    let output = alone.output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+}

@@ -1,0 +1,179 @@
+//! Children that write what is no message, or too much of it.
+
+use std::time::Duration;
+
+use metier_host::backend::{Event, SessionError};
+use serde_json::json;
+
+use super::{PATIENCE, check, said, text};
+
+const GOOD: &str = "send(id=id, result={'output': 'fine'})\n";
+
+/// Whatever came before, the answer counts.
+fn goes_on(trouble: &str) -> Vec<Event> {
+    let (answer, events, _) = check(&format!("{trouble}\n{GOOD}hear()"), PATIENCE);
+    assert_eq!(answer.unwrap(), json!({"output": "fine"}), "{trouble}");
+    events
+}
+
+#[test]
+fn a_gigabyte_without_a_line_is_cut_off() {
+    let (answer, events, _) = check("for _ in range(1000): raw(b'x' * (1 << 20))", PATIENCE);
+    let text = text(answer);
+    assert!(
+        text.starts_with("broke the protocol: a line is longer than 4194304 bytes"),
+        "{text}"
+    );
+    assert!(
+        matches!(&events[..], [Event::Started { .. }, Event::Crashed { how, .. }] if *how == text)
+    );
+}
+
+#[test]
+fn a_line_may_be_as_long_as_a_frame_and_no_longer() {
+    // Python writes three spaces that we do not.
+    let answer = |size: usize| {
+        let script = format!(
+            "text = json.dumps({{'id': id, 'result': 'x' * {size}}})\nraw(text + '\\n')\nhear()"
+        );
+        check(&script, PATIENCE).0
+    };
+    let around = json!({"id": 2, "result": ""}).to_string().len() + 3;
+    let most = (4 << 20) - around;
+    assert_eq!(answer(most).unwrap().as_str().unwrap().len(), most);
+    assert!(matches!(answer(most + 1), Err(SessionError::Protocol(_))));
+}
+
+#[test]
+fn nonsense_is_shown_and_passed_over() {
+    let events = goes_on(
+        "raw('loading the model...\\n\\n{\"half\":\\n')\nassert hear()['error']['code'] == -32700",
+    );
+    let shown = said(&events);
+    assert_eq!(
+        shown[0],
+        "on standard output, and no message: loading the model..."
+    );
+    assert_eq!(shown.len(), 2, "{shown:?}");
+    goes_on("raw(b'\\xff\\xfe\\x00\\n')");
+    goes_on("raw('7\\n\"text\"\\nnull\\n')\nassert hear()['error']['code'] == -32600");
+    goes_on("raw('[' * 100000 + ']' * 100000 + '\\n')");
+    goes_on(
+        "raw('{\"params\":' * 100000 + '1' + '}' * 100000 + '\\n')\nassert hear()['error']['code'] == -32700",
+    );
+}
+
+#[test]
+fn an_answer_that_is_no_json_is_an_answer_nevertheless() {
+    for (result, why) in [
+        ("NaN", "expected value"),
+        ("1e400", "number out of range"),
+        ("\"\\ud800\"", "unexpected end of hex escape"),
+        ("[' + '[' * 100000 + '", "recursion limit exceeded"),
+    ] {
+        let script = format!(
+            "raw('{{\"id\": %d, \"result\": ' % id + '{result}' + '}}\\n')\nhear()\nhear()"
+        );
+        let script = script.replace("\\ud800", "\\\\ud800");
+        let (answer, _, _) = check(&script, PATIENCE);
+        assert!(
+            matches!(answer, Err(SessionError::Answered(_))),
+            "{answer:?}"
+        );
+        let text = text(answer);
+        assert!(
+            text.starts_with("answered with no proper JSON: ") && text.contains(why),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn answers_to_nothing_are_passed_over() {
+    goes_on(
+        "for other in [id + 1, id - 1, str(id), None, -id, id + 0.5, [id], {'id': id}, True, 10 ** 30]:\n    send(id=other, result='wrong')",
+    );
+    goes_on("send(result='wrong'); send(id=id + 1, result='early'); send(id=1, result='again')");
+    // The second answer to the same request waits for the next call, which is not deceived by it.
+    let events = goes_on("send(id=id, result={'output': 'fine'}); time.sleep(0.1)");
+    assert_eq!(events.last(), Some(&Event::Ended), "{events:?}");
+}
+
+#[test]
+fn an_answer_before_the_request_is_none() {
+    let (answer, _, _) = check(
+        "send(id=id + 1, result='too early')\nsend(id=id, result=1)\nid = hear()['id']\nsend(id=id, result=2)\nhear()",
+        PATIENCE,
+    );
+    assert_eq!(answer.unwrap(), 1);
+}
+
+#[test]
+fn batches_are_refused() {
+    goes_on(
+        "raw(json.dumps([{'jsonrpc': '2.0', 'id': id, 'result': 1}] * 1000) + '\\n')\nassert hear()['error']['code'] == -32600",
+    );
+    goes_on("raw('[' + '1,' * 1000000 + '1]\\n')\nassert hear()['error']['code'] == -32600");
+    let (answer, _, _) = check(
+        "raw(json.dumps([{'jsonrpc': '2.0', 'id': id, 'result': 1}] * 1000000) + '\\n')",
+        PATIENCE,
+    );
+    assert!(text(answer).contains("a line is longer"));
+}
+
+#[test]
+fn floods_of_what_nobody_waits_for_come_to_an_end() {
+    for flood in [
+        "send(method='progress', params={'at': 1})",
+        "send(id=id + 7, result=1)",
+        "raw('nonsense\\n')",
+        "raw('[]\\n')",
+        "send(id={}, method='host/env', params={'name': 'A'})",
+    ] {
+        let (answer, _, _) = check(&format!("while True: {flood}"), PATIENCE);
+        let text = text(answer);
+        let expected = "broke the protocol: sent more than 1000 messages in one call that nobody waits for, the last: ";
+        assert!(text.starts_with(expected), "{flood}: {text}");
+    }
+    goes_on("for _ in range(1000): send(method='progress')");
+}
+
+#[test]
+fn what_is_written_down_is_bounded() {
+    let events = goes_on(
+        "for n in range(100000): send(method='host/log', params={'level': 'info', 'message': 'line %d' % n})",
+    );
+    let lines = said(&events);
+    assert_eq!((lines.len(), lines[0]), (100, "info: line 0"));
+    assert!(events.contains(&Event::SaidMore(99_900)), "{events:?}");
+    let events = goes_on("assert ask('host/log', message='one\\ntwo')['result'] == {}");
+    assert_eq!(said(&events), ["one", "two"]);
+}
+
+#[test]
+fn complaints_are_kept_and_never_in_the_way() {
+    let events = goes_on("sys.stderr.write('a warning\\n'); sys.stderr.flush()");
+    assert_eq!(said(&events), ["a warning"]);
+    let events = goes_on("for _ in range(1000): os.write(2, b'y\\n' * 10000)");
+    assert!(
+        said(&events).len() <= 200,
+        "a hundred of the call, and of its end"
+    );
+    assert!(
+        events
+            .iter()
+            .any(|event| matches!(event, Event::SaidMore(more) if *more > 9_000_000))
+    );
+    let (answer, events, _) = check(
+        "while True: os.write(2, b'y' * 65536)",
+        Duration::from_millis(500),
+    );
+    assert_eq!(text(answer), "took longer than 500ms and was ended");
+    let Some(Event::Crashed { stderr, .. }) = events
+        .iter()
+        .find(|event| matches!(event, Event::Crashed { .. }))
+    else {
+        panic!("{events:?}");
+    };
+    assert_eq!(stderr.len(), 64 * 1024);
+}

@@ -1,0 +1,172 @@
+//! Sessions with children that do everything wrong that a child can.
+//!
+//! Each is a Python script, started directly, so that it can do as it likes. In every case the caller has its answer in time,
+//! with a text that says what happened; nothing is left running, and no more memory is used than before.
+
+mod calls;
+mod lives;
+mod messages;
+
+use std::cell::{Cell, RefCell};
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use metier_host::backend::{Event, Host, Process, Session, SessionError, Worker};
+use metier_sdk::wire::{HostRequest, Initialize, RpcError, code, method};
+use serde_json::{Value, json};
+
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+const PYTHON: &str = "/usr/bin/python3";
+
+/// What every script begins with.
+const BEGIN: &str = r#"
+import sys, json, os, time, signal
+def raw(text):
+    sys.stdout.buffer.write(text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass"))
+    sys.stdout.buffer.flush()
+def send(**message): raw(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+def hear():
+    line = sys.stdin.readline()
+    if not line: sys.exit(0)
+    return json.loads(line)
+def begin(**contributions): send(id=hear()["id"], result=contributions)
+def ask(method, **params):
+    send(id="q", method=method, params=params)
+    return hear()
+"#;
+
+/// Counts what it is asked, and refuses to run programs.
+#[derive(Default)]
+pub(crate) struct Desk {
+    asked: Cell<u64>,
+    last: RefCell<Option<HostRequest>>,
+}
+
+impl Host for Desk {
+    fn ask(&self, request: HostRequest) -> Result<Value, RpcError> {
+        self.asked.set(self.asked.get() + 1);
+        let refused = matches!(request, HostRequest::Exec { .. });
+        *self.last.borrow_mut() = Some(request);
+        if refused {
+            return Err(RpcError {
+                code: code::REFUSED,
+                message: "`shell:exec` is not granted".into(),
+                data: None,
+            });
+        }
+        Ok(json!({"value": "here"}))
+    }
+}
+
+pub(crate) fn hello() -> Initialize {
+    Initialize {
+        protocol: 1,
+        skill: "trouble".into(),
+        directory: "/".into(),
+        config: Value::Null,
+        permissions: Vec::new(),
+        entrypoint: None,
+        sources: std::collections::BTreeMap::new(),
+    }
+}
+
+/// A script, and the folder that it lies in.
+pub(crate) struct Script {
+    folder: tempfile::TempDir,
+}
+
+impl Script {
+    pub(crate) fn new(text: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("skill.py"), format!("{BEGIN}{text}")).unwrap();
+        Self { folder }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// How it is started: with the folder as its only argument.
+    pub(crate) fn worker(&self) -> Worker {
+        let script = self.path("skill.py").to_str().unwrap().to_owned();
+        let folder = self.folder.path().to_str().unwrap().to_owned();
+        Worker {
+            binary: PYTHON.into(),
+            arguments: vec!["-I".into(), "-S".into(), script, folder],
+            confinement: "unsandboxed",
+        }
+    }
+
+    pub(crate) fn open(&self, desk: &Desk) -> Result<Process<'static>, SessionError> {
+        Process::open(self.worker(), &hello(), desk, PATIENCE)
+    }
+
+    /// Whether anything with this script on its command line lives. What was just killed may take a moment to die.
+    pub(crate) fn lives(&self) -> bool {
+        let script = self.path("skill.py").display().to_string();
+        let began = Instant::now();
+        while lives(&script) {
+            if began.elapsed() > Duration::from_secs(10) {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        false
+    }
+}
+
+/// Whether a process with this word on its command line lives anywhere on the machine.
+pub(crate) fn lives(word: &str) -> bool {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let mut lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    lines.any(|line| {
+        String::from_utf8_lossy(&line)
+            .split('\0')
+            .any(|part| part == word)
+    })
+}
+
+/// Opens a script, calls it once, and sees to it that nothing is left.
+pub(crate) fn check(
+    text: &str,
+    timeout: Duration,
+) -> (Result<Value, SessionError>, Vec<Event>, Desk) {
+    let script = Script::new(&format!("begin()\nid = hear()['id']\n{text}"));
+    let desk = Desk::default();
+    let memory = memory();
+    let mut session = script.open(&desk).unwrap();
+    let began = Instant::now();
+    let answer = session.call(method::TOOL, json!({}), &desk, timeout);
+    let took = began.elapsed();
+    assert!(took < timeout + Duration::from_secs(20), "{took:?}");
+    let grown = self::memory().saturating_sub(memory);
+    assert!(grown < 100 << 20, "grew by {grown} bytes");
+    let mut events = session.events();
+    events.extend(Box::new(session).close(&desk, Duration::from_millis(200)));
+    assert!(!script.lives(), "{text}");
+    (answer, events, desk)
+}
+
+/// What was said, one line each.
+pub(crate) fn said(events: &[Event]) -> Vec<&str> {
+    let lines = events.iter().filter_map(|event| match event {
+        Event::Said(line) => Some(line.as_str()),
+        _ => None,
+    });
+    lines.collect()
+}
+
+pub(crate) fn text(answer: Result<Value, SessionError>) -> String {
+    answer.unwrap_err().to_string()
+}
+
+/// The memory that this process has in use.
+fn memory() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}
