@@ -5,8 +5,8 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 
 use crate::commands::{
-    completions, compose, config, deps, doctor, exec, info, list, log, man, mcp, permissions,
-    prompt, read, run, scan, show, trust, validate,
+    call, completions, compose, config, deps, doctor, exec, info, list, log, man, mcp, permissions,
+    prompt, read, run, scan, show, tools, trust, validate,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -121,6 +121,8 @@ pub(crate) enum Command {
     Compose(compose::Args),
     Doctor(doctor::Args),
     Run(run::Args),
+    Tools(tools::Args),
+    Call(call::Args),
     Exec(exec::Args),
     Trust(trust::Args),
     Permissions(permissions::Args),

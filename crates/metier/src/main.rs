@@ -11,6 +11,7 @@
 //!
 //! **Start reading at** `cli.rs`, then `session.rs`, then `commands/list.rs`.
 
+mod active;
 mod approver;
 mod cli;
 mod commands;

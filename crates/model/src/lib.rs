@@ -20,6 +20,7 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod card;
+mod cases;
 mod diagnostic;
 mod frontmatter;
 mod manifest;
@@ -37,6 +38,7 @@ mod words;
 mod yaml;
 
 pub use card::{Card, Dependency, Installer, Need, Requirement};
+pub use cases::{Case, CaseMistake, Expect, What, cases_in_file};
 pub use diagnostic::{Code, Diagnostic, Mode, Position, Severity};
 pub use frontmatter::{Extent, MAX_FRONTMATTER, extent};
 pub use manifest::{

@@ -4,10 +4,9 @@
 //! `security_rules: {patterns: […]}`. Whether the pattern is a regular expression is the scanner's business.
 
 use crate::{
-    Json, Mode,
-    report::Report,
+    Json,
     yaml::{
-        full::{self, Failure},
+        self,
         node::{Node, Value},
     },
 };
@@ -43,25 +42,10 @@ pub struct RuleMistake {
 /// The rules of a YAML file.
 #[must_use]
 pub fn rules_in_file(text: &str) -> (Vec<PatternRule>, Vec<RuleMistake>) {
-    let mut report = Report::new(Mode::Lenient, "", text);
-    let line = |at: u32| {
-        let before = text.as_bytes().get(..at as usize).unwrap_or_default();
-        let newlines = before.iter().filter(|byte| **byte == b'\n').count();
-        u32::try_from(newlines + 1).unwrap_or(u32::MAX)
-    };
-    let node = match full::read(text, 0, &mut report) {
+    let line = |at: u32| yaml::line(text, at);
+    let node = match yaml::read_file(text) {
         Ok(node) => node,
-        Err(Failure::Syntax { at, message }) => {
-            let line = line(at);
-            return (Vec::new(), vec![RuleMistake { line, message }]);
-        }
-        Err(Failure::Refused) => {
-            let message = report.list.last().map_or_else(
-                || "it can't be read".to_owned(),
-                |last| last.message.to_string(),
-            );
-            return (Vec::new(), vec![RuleMistake { line: 0, message }]);
-        }
+        Err((line, message)) => return (Vec::new(), vec![RuleMistake { line, message }]),
     };
     collect(node.get("rules").unwrap_or(&node), &line)
 }

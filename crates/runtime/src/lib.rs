@@ -23,6 +23,7 @@ pub mod activate;
 mod composing;
 pub mod desk;
 mod inventory;
+pub mod live;
 pub mod permissions;
 pub mod premises;
 pub mod prompt;

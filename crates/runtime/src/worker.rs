@@ -3,6 +3,7 @@
 use std::{rc::Rc, time::Instant};
 
 use metier_host::{
+    backend::Started,
     child::{Exit, Outcome as Ended},
     net::{Decision, Seen},
     world::{Done, Surroundings, World, WorldError},
@@ -145,6 +146,18 @@ impl<'a> Worker<'a> {
                 Err(refusal.into())
             }
         }
+    }
+
+    /// Starts a program that stays.
+    ///
+    /// # Errors
+    /// When it can't be started, or not be confined.
+    pub fn start(&self, permit: &Permit) -> Result<Started, WorldError> {
+        if !(self.unchanged)() {
+            return Err(WorldError::Elsewhere("x"));
+        }
+        let _ = permit;
+        Err(WorldError::Elsewhere("y"))
     }
 
     /// Writes down something that is no act: a call, a hook, a start.

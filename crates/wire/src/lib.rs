@@ -19,6 +19,7 @@ mod documents;
 mod info;
 mod json;
 mod list;
+mod live;
 mod manifest;
 mod permission;
 mod scan;
@@ -32,6 +33,7 @@ pub use documents::{
 };
 pub use info::Info;
 pub use list::{Counts, DiagnosticRow, List, ReasonRow};
+pub use live::{CallDocument, ToolRow, ToolsDocument};
 pub use manifest::{to_json as manifest, without_effect};
 pub use permission::{
     AnswerRow, AnswersDocument, CommandRow, DepsDocument, ExecDocument, InstallerRow, LogDocument,

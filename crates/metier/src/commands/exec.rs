@@ -115,7 +115,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
 }
 
 /// What to say when an act was not done.
-pub(super) fn failed(skill: &str, error: Failed) -> Failure {
+pub(crate) fn failed(skill: &str, error: Failed) -> Failure {
     let word = shell_word(skill).into_owned();
     match error {
         Failed::Store(error) => error.into(),
@@ -139,6 +139,9 @@ pub(super) fn failed(skill: &str, error: Failed) -> Failure {
             failure.skill(skill).hint(format!(
                 "metier permissions {word} shows what it asks for now"
             ))
+        }
+        Failed::Elsewhere(reason) => {
+            Failure::unmet("not-done", format!("skill `{skill}`: {reason}")).skill(skill)
         }
         Failed::World(error) => {
             let failure =

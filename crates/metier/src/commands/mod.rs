@@ -1,5 +1,6 @@
 //! One file for each command: its arguments, whose comments are the help, and `run`.
 
+pub(crate) mod call;
 pub(crate) mod completions;
 pub(crate) mod compose;
 pub(crate) mod config;
@@ -18,6 +19,7 @@ pub(crate) mod read;
 pub(crate) mod run;
 pub(crate) mod scan;
 pub(crate) mod show;
+pub(crate) mod tools;
 pub(crate) mod trust;
 pub(crate) mod validate;
 
@@ -51,6 +53,8 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(Command::Compose(args)) => compose::run(&open()?, args),
         Some(Command::Doctor(args)) => doctor::run(&open_anyway()?, args),
         Some(Command::Run(args)) => run::run(&open()?, args),
+        Some(Command::Tools(args)) => tools::run(&open()?, args),
+        Some(Command::Call(args)) => call::run(&open()?, args),
         Some(Command::Deps(args)) => deps::run(&open()?, args),
         Some(Command::Exec(args)) => exec::run(&open()?, args),
         Some(Command::Permissions(args)) => permissions::run(&open()?, args),
@@ -93,7 +97,7 @@ fn find<'a>(
 }
 
 /// A skill whose content may be shown once it was screened: an invalid, untrusted or disabled one is refused with its reasons.
-fn find_usable<'a>(
+pub(crate) fn find_usable<'a>(
     session: &Session<'_>,
     inventory: &'a Inventory,
     name: &str,

@@ -10,6 +10,7 @@ pub(crate) mod plain;
 pub(crate) mod repair;
 
 use crate::{
+    Mode,
     diagnostic::Code,
     report::{Report, Say},
 };
@@ -26,6 +27,26 @@ pub(crate) fn read_mapping<'a>(
         return Some(pairs);
     }
     read_thoroughly(text, base, report)
+}
+
+/// Reads a file that is no manifest: rules, cases. What is wrong with it comes with its line; 0 is all of it.
+pub(crate) fn read_file(text: &str) -> Result<Node<'_>, (u32, String)> {
+    let mut report = Report::new(Mode::Lenient, "", text);
+    full::read(text, 0, &mut report).map_err(|failure| match failure {
+        Failure::Syntax { at, message } => (line(text, at), message),
+        Failure::Refused => {
+            let last = report.list.last();
+            let message = last.map(|last| last.message.to_string());
+            (0, message.unwrap_or_else(|| "it can't be read".to_owned()))
+        }
+    })
+}
+
+/// The line of a byte, from 1.
+pub(crate) fn line(text: &str, at: u32) -> u32 {
+    let before = text.as_bytes().get(..at as usize).unwrap_or_default();
+    let newlines = before.iter().filter(|byte| **byte == b'\n').count();
+    u32::try_from(newlines + 1).unwrap_or(u32::MAX)
 }
 
 /// The same without the fast path.

@@ -1,0 +1,170 @@
+//! A session with active skills: opened, used, and closed again, whatever happens in between.
+
+use std::time::Duration;
+
+use metier_host::backend::SessionError;
+use metier_model::text::shell_word;
+use metier_runtime::{
+    Inventory,
+    desk::Refused,
+    live::{ActivateError, CallError, Patience, Runtime},
+};
+
+use crate::{
+    commands::{self, exec},
+    failure::Failure,
+    office::{self, Office},
+    output::one_line,
+    session::Session,
+};
+
+/// How long a skill has to start, or to come to an end.
+const START: Duration = Duration::from_secs(10);
+
+/// Activates skills, the ones of `--skills` first, and lets somebody work with them.
+pub(crate) fn with<T>(
+    session: &Session<'_>,
+    inventory: &Inventory,
+    names: &[&str],
+    work: impl FnOnce(&Runtime<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let screening = session.screening(&inventory.catalog);
+    screening.check_rules()?;
+    let office = Office::open(session)?;
+    let premises = office.premises();
+    let judge = |entry: &metier_catalog::Entry| {
+        let admitted = screening.admit(&inventory.catalog, entry);
+        admitted.map_err(|refusal| refusal.to_string())
+    };
+    let limits = &session.config.limits;
+    let patience = Patience {
+        start: START,
+        tool: Duration::from_secs(limits.tool_timeout),
+        hook: Duration::from_secs(limits.hook_timeout),
+    };
+    let runtime = Runtime::new(&premises, inventory, &judge, patience);
+    let named = session.global.skills.iter().map(String::as_str);
+    let mut worked = named
+        .chain(names.iter().copied())
+        .try_for_each(|name| activate(session, &runtime, name));
+    let mut done = None;
+    if worked.is_ok() {
+        match work(&runtime) {
+            Ok(value) => done = Some(value),
+            Err(failure) => worked = Err(failure),
+        }
+    }
+    let ended = runtime.end();
+    tell(session, runtime.collect().1);
+    worked?;
+    ended.map_err(|error| failed(&error))?;
+    done.ok_or_else(|| Failure::broken("runtime", "the session ended without an answer"))
+}
+
+/// What skills wrote to their logs.
+pub(crate) fn tell(session: &Session<'_>, said: Vec<(String, String)>) {
+    for (skill, line) in said {
+        let line = format!("{}: {}", one_line(&skill), one_line(&line));
+        session.output.note(&line);
+    }
+}
+
+fn activate(session: &Session<'_>, runtime: &Runtime<'_>, name: &str) -> Result<(), Failure> {
+    let inventory = runtime.inventory();
+    let skill = commands::find_usable(session, inventory, name)?;
+    let entry = inventory.entry(skill);
+    let place = entry.place.path().to_string_lossy().into_owned();
+    let name = entry.name();
+    let word = shell_word(&name).into_owned();
+    runtime.activate(&place).map_err(|error| {
+        let unmet = |code, error: &ActivateError| {
+            Failure::unmet(code, format!("skill `{name}`: {error}")).skill(name.as_ref())
+        };
+        match error {
+            ActivateError::Refused(
+                refused @ (Refused::Denied(_) | Refused::NotApproved { .. } | Refused::Store(_)),
+            ) => office::refused(entry, refused),
+            ActivateError::Failed(error) => exec::failed(&name, error),
+            ActivateError::Unusable(_) => {
+                unmet("unusable", &error).hint(format!("metier info {word}"))
+            }
+            ActivateError::Backend(_) => unmet("backend", &error).hint(
+                "this version runs `starlark` and `process`; metier doctor says what is there",
+            ),
+            ActivateError::Entrypoint(_) | ActivateError::Contribution(_) => {
+                unmet("contribution", &error)
+                    .hint(format!("metier validate {}", shell_word(&place)))
+            }
+            ActivateError::Session(ref inner) => {
+                let failure = unmet("not-started", &error);
+                let failure = last_words(inner).into_iter().fold(failure, Failure::detail);
+                failure.hint(format!("metier log {word} shows what it did"))
+            }
+            _ => unmet("not-active", &error).hint(format!("metier log {word} shows what happened")),
+        }
+    })
+}
+
+/// What the code of a skill wrote last before it ended.
+fn last_words(error: &SessionError) -> Vec<String> {
+    match error {
+        SessionError::Ended { stderr, .. } => {
+            let lines: Vec<&str> = stderr.lines().collect();
+            let last = lines.iter().skip(lines.len().saturating_sub(8));
+            last.map(|line| one_line(line)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What to say when a call has no answer.
+pub(crate) fn failed(error: &CallError) -> Failure {
+    let message = error.to_string();
+    match error {
+        CallError::NotActive(skill) => Failure::unmet("not-active", message).skill(skill.as_str()),
+        CallError::Unknown {
+            skill, kind, there, ..
+        } => {
+            let failure = Failure::unmet("not-found", message).skill(skill.as_str());
+            match there.as_slice() {
+                [] => failure.hint(format!(
+                    "it contributes no {kind}; metier info {}",
+                    shell_word(skill)
+                )),
+                there => failure.hint(format!("it has: {}", there.join(", "))),
+            }
+        }
+        CallError::Input { .. } => Failure::unmet("input", message)
+            .hint("metier tools NAME --json shows the schema of its input"),
+        CallError::Cancelled { by, .. } => Failure::unmet("cancelled", message)
+            .skill(by.as_str())
+            .hint(format!(
+                "metier log {} shows what it cancelled",
+                shell_word(by)
+            )),
+        CallError::Busy(skill) => Failure::unmet("busy", message).skill(skill.as_str()),
+        CallError::Session { skill, error } => {
+            let failure = Failure::unmet(code(error), message).skill(skill.as_str());
+            let failure = last_words(error).into_iter().fold(failure, Failure::detail);
+            failure.hint(format!(
+                "metier log {} shows what it did",
+                shell_word(skill)
+            ))
+        }
+        CallError::Answer { skill, .. } => Failure::unmet("protocol", message)
+            .skill(skill.as_str())
+            .hint("docs/writing-skills.md says what a skill answers"),
+        CallError::Store(_) => Failure::broken("store", message),
+    }
+}
+
+const fn code(error: &SessionError) -> &'static str {
+    match error {
+        SessionError::Answered(_) => "skill-error",
+        SessionError::TimedOut(_) => "timeout",
+        SessionError::Ended { .. } => "crashed",
+        SessionError::Protocol(_) => "protocol",
+        SessionError::GaveUp { .. } => "given-up",
+        SessionError::NotStarted(_) => "not-started",
+    }
+}

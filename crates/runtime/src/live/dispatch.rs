@@ -1,0 +1,127 @@
+//! Hooks in their order: each sees what the one before left.
+
+use std::rc::Rc;
+
+use metier_model::SkillType;
+use metier_sdk::{
+    HookPhase,
+    wire::{HookAnswer, method},
+};
+use metier_store::{Outcome, StoreError};
+use serde_json::{Value, json};
+
+use super::{Active, CallError, Runtime, bad, fine, hooks, refused, went};
+
+/// What hooks made of an event.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dispatched {
+    /// The event as the last of them left it.
+    pub event: Value,
+    /// Who said that the call must not happen, and why.
+    pub cancelled: Option<(String, String)>,
+}
+
+impl<'p> Runtime<'p> {
+    /// Lets every active skill that asked for it handle an event. What a hook changes, and what goes wrong in it, is
+    /// written down.
+    ///
+    /// # Errors
+    /// When it can't be.
+    pub fn dispatch(&self, phase: HookPhase, event: Value) -> Result<Dispatched, StoreError> {
+        let mut done = Dispatched {
+            event,
+            cancelled: None,
+        };
+        // A copy of the list: a hook may lead to other skills being activated.
+        let all: Vec<Rc<Active<'p>>> = self.active.borrow().clone();
+        for active in all {
+            if active.hook(phase).is_none() {
+                continue;
+            }
+            self.handle(&active, phase, &mut done)?;
+            if done.cancelled.is_some() {
+                break;
+            }
+        }
+        Ok(done)
+    }
+
+    /// One hook of one skill.
+    pub(super) fn handle(
+        &self,
+        active: &Active<'p>,
+        phase: HookPhase,
+        done: &mut Dispatched,
+    ) -> Result<(), StoreError> {
+        let start = std::time::Instant::now();
+        let answer = self.answer(active, phase, &done.event);
+        let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let act = format!("hook:{phase}");
+        let note = |detail: &str, went| active.worker.record(&act, detail, &went);
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(CallError::Store(error)) => return Err(error),
+            Err(error) => {
+                let went = went(&Err::<(), _>(error), ms);
+                let reason = went.reason.clone().unwrap_or_default();
+                note("failed", went)?;
+                let closes = active.hook(phase).is_some_and(|hook| hook.fail_closed());
+                if closes
+                    && phase == HookPhase::BeforeToolCall
+                    && active.is(SkillType::SecurityRule)
+                {
+                    let reason = format!("its check failed: {reason}");
+                    done.cancelled = Some((active.name().to_owned(), reason));
+                }
+                return Ok(());
+            }
+        };
+        if let Some(cancel) = answer.cancel {
+            if phase == HookPhase::BeforeToolCall {
+                note("cancelled the call", refused(cancel.reason.clone()))?;
+                done.cancelled = Some((active.name().to_owned(), cancel.reason));
+            } else {
+                let reason = format!("a hook of `{phase}` cancels nothing");
+                note("ignored", bad(Outcome::Error, reason))?;
+            }
+            return Ok(());
+        }
+        if let Some(event) = answer.event {
+            let taken = hooks::take(phase, &done.event, &event);
+            if let Some(reason) = taken.ignored {
+                note("ignored", bad(Outcome::Error, reason))?;
+            }
+            if taken.changed {
+                note(&changed(phase, &taken.event), fine(ms))?;
+                done.event = taken.event;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn answer(
+        &self,
+        active: &Active<'p>,
+        phase: HookPhase,
+        event: &Value,
+    ) -> Result<HookAnswer, CallError> {
+        let params = json!({ "phase": phase, "event": event });
+        let value = self.request(active, method::HOOK, params, self.patience.hook)?;
+        serde_json::from_value(value).map_err(|error| CallError::Answer {
+            skill: active.name().to_owned(),
+            reason: error.to_string(),
+        })
+    }
+}
+
+/// What a receipt says about a change: of what, not to what.
+fn changed(phase: HookPhase, event: &Value) -> String {
+    let tool = event["tool"].as_str().unwrap_or_default();
+    match phase {
+        HookPhase::BeforeToolCall => format!("changed the input of {tool}"),
+        HookPhase::AfterToolResult => format!("changed the result of {tool}"),
+        HookPhase::AfterResponse => "changed the answer".to_owned(),
+        HookPhase::SecurityScanComplete => "added findings".to_owned(),
+        _ => "added context".to_owned(),
+    }
+}

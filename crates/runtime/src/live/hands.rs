@@ -1,0 +1,361 @@
+//! What a skill asks for while it works, done by its worker: each request becomes an act, each act needs a permit.
+
+use std::path::{Component, Path, PathBuf};
+
+use metier_host::{
+    backend::Host,
+    child::{Exit, Outcome},
+    net::Response,
+    world::Done,
+};
+use metier_model::shell;
+use metier_policy::{Act, Fetch, Git, Line};
+use metier_sdk::wire::{
+    Answered, Ended, Fetched, FileContent, HostRequest, Match, Matches, Paths, RpcError,
+    ToolOutput, Variable, code,
+};
+use serde_json::{Value, json};
+
+use super::{Active, Runtime, invoke::Invocation};
+use crate::worker::Failed;
+
+/// A file as a skill may read it at once.
+const MAX_TEXT: u64 = 4 << 20;
+/// How much a log line may have.
+const MAX_LINE: usize = 2_000;
+/// How many lines are kept of one skill.
+const MAX_LINES: usize = 500;
+
+/// The host as one active skill sees it.
+pub(super) struct Hands<'r, 'p> {
+    pub(super) runtime: &'r Runtime<'p>,
+    pub(super) skill: &'r Active<'p>,
+}
+
+impl Host for Hands<'_, '_> {
+    fn ask(&self, request: HostRequest) -> Result<Value, RpcError> {
+        match request {
+            HostRequest::ReadFile { path } => self.read(&path),
+            HostRequest::WriteFile { path, content } => {
+                let act = Act::WriteFile {
+                    path: self.path(&path)?,
+                    content: content.into_bytes(),
+                };
+                self.act(&act).map(|_| json!({}))
+            }
+            HostRequest::Glob { pattern } => self.glob(&pattern),
+            HostRequest::Grep {
+                pattern,
+                path,
+                glob,
+            } => self.grep(&pattern, path.as_deref(), glob.as_deref()),
+            HostRequest::Exec { command } => self.exec(&command),
+            HostRequest::Fetch {
+                url,
+                method,
+                headers,
+                body,
+            } => {
+                let headers = headers.into_iter().collect();
+                let method = method.as_deref().unwrap_or("GET").to_ascii_uppercase();
+                self.fetch(&url, &method, headers, body.unwrap_or_default())
+            }
+            HostRequest::Env { name } => match self.act(&Act::ReadVariable(name.into()))? {
+                Done::Value(value) => answer(&Variable {
+                    value: value.map(|value| value.to_string_lossy().into_owned()),
+                }),
+                _ => Err(odd()),
+            },
+            HostRequest::SetEnv { name, value } => {
+                let act = Act::SetVariable(name.into());
+                let _ = value;
+                self.act(&act).map(|_| json!({}))
+            }
+            HostRequest::Git { arguments } => self.git(arguments),
+            HostRequest::Llm {
+                prompt,
+                system,
+                model,
+            } => self.llm(&prompt, system.as_deref(), model.as_deref()),
+            HostRequest::InvokeSkill { name, tool, input } => self.invoke(&name, tool, input),
+            HostRequest::Log { level, message } => {
+                self.log(level.as_deref(), &message);
+                Ok(json!({}))
+            }
+        }
+    }
+}
+
+impl Hands<'_, '_> {
+    fn act(&self, act: &Act) -> Result<Done, RpcError> {
+        self.skill.worker.act(act).map_err(|error| wrong(&error))
+    }
+
+    /// A file of the skill itself is read as it was judged, and needs no permission; any other is an act.
+    fn read(&self, path: &str) -> Result<Value, RpcError> {
+        let path = self.path(path)?;
+        let own = path.strip_prefix(&self.skill.folder).ok();
+        let bytes = match own.and_then(Path::to_str) {
+            Some(own) => {
+                let held = self.skill.loaded.held.read(own, MAX_TEXT);
+                held.map_err(|error| failed("not-done", error.to_string()))?
+            }
+            None => match self.act(&Act::ReadFile(path.clone()))? {
+                Done::Bytes(bytes) => bytes,
+                _ => return Err(odd()),
+            },
+        };
+        let content = String::from_utf8(bytes).map_err(|_| {
+            failed(
+                "not-text",
+                format!("{} is no text in UTF-8", path.display()),
+            )
+        })?;
+        answer(&FileContent { content })
+    }
+
+    fn glob(&self, _pattern: &str) -> Result<Value, RpcError> {
+        Err(odd())
+    }
+    fn grep(&self, _p: &str, _a: Option<&str>, _g: Option<&str>) -> Result<Value, RpcError> {
+        Err(odd())
+    }
+
+    fn exec(&self, command: &str) -> Result<Value, RpcError> {
+        let understood = shell::parse(command).ok();
+        let line = Line::new(command, understood.as_ref(), command, Vec::new());
+        self.ended(&Act::Line(line))
+    }
+
+    /// A command that only looks needs less than one that changes something; `branch` and `tag` do both, and their flags decide.
+    fn git(&self, arguments: Vec<String>) -> Result<Value, RpcError> {
+        let git = Git {
+            repository: self.project().to_owned(),
+            arguments,
+        };
+        let reads = metier_host::world::only_reads(&git.arguments);
+        self.ended(&if reads {
+            Act::ReadRepository(git)
+        } else {
+            Act::WriteRepository(git)
+        })
+    }
+
+    fn ended(&self, act: &Act) -> Result<Value, RpcError> {
+        match self.act(act)? {
+            Done::Child(ended, _) => answer(&self.outcome(&ended)?),
+            _ => Err(odd()),
+        }
+    }
+
+    fn outcome(&self, ended: &Outcome) -> Result<Ended, RpcError> {
+        let exit = match &ended.exit {
+            Exit::Code(code) => Some(*code),
+            Exit::NotStarted(_) => return Err(failed("not-done", ended.exit.to_string())),
+            _ => None,
+        };
+        let worker = &self.skill.worker;
+        let mut stderr = worker.clean(&ended.stderr);
+        if exit.is_none() {
+            stderr = format!("{stderr}[{}]\n", ended.exit);
+        }
+        Ok(Ended {
+            exit,
+            stdout: worker.clean(&ended.stdout),
+            stderr,
+            truncated: ended.truncated,
+        })
+    }
+
+    fn fetch(
+        &self,
+        url: &str,
+        method: &str,
+        headers: Vec<(String, String)>,
+        body: String,
+    ) -> Result<Value, RpcError> {
+        let target = metier_host::net::Target::parse(url)
+            .map_err(|error| failed("url", error.to_string()))?;
+        let act = Act::Fetch(Fetch {
+            method: method.into(),
+            url: url.into(),
+            host: target.host.to_string().into(),
+            port: target.port,
+            headers,
+            body: body.into_bytes(),
+        });
+        let Done::Response(Response {
+            status,
+            headers,
+            body,
+            ..
+        }) = self.act(&act)?
+        else {
+            return Err(odd());
+        };
+        answer(&Fetched {
+            status,
+            headers: headers
+                .into_iter()
+                .map(|(name, value)| (name.to_ascii_lowercase(), value))
+                .collect(),
+            body: self.skill.worker.clean(&body),
+        })
+    }
+
+    fn llm(
+        &self,
+        prompt: &str,
+        system: Option<&str>,
+        model: Option<&str>,
+    ) -> Result<Value, RpcError> {
+        let act = Act::CallModel(model.unwrap_or("default").into());
+        let asked = self.skill.worker.elsewhere(&act, || {
+            let port = self.runtime.model.ok_or_else(|| {
+                "no-model: there is no language model in this run; an agent provides one".to_owned()
+            })?;
+            port.answer(prompt, system, model)
+        });
+        let text = asked.map_err(|error| wrong(&error))?;
+        answer(&Answered { text })
+    }
+
+    fn invoke(&self, name: &str, tool: Option<String>, input: Value) -> Result<Value, RpcError> {
+        let act = Act::InvokeSkill(name.into());
+        let invocation = Invocation {
+            caller: self.skill,
+            skill: name,
+            tool: tool.as_deref(),
+            input,
+        };
+        let done = self
+            .skill
+            .worker
+            .elsewhere(&act, || self.runtime.invoke(&invocation));
+        let output: ToolOutput = done.map_err(|error| wrong(&error))?;
+        answer(&output)
+    }
+
+    fn log(&self, level: Option<&str>, message: &str) {
+        let end = message.floor_char_boundary(MAX_LINE);
+        let message = self.skill.worker.clean(&message.as_bytes()[..end]);
+        let level = level.filter(|level| ["debug", "warn", "error"].contains(level));
+        self.skill.say(match level {
+            Some(level) => format!("{level}: {message}"),
+            None => message,
+        });
+    }
+
+    fn project(&self) -> &Path {
+        &self.runtime.premises.desk.terms.project
+    }
+
+    /// Absolute and without `.` and `..`. What a link in it leads to is looked at by the world.
+    fn path(&self, path: &str) -> Result<PathBuf, RpcError> {
+        if path.contains('\0') {
+            return Err(failed("path", "a path has no NUL in it".to_owned()));
+        }
+        let mut plain = PathBuf::new();
+        for part in self.project().join(path).components() {
+            match part {
+                Component::ParentDir => {
+                    plain.pop();
+                }
+                Component::CurDir => {}
+                other => plain.push(other),
+            }
+        }
+        Ok(plain)
+    }
+
+    /// A path as a skill reads it: from the project if it is in there.
+    fn shown(&self, path: &Path) -> String {
+        let path = path.strip_prefix(self.project()).unwrap_or(path);
+        path.to_string_lossy().into_owned()
+    }
+}
+
+impl Active<'_> {
+    /// Keeps a line of what it says, as long as there is room.
+    pub(super) fn say(&self, line: String) {
+        let mut said = self.said.borrow_mut();
+        match said.len().cmp(&MAX_LINES) {
+            std::cmp::Ordering::Less => said.push(line),
+            std::cmp::Ordering::Equal => said.push("[it said more, which is not kept]".to_owned()),
+            std::cmp::Ordering::Greater => {}
+        }
+    }
+}
+
+/// The folder where a pattern begins, and what is below it.
+fn split(pattern: &str) -> (&str, &str) {
+    let special = pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len());
+    match pattern[..special].rfind('/') {
+        Some(0) => ("/", &pattern[1..]),
+        Some(end) => (&pattern[..end], &pattern[end + 1..]),
+        None => (".", pattern),
+    }
+}
+
+fn answer(value: &impl serde::Serialize) -> Result<Value, RpcError> {
+    serde_json::to_value(value).map_err(|error| failed("not-done", error.to_string()))
+}
+
+fn failed(code: &str, message: String) -> RpcError {
+    RpcError {
+        code: code::FAILED,
+        message,
+        data: Some(json!({ "code": code })),
+    }
+}
+
+/// An answer of another kind than the act: none of ours does that.
+fn odd() -> RpcError {
+    failed("not-done", "the host has no answer to this".to_owned())
+}
+
+/// What a skill is told when an act was not done. A refusal has its own code, and the permission that it takes.
+fn wrong(error: &Failed) -> RpcError {
+    match error {
+        Failed::Refused(refusal) => RpcError {
+            code: code::REFUSED,
+            message: refusal.to_string(),
+            data: Some(json!({ "code": refusal.code, "needed": refusal.needed })),
+        },
+        Failed::Changed => RpcError {
+            code: code::REFUSED,
+            message: error.to_string(),
+            data: Some(json!({ "code": "changed" })),
+        },
+        Failed::World(inner) if inner.is_refusal() => RpcError {
+            code: code::REFUSED,
+            message: error.to_string(),
+            data: Some(json!({ "code": "never" })),
+        },
+        Failed::Elsewhere(reason) => {
+            let (code, message) = reason.split_once(": ").unwrap_or(("not-done", reason));
+            failed(code, message.to_owned())
+        }
+        Failed::World(_) | Failed::Store(_) => failed("not-done", error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn a_pattern_begins_in_a_folder() {
+        for (pattern, expected) in [
+            ("*.rs", (".", "*.rs")),
+            ("src/**/*.rs", ("src", "**/*.rs")),
+            ("src/lib.rs", ("src", "lib.rs")),
+            ("/etc/*", ("/etc", "*")),
+            ("/*", ("/", "*")),
+            ("../x/{a,b}/c", ("../x", "{a,b}/c")),
+            ("", (".", "")),
+        ] {
+            assert_eq!(split(pattern), expected, "{pattern}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Skills that invoke skills.
+//!
+//! Whoever invokes lends nothing and gains nothing: the other skill gets a session of its own for this call, with what *both* may
+//! do. So a skill with few permissions can't make one with many act for it, and one that was approved for the user's
+//! wishes doesn't act on another skill's.
+
+use metier_sdk::wire::ToolOutput;
+use serde_json::Value;
+
+use super::{Active, Runtime, open::MAX_DEPTH};
+
+/// A call from one skill to another.
+pub(super) struct Invocation<'r, 'p> {
+    pub(super) caller: &'r Active<'p>,
+    pub(super) skill: &'r str,
+    pub(super) tool: Option<&'r str>,
+    pub(super) input: Value,
+}
+
+impl<'p> Runtime<'p> {
+    /// Lets another skill do something for the caller.
+    pub(super) fn invoke(&self, call: &Invocation<'_, 'p>) -> Result<ToolOutput, String> {
+        let skill = self.inventory.find(call.skill);
+        let skill =
+            skill.map_err(|missing| format!("not-found: there is no skill `{}`", missing.name))?;
+        let entry = self.inventory.entry(skill);
+        let name = entry.name();
+        let chain = call.caller.chain();
+        if chain.iter().any(|link| *link == *name) {
+            let chain = chain.join(" → ");
+            return Err(format!(
+                "cycle: {chain} → {name} comes back to where it began"
+            ));
+        }
+        if chain.len() >= MAX_DEPTH {
+            return Err(format!(
+                "depth: skills invoke each other at most {MAX_DEPTH} deep"
+            ));
+        }
+        let active = self
+            .open(entry, Some(call.caller))
+            .map_err(|error| format!("not-active: skill `{name}`: {error}"))?;
+        let done = match call.tool {
+            Some(tool) => self.call_tool(&active, tool, call.input.clone()),
+            None => self.run_workflow(&active, None, call.input.clone()),
+        };
+        let closed = self.close(&active);
+        let done = done.map_err(|error| format!("not-done: {error}"))?;
+        closed.map_err(|error| format!("not-done: {error}"))?;
+        Ok(done)
+    }
+}

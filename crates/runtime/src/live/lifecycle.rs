@@ -1,0 +1,133 @@
+//! The states of a skill in a session, and how it came to them.
+//!
+//! ```text
+//! Inactive ──▶ Activating ──▶ Active ──▶ Inactive
+//!                  │             │
+//!                  └──▶ Error ◀──┘        an error is left by trying again, or by giving up
+//! ```
+
+use std::collections::BTreeMap;
+
+/// Where a skill is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum State {
+    /// It contributes nothing.
+    #[default]
+    Inactive,
+    /// Permission is asked for, its code is started.
+    Activating,
+    /// Its contributions are there.
+    Active,
+    /// It could not be activated, or broke.
+    Error,
+}
+
+impl State {
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Inactive => "inactive",
+            Self::Activating => "activating",
+            Self::Active => "active",
+            Self::Error => "error",
+        }
+    }
+
+    const fn may_become(self, next: Self) -> bool {
+        matches!(
+            (self, next),
+            (Self::Inactive | Self::Error, Self::Activating)
+                | (Self::Activating, Self::Active | Self::Error)
+                | (Self::Active, Self::Inactive | Self::Error)
+                | (Self::Error, Self::Inactive)
+        )
+    }
+}
+
+/// One step in the life of a skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transition {
+    /// Whose.
+    pub skill: String,
+    /// From here.
+    pub from: State,
+    /// To there.
+    pub to: State,
+    /// Why, if something went wrong.
+    pub reason: Option<String>,
+}
+
+/// The states of all skills of a session, and every step.
+#[derive(Debug, Default)]
+pub(super) struct Lifecycle {
+    states: BTreeMap<String, State>,
+    transitions: Vec<Transition>,
+}
+
+impl Lifecycle {
+    pub(super) fn state(&self, skill: &str) -> State {
+        self.states.get(skill).copied().unwrap_or_default()
+    }
+
+    pub(super) fn transitions(&self) -> &[Transition] {
+        &self.transitions
+    }
+
+    /// Takes a step, if there is such a step.
+    pub(super) fn step(&mut self, skill: &str, to: State, reason: Option<String>) -> bool {
+        let from = self.state(skill);
+        let may = from.may_become(to);
+        if may {
+            self.states.insert(skill.to_owned(), to);
+            self.transitions.push(Transition {
+                skill: skill.to_owned(),
+                from,
+                to,
+                reason,
+            });
+        }
+        may
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_steps_that_are_drawn_are_taken() {
+        use State::{Activating, Active, Error, Inactive};
+        let all = [Inactive, Activating, Active, Error];
+        let steps: Vec<(State, State)> = all
+            .into_iter()
+            .flat_map(|from| all.map(|to| (from, to)))
+            .filter(|(from, to)| from.may_become(*to))
+            .collect();
+        assert_eq!(
+            steps,
+            [
+                (Inactive, Activating),
+                (Activating, Active),
+                (Activating, Error),
+                (Active, Inactive),
+                (Active, Error),
+                (Error, Inactive),
+                (Error, Activating),
+            ]
+        );
+    }
+
+    #[test]
+    fn every_step_is_written_down_and_no_other() {
+        let mut life = Lifecycle::default();
+        assert!(!life.step("a", State::Active, None));
+        assert!(life.step("a", State::Activating, None));
+        assert!(life.step("a", State::Error, Some("no".into())));
+        assert!(life.step("a", State::Activating, None));
+        assert_eq!(life.state("a"), State::Activating);
+        assert_eq!(life.state("b"), State::Inactive);
+        assert_eq!(life.transitions().len(), 3);
+        assert_eq!(life.transitions()[1].reason.as_deref(), Some("no"));
+    }
+}

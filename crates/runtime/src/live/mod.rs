@@ -1,0 +1,664 @@
+//! Skills that are active: what they contribute, who calls them, and what they are told.
+//!
+//! **Problem.** A skill with code is not a text that is given out once. It is started, contributes tools, steps in before and after what
+//! others do, and must be gone without a trace when it is no longer wanted.
+//!
+//! **Decision.** A [`Runtime`] is one session. Activating a skill is always the same five steps: its bytes are judged, permission is asked, its
+//! code is opened in its room, what it contributes is checked against what it declares, its `activate` hook is called. Everything
+//! that it contributes hangs on one value, [`Active`]; dropping that takes all of it back.
+//!
+//! ```text
+//! call "k8s__apply" {…}
+//!   before_tool_call   builtin → extra → user → project → inline, each sees what the one before left; one may cancel
+//!   tool/execute       the final input; each thing that the tool does needs a permit of its own
+//!   after_tool_result  the same order
+//! ```
+//!
+//! A hook that fails or takes too long is a receipt, and the others go on; only a skill of the type `security-rule` may ask that the call
+//! fails with it.
+
+mod dispatch;
+mod hands;
+mod hooks;
+mod invoke;
+mod ledger;
+mod lifecycle;
+mod open;
+mod telling;
+mod tools;
+
+use std::{
+    cell::{RefCell, RefMut},
+    path::PathBuf,
+    rc::Rc,
+    time::Duration,
+};
+
+use metier_catalog::{Entry, Snapshot};
+use metier_host::backend::{Event, Session, SessionError};
+use metier_model::{SkillType, Types};
+use metier_policy::Identity;
+use metier_sdk::{
+    HookPhase,
+    wire::{self, Contributions, ScannedFile, ToolOutput, method},
+};
+use metier_store::{Outcome, Receipt, StoreError};
+use serde_json::{Value, json};
+
+use crate::{
+    desk::Went,
+    inventory::{Inventory, NotFound},
+    premises::Premises,
+    render::Loaded,
+    worker::Worker,
+};
+use hands::Hands;
+use lifecycle::Lifecycle;
+
+pub use dispatch::Dispatched;
+pub use ledger::{Attached, Ledger};
+pub use lifecycle::{State, Transition};
+pub use open::ActivateError;
+pub use telling::{Fragment, Section};
+pub use tools::{BadTool, CORE, Tool};
+
+/// A language model, for skills that may ask one.
+pub trait Model {
+    /// What it says.
+    ///
+    /// # Errors
+    /// What to tell the skill; a word and a colon may come first, such as `no-model: …`.
+    fn answer(
+        &self,
+        prompt: &str,
+        system: Option<&str>,
+        model: Option<&str>,
+    ) -> Result<String, String>;
+}
+
+/// How long things may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// From start to the list of contributions, and to come to an end.
+    pub start: Duration,
+    /// A tool or a workflow.
+    pub tool: Duration,
+    /// A hook.
+    pub hook: Duration,
+}
+
+/// Judges a skill's bytes and gives them out, or says why not.
+pub type Judge<'p> = &'p dyn Fn(&Entry) -> Result<Snapshot, String>;
+
+/// One session with skills.
+pub struct Runtime<'p> {
+    premises: &'p Premises<'p>,
+    inventory: &'p Inventory,
+    judge: Judge<'p>,
+    patience: Patience,
+    model: Option<&'p dyn Model>,
+    active: RefCell<Vec<Rc<Active<'p>>>>,
+    life: RefCell<Lifecycle>,
+    ledger: RefCell<Ledger>,
+    /// Receipts of activations that are over.
+    receipts: RefCell<Vec<Receipt>>,
+}
+
+/// A skill that is active, and all that it contributes.
+pub(crate) struct Active<'p> {
+    identity: Identity,
+    types: Types,
+    loaded: Loaded<'p>,
+    /// Where its own files are, for itself.
+    folder: PathBuf,
+    worker: Rc<Worker<'p>>,
+    /// Its code, if it has any. Taken while it works.
+    session: RefCell<Option<Box<dyn Session + 'p>>>,
+    contributions: Contributions,
+    tools: Vec<Tool>,
+    /// The skills that it works for, the first first.
+    callers: Vec<String>,
+    said: RefCell<Vec<String>>,
+}
+
+/// What came of a call.
+#[derive(Clone, Debug)]
+pub struct Called {
+    /// What the tool or workflow said.
+    pub output: Value,
+    /// Whether it went wrong.
+    pub is_error: bool,
+    /// What was done and refused for it.
+    pub receipts: Vec<Receipt>,
+    /// What skills wrote to their logs meanwhile, each with its name.
+    pub said: Vec<(String, String)>,
+}
+
+/// Why there was no call.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// The skill is not active.
+    #[error("skill `{0}` is not active")]
+    NotActive(String),
+    /// It contributes no such thing.
+    #[error("skill `{skill}` has no {kind} `{name}`")]
+    Unknown {
+        /// The skill.
+        skill: String,
+        /// `tool`, `workflow` or `scanner`.
+        kind: &'static str,
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        there: Vec<String>,
+    },
+    /// The input is not what the tool takes.
+    #[error("the input of `{tool}` does not fit: {reason}")]
+    Input {
+        /// The tool.
+        tool: String,
+        /// Why.
+        reason: String,
+    },
+    /// A hook did not let it happen.
+    #[error("`{tool}` was cancelled by skill `{by}`: {reason}")]
+    Cancelled {
+        /// The tool.
+        tool: String,
+        /// Whose hook.
+        by: String,
+        /// What it said.
+        reason: String,
+    },
+    /// It is at work already, further up.
+    #[error("skill `{0}` is at work already, and waits for this call")]
+    Busy(String),
+    /// Its code did not answer.
+    #[error("skill `{skill}` {error}")]
+    Session {
+        /// The skill.
+        skill: String,
+        /// What happened.
+        error: SessionError,
+    },
+    /// Its answer is none.
+    #[error("skill `{skill}` answered with something else: {reason}")]
+    Answer {
+        /// The skill.
+        skill: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// It can't be written down.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl<'p> Runtime<'p> {
+    /// A session in which nothing is active yet.
+    #[must_use]
+    pub fn new(
+        premises: &'p Premises<'p>,
+        inventory: &'p Inventory,
+        judge: Judge<'p>,
+        patience: Patience,
+    ) -> Self {
+        Self {
+            premises,
+            inventory,
+            judge,
+            patience,
+            model: None,
+            active: RefCell::default(),
+            life: RefCell::default(),
+            ledger: RefCell::default(),
+            receipts: RefCell::default(),
+        }
+    }
+
+    /// The same with a model that skills may ask, if they are permitted to.
+    #[must_use]
+    pub fn with_model(mut self, model: &'p dyn Model) -> Self {
+        self.model = Some(model);
+        self
+    }
+
+    /// The skills of this session.
+    #[must_use]
+    pub fn inventory(&self) -> &'p Inventory {
+        self.inventory
+    }
+
+    /// The state of a skill.
+    #[must_use]
+    pub fn state(&self, skill: &str) -> State {
+        self.life.borrow().state(skill)
+    }
+
+    /// Every step that skills took in this session.
+    #[must_use]
+    pub fn transitions(&self) -> Vec<Transition> {
+        self.life.borrow().transitions().to_vec()
+    }
+
+    /// The ledger of active skills.
+    pub fn ledger(&self) -> RefMut<'_, Ledger> {
+        self.ledger.borrow_mut()
+    }
+
+    /// A new turn begins: rate limits count from zero.
+    pub fn next_turn(&self) {
+        self.premises.desk.meter.next_turn();
+    }
+
+    /// Activates a skill, by name, `source:name` or path. One that is active already stays as it is.
+    ///
+    /// # Errors
+    /// When it can't be used, may not, does not start, or contributes what it may not.
+    pub fn activate(&self, name: &str) -> Result<(), ActivateError> {
+        let skill = self.find(name)?;
+        let entry = self.inventory.entry(skill);
+        let name = entry.name();
+        if self.state(&name) == State::Active {
+            return Ok(());
+        }
+        self.life.borrow_mut().step(&name, State::Activating, None);
+        match self.open(entry, None) {
+            Ok(active) => {
+                self.active.borrow_mut().push(Rc::new(active));
+                // The order in which hooks are called, and tools listed.
+                self.active
+                    .borrow_mut()
+                    .sort_by_key(|active| hooks::rank(active.identity.source));
+                self.life.borrow_mut().step(&name, State::Active, None);
+                Ok(())
+            }
+            Err(error) => {
+                let reason = Some(error.to_string());
+                self.life.borrow_mut().step(&name, State::Error, reason);
+                Err(error)
+            }
+        }
+    }
+
+    /// Deactivates a skill, and takes back all that it contributed.
+    ///
+    /// # Errors
+    /// When it is not active, or when that can't be written down; it is gone nevertheless.
+    pub fn deactivate(&self, name: &str) -> Result<Vec<Receipt>, CallError> {
+        let active = self.get(name)?;
+        let closed = self.close(&active);
+        self.active
+            .borrow_mut()
+            .retain(|other| !Rc::ptr_eq(other, &active));
+        self.ledger.borrow_mut().strip(name);
+        self.life.borrow_mut().step(name, State::Inactive, None);
+        closed?;
+        let (receipts, _) = self.collect();
+        Ok(receipts)
+    }
+
+    /// Deactivates everything, the newest first.
+    ///
+    /// # Errors
+    /// When it can't be written down; everything is gone nevertheless.
+    pub fn end(&self) -> Result<(), CallError> {
+        let names: Vec<String> = self.names();
+        let ended = names.iter().rev().map(|name| self.deactivate(name));
+        ended.fold(Ok(()), |all, one| all.and(one.map(drop)))
+    }
+
+    /// The active skills, in the order in which they are asked.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let active = self.active.borrow();
+        let names = active.iter().map(|active| active.name().to_owned());
+        names.collect()
+    }
+
+    /// The tools of all active skills.
+    #[must_use]
+    pub fn tools(&self) -> Vec<Tool> {
+        let active = self.active.borrow();
+        active
+            .iter()
+            .flat_map(|active| active.tools.clone())
+            .collect()
+    }
+
+    /// What one active skill contributes.
+    ///
+    /// # Errors
+    /// When it is not active.
+    pub fn contributions(&self, skill: &str) -> Result<Contributions, CallError> {
+        Ok(self.get(skill)?.contributions.clone())
+    }
+
+    /// Calls a tool of an active skill, by its own name or by the one that others use.
+    ///
+    /// # Errors
+    /// When there is no such tool, when a hook cancels it, or when its code does not answer. What the tool itself says went
+    /// wrong is an answer.
+    pub fn call(&self, skill: &str, tool: &str, input: Value) -> Result<Called, CallError> {
+        self.answered(|| {
+            let active = self.get(skill)?;
+            self.call_tool(&active, tool, input)
+        })
+    }
+
+    /// Runs a workflow of an active skill; without a name the only one.
+    ///
+    /// # Errors
+    /// As for a tool.
+    pub fn run(
+        &self,
+        skill: &str,
+        workflow: Option<&str>,
+        input: Value,
+    ) -> Result<Called, CallError> {
+        self.answered(|| {
+            let active = self.get(skill)?;
+            self.run_workflow(&active, workflow, input)
+        })
+    }
+
+    /// Lets the scanners of all active `security-rule` skills look at files.
+    ///
+    /// # Errors
+    /// When it can't be written down. A scanner that fails is named in the answer.
+    pub fn scan(&self, files: &[ScannedFile]) -> Result<Vec<telling::ScannedBy>, StoreError> {
+        telling::scan(self, files)
+    }
+
+    fn find(&self, name: &str) -> Result<&'p crate::Skill, ActivateError> {
+        let not_found = |missing: NotFound| ActivateError::NotFound(missing);
+        self.inventory.find(name).map_err(not_found)
+    }
+
+    fn get(&self, skill: &str) -> Result<Rc<Active<'p>>, CallError> {
+        let active = self.active.borrow();
+        let found = active.iter().find(|active| active.name() == skill);
+        found
+            .cloned()
+            .ok_or_else(|| CallError::NotActive(skill.to_owned()))
+    }
+
+    fn call_tool(
+        &self,
+        active: &Active<'p>,
+        tool: &str,
+        input: Value,
+    ) -> Result<ToolOutput, CallError> {
+        let found = active
+            .tools
+            .iter()
+            .find(|known| known.spec.name == tool || known.name == tool);
+        let Some(found) = found else {
+            let there = active.tools.iter().map(|tool| tool.spec.name.clone());
+            return Err(active.unknown("tool", tool, there.collect()));
+        };
+        let session = &self.premises.desk.session;
+        let event = json!({
+            "tool": found.name, "skill": active.name(), "input": input, "session": session,
+        });
+        let before = self.dispatch(HookPhase::BeforeToolCall, event)?;
+        if let Some((by, reason)) = before.cancelled {
+            let went = refused(format!("cancelled by `{by}`: {reason}"));
+            active.worker.record("tool:call", &found.name, &went)?;
+            let tool = found.name.clone();
+            return Err(CallError::Cancelled { tool, by, reason });
+        }
+        let input = before.event["input"].clone();
+        if let Err(reason) = open::fits(&found.spec.input_schema, &input) {
+            active
+                .worker
+                .record("tool:call", &found.name, &refused(reason.clone()))?;
+            let tool = found.name.clone();
+            return Err(CallError::Input { tool, reason });
+        }
+        let params = json!({ "name": found.spec.name, "input": input, "session": session });
+        let detail = found.name.as_str();
+        let done: ToolOutput = self.ask(
+            active,
+            method::TOOL,
+            "tool:call",
+            detail,
+            params,
+            self.patience.tool,
+        )?;
+        let event = json!({
+            "tool": found.name, "skill": active.name(), "input": before.event["input"],
+            "output": done.output, "is_error": done.is_error, "session": session,
+        });
+        let mut after = self.dispatch(HookPhase::AfterToolResult, event)?.event;
+        Ok(ToolOutput {
+            output: after["output"].take(),
+            is_error: after["is_error"].as_bool().unwrap_or(done.is_error),
+        })
+    }
+
+    fn run_workflow(
+        &self,
+        active: &Active<'p>,
+        workflow: Option<&str>,
+        input: Value,
+    ) -> Result<ToolOutput, CallError> {
+        let all = &active.contributions.workflows;
+        let found = match workflow {
+            Some(name) => all.iter().find(|known| known.name == name),
+            None if all.len() == 1 => all.first(),
+            None => all.iter().find(|known| known.name == active.name()),
+        };
+        let Some(found) = found else {
+            let there = all.iter().map(|known| known.name.clone()).collect();
+            return Err(active.unknown("workflow", workflow.unwrap_or("…"), there));
+        };
+        let params = json!({ "name": found.name, "input": input });
+        let detail = found.name.as_str();
+        let done: wire::WorkflowOutput = self.ask(
+            active,
+            method::WORKFLOW,
+            "workflow:run",
+            detail,
+            params,
+            self.patience.tool,
+        )?;
+        Ok(ToolOutput {
+            output: done.output,
+            is_error: false,
+        })
+    }
+
+    /// Asks the code of a skill, and writes down how that went.
+    fn ask<T: serde::de::DeserializeOwned>(
+        &self,
+        active: &Active<'p>,
+        method: &str,
+        act: &str,
+        detail: &str,
+        params: Value,
+        timeout: Duration,
+    ) -> Result<T, CallError> {
+        let start = std::time::Instant::now();
+        let answer = self.request(active, method, params, timeout);
+        let answer = answer.and_then(|value| {
+            serde_json::from_value(value).map_err(|error| CallError::Answer {
+                skill: active.name().to_owned(),
+                reason: error.to_string(),
+            })
+        });
+        let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        active.worker.record(act, detail, &went(&answer, ms))?;
+        answer
+    }
+
+    /// One request to the code of a skill, and what happened to that code meanwhile.
+    fn request(
+        &self,
+        active: &Active<'p>,
+        method: &str,
+        params: Value,
+        timeout: Duration,
+    ) -> Result<Value, CallError> {
+        // Taken out, not borrowed: what the skill asks for may lead back here.
+        let taken = active.session.try_borrow_mut().ok();
+        let Some(mut session) = taken.and_then(|mut session| session.take()) else {
+            return Err(CallError::Busy(active.name().to_owned()));
+        };
+        let hands = Hands {
+            runtime: self,
+            skill: active,
+        };
+        let answer = session.call(method, params, &hands, timeout);
+        let events = session.events();
+        *active.session.borrow_mut() = Some(session);
+        self.happened(active, events)?;
+        answer.map_err(|error| CallError::Session {
+            skill: active.name().to_owned(),
+            error,
+        })
+    }
+
+    /// Writes down what happened to the code of a skill.
+    fn happened(&self, active: &Active<'_>, events: Vec<Event>) -> Result<(), StoreError> {
+        for event in events {
+            let (detail, went) = match event {
+                Event::Said(line) => {
+                    active.say(active.worker.clean(line.as_bytes()));
+                    continue;
+                }
+                Event::SaidMore(lines) => {
+                    active.say(format!("[{lines} more lines, which are not kept]"));
+                    continue;
+                }
+                Event::Started { .. } | Event::Ended => continue,
+                Event::Crashed { how, stderr } => {
+                    let reason = match stderr.trim_end().lines().last() {
+                        Some(last) => format!("{how}; its last words: {last}"),
+                        None => how,
+                    };
+                    ("crashed".to_owned(), bad(Outcome::Error, reason))
+                }
+                Event::Restarted { attempt, waited } => {
+                    let waited = humantime::format_duration(waited);
+                    (
+                        format!("restarted, attempt {attempt}, after {waited}"),
+                        fine(0),
+                    )
+                }
+                Event::GaveUp { crashes, wait } => {
+                    let wait = humantime::format_duration(wait);
+                    let reason = format!("crashed {crashes} times in a row; left alone for {wait}");
+                    ("given up".to_owned(), bad(Outcome::Error, reason))
+                }
+            };
+            active.worker.record("skill:run", &detail, &went)?;
+        }
+        Ok(())
+    }
+
+    /// Does something, and gives what was written down and said meanwhile along with its answer.
+    fn answered(
+        &self,
+        work: impl FnOnce() -> Result<ToolOutput, CallError>,
+    ) -> Result<Called, CallError> {
+        self.collect();
+        let done = work()?;
+        let (receipts, said) = self.collect();
+        Ok(Called {
+            output: done.output,
+            is_error: done.is_error,
+            receipts,
+            said,
+        })
+    }
+
+    /// What was written down and said since this was asked last.
+    pub fn collect(&self) -> (Vec<Receipt>, Vec<(String, String)>) {
+        let mut receipts = self.receipts.take();
+        let mut said = Vec::new();
+        for active in self.active.borrow().iter() {
+            receipts.extend(active.worker.take_receipts());
+            let name = active.name();
+            said.extend(
+                active
+                    .said
+                    .take()
+                    .into_iter()
+                    .map(|line| (name.to_owned(), line)),
+            );
+        }
+        receipts.sort_by_key(|receipt| receipt.id);
+        (receipts, said)
+    }
+}
+
+impl Active<'_> {
+    fn name(&self) -> &str {
+        &self.identity.skill
+    }
+
+    fn is(&self, kind: SkillType) -> bool {
+        self.types.contains(kind)
+    }
+
+    fn hook(&self, phase: HookPhase) -> Option<wire::HookSpec> {
+        let mut hooks = self.contributions.hooks.iter();
+        hooks.find(|hook| hook.phase() == phase).copied()
+    }
+
+    fn unknown(&self, kind: &'static str, name: &str, there: Vec<String>) -> CallError {
+        CallError::Unknown {
+            skill: self.name().to_owned(),
+            kind,
+            name: name.to_owned(),
+            there,
+        }
+    }
+}
+
+fn went<T>(answer: &Result<T, CallError>, ms: u64) -> Went {
+    match answer {
+        Ok(_) => fine(ms),
+        Err(error) => {
+            let outcome = match error {
+                CallError::Session {
+                    error: SessionError::TimedOut(_),
+                    ..
+                } => Outcome::Timeout,
+                _ => Outcome::Error,
+            };
+            Went {
+                ms,
+                ..bad(outcome, error.to_string())
+            }
+        }
+    }
+}
+
+fn fine(ms: u64) -> Went {
+    Went {
+        outcome: Some(Outcome::Ok),
+        reason: None,
+        ms,
+        sandbox: None,
+    }
+}
+
+fn bad(outcome: Outcome, reason: String) -> Went {
+    Went {
+        outcome: Some(outcome),
+        reason: Some(reason),
+        ms: 0,
+        sandbox: None,
+    }
+}
+
+fn refused(reason: String) -> Went {
+    Went {
+        outcome: None,
+        reason: Some(reason),
+        ms: 0,
+        sandbox: None,
+    }
+}

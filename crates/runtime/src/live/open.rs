@@ -1,0 +1,418 @@
+//! Activation: five steps from a name to contributions.
+
+use std::{collections::BTreeMap, path::PathBuf, rc::Rc};
+
+use metier_catalog::{Content, Entry, Place, Snapshot};
+use metier_host::backend::{self, Host, Process, Session, SessionError};
+use metier_model::{Backend, HookPhase, SkillType, Types};
+use metier_policy::{Act, Purpose, ReasonKind};
+use metier_sdk::wire::{Contributions, Initialize, PROTOCOL};
+use serde_json::Value;
+
+use super::{Active, CallError, Dispatched, Hands, Runtime, fine, tools};
+use crate::{
+    Skill, Status,
+    desk::Refused,
+    inventory::NotFound,
+    premises::{self, Stopped},
+    render::{Loaded, RenderError},
+    worker::Failed,
+};
+
+/// How deep skills may invoke each other.
+pub(super) const MAX_DEPTH: usize = 8;
+/// What makes our own binary a worker that interprets Starlark.
+const STARLARK: &str = "__starlark";
+/// How much source text an interpreter is given.
+const MAX_SOURCES: usize = 1 << 20;
+
+/// Why a skill is not active.
+#[derive(Debug, thiserror::Error)]
+pub enum ActivateError {
+    /// There is none of that name.
+    #[error("there is no skill `{}`", .0.name)]
+    NotFound(NotFound),
+    /// It can't be used.
+    #[error("{0}")]
+    Unusable(String),
+    /// Its bytes are not those that the session began with.
+    #[error("it changed since this session began; a new session takes the new one")]
+    Changed,
+    /// It can't be read.
+    #[error(transparent)]
+    Render(#[from] RenderError),
+    /// It may not.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// Its program was not started.
+    #[error(transparent)]
+    Failed(#[from] Failed),
+    /// Nothing here runs it.
+    #[error("its backend `{0}` is not in this version")]
+    Backend(&'static str),
+    /// It does not say what to run, or what it says is not there.
+    #[error("{0}")]
+    Entrypoint(String),
+    /// Its code did not start.
+    #[error("it {0}")]
+    Session(SessionError),
+    /// It contributes what it may not.
+    #[error("{0}")]
+    Contribution(String),
+    /// Its `activate` hook failed.
+    #[error("its `activate` hook failed: {0}")]
+    Hook(String),
+    /// Skills that invoke each other come to no end.
+    #[error("{0}")]
+    Chain(String),
+}
+
+impl From<Stopped> for ActivateError {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Refused(refused) => Self::Refused(refused),
+            Stopped::Failed(failed) => Self::Failed(failed),
+        }
+    }
+}
+
+impl<'p> Runtime<'p> {
+    /// Opens a skill, for whoever called it.
+    pub(super) fn open(
+        &self,
+        entry: &'p Entry,
+        caller: Option<&Active<'p>>,
+    ) -> Result<Active<'p>, ActivateError> {
+        let start = std::time::Instant::now();
+        self.usable(entry)?;
+        let held = (self.judge)(entry).map_err(ActivateError::Unusable)?;
+        if !self.ledger.borrow_mut().pin(&entry.name(), held.digest) {
+            return Err(ActivateError::Changed);
+        }
+        let limit = self.premises.config.limits.max_skill_bytes;
+        let loaded = Loaded::new(entry, held, limit)?;
+        let card = &loaded.manifest.card;
+        let purpose = card.backend.map_or(Purpose::Render(&[]), |_| Purpose::Code);
+        let mut grant = self.premises.grant(&loaded, purpose)?;
+        if let Some(caller) = caller {
+            grant = grant.narrowed(caller.worker.grant());
+        }
+        let worker = Rc::new(self.premises.worker_with(&loaded, grant)?);
+        let mut active = Active {
+            identity: premises::identity(&loaded),
+            types: card.types,
+            folder: folder(entry),
+            worker,
+            loaded,
+            session: None.into(),
+            contributions: Contributions::default(),
+            tools: Vec::new(),
+            callers: caller.map_or_else(Vec::new, Active::chain),
+            said: Vec::new().into(),
+        };
+        let opened = self.begin(&mut active);
+        let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let went = match &opened {
+            Ok(()) => fine(ms),
+            Err(error) => super::bad(metier_store::Outcome::Error, error.to_string()),
+        };
+        let detail = active.callers.join(" → ");
+        let noted = active.worker.record("skill:activate", &detail, &went);
+        if opened.is_err() {
+            self.receipts
+                .borrow_mut()
+                .extend(active.worker.take_receipts());
+        }
+        opened?;
+        noted.map_err(Failed::from)?;
+        Ok(active)
+    }
+
+    fn usable(&self, entry: &Entry) -> Result<(), ActivateError> {
+        let mut skills = self.inventory.skills.iter();
+        let skill = skills.find(|skill| std::ptr::eq(self.inventory.entry(skill), entry));
+        match skill {
+            Some(skill) if matches!(skill.status, Status::Ready | Status::Shadowed) => Ok(()),
+            // The list knows only what was there last time; the judge looks again.
+            Some(skill) if skill.status == Status::Blocked && only_scan(skill) => Ok(()),
+            Some(skill) => {
+                let reasons = skill
+                    .reasons
+                    .iter()
+                    .map(|reason| reason.message.to_string());
+                let reasons: Vec<String> = reasons.collect();
+                Err(ActivateError::Unusable(format!(
+                    "it is {}: {}",
+                    skill.status.as_str(),
+                    reasons.join("; ")
+                )))
+            }
+            None => Err(ActivateError::Unusable("it is not in the inventory".into())),
+        }
+    }
+
+    /// Starts its code, checks what it contributes, and calls its hook.
+    fn begin(&self, active: &mut Active<'p>) -> Result<(), ActivateError> {
+        let Some(backend) = active.loaded.manifest.card.backend else {
+            return Ok(());
+        };
+        let mut session = {
+            let hands = Hands {
+                runtime: self,
+                skill: active,
+            };
+            self.session(active, backend, &hands)?
+        };
+        active.contributions = session.contributions().clone();
+        let events = session.events();
+        *active.session.get_mut() = Some(session);
+        self.happened(active, events).map_err(Failed::from)?;
+        declared(active)?;
+        let (name, source) = (active.name(), active.identity.source);
+        active.tools = tools::named(name, source, &active.contributions.tools)
+            .map_err(|error| ActivateError::Contribution(error.to_string()))?;
+        if active.hook(HookPhase::Activate).is_none() {
+            return Ok(());
+        }
+        let event = serde_json::json!({ "skill": active.name() });
+        self.answer(active, HookPhase::Activate, &event)
+            .map(drop)
+            .map_err(|error| ActivateError::Hook(error.to_string()))
+    }
+
+    /// Its code, in its room.
+    fn session(
+        &self,
+        active: &Active<'p>,
+        backend: Backend,
+        host: &dyn Host,
+    ) -> Result<Box<dyn Session + 'p>, ActivateError> {
+        let entrypoint = entrypoint(active, backend)?;
+        let mut initialize = Initialize {
+            protocol: PROTOCOL,
+            skill: active.name().to_owned(),
+            directory: active.folder.to_string_lossy().into_owned(),
+            config: Value::Null,
+            permissions: active
+                .worker
+                .grant()
+                .allowed()
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+            entrypoint: None,
+            sources: BTreeMap::new(),
+        };
+        let timeout = self.patience.start;
+        let opened = match backend {
+            Backend::Starlark => {
+                initialize.sources = sources(&active.loaded.held)?;
+                initialize.entrypoint = Some(entrypoint);
+                let starter = backend::Worker {
+                    binary: self.premises.shim.to_owned(),
+                    arguments: vec![STARLARK.to_owned()],
+                    confinement: "worker",
+                };
+                Process::open(starter, &initialize, host, timeout)
+            }
+            Backend::Process => {
+                let act = Act::Script {
+                    path: entrypoint.into(),
+                    arguments: Vec::new(),
+                };
+                let worker = Rc::clone(&active.worker);
+                // The first start is checked and written down; a restart is one of the same program, and the session tells of it.
+                let permit = worker.permit(&act)?;
+                let starter = move || worker.start(&permit);
+                Process::open(starter, &initialize, host, timeout)
+            }
+            Backend::Wasm | Backend::Native | Backend::Js => {
+                return Err(ActivateError::Backend(backend.as_str()));
+            }
+        };
+        opened
+            .map(|session| Box::new(session) as Box<dyn Session + 'p>)
+            .map_err(ActivateError::Session)
+    }
+
+    /// Lets a skill say good-bye, and ends its code.
+    pub(super) fn close(&self, active: &Active<'p>) -> Result<(), CallError> {
+        let mut hook = Ok(());
+        if active.hook(HookPhase::Deactivate).is_some() {
+            let mut event = Dispatched {
+                event: serde_json::json!({ "skill": active.name() }),
+                cancelled: None,
+            };
+            hook = self.handle(active, HookPhase::Deactivate, &mut event);
+        }
+        let session = active.session.take();
+        if let Some(session) = session {
+            let hands = Hands {
+                runtime: self,
+                skill: active,
+            };
+            let events = session.close(&hands, self.patience.start);
+            self.happened(active, events)?;
+        }
+        active.worker.record("skill:deactivate", "", &fine(0))?;
+        self.receipts
+            .borrow_mut()
+            .extend(active.worker.take_receipts());
+        Ok(hook?)
+    }
+}
+
+impl Active<'_> {
+    /// The skills that it works for, and itself.
+    pub(super) fn chain(&self) -> Vec<String> {
+        let mut chain = self.callers.clone();
+        chain.push(self.name().to_owned());
+        chain
+    }
+}
+
+fn only_scan(skill: &Skill) -> bool {
+    let mut reasons = skill.reasons.iter();
+    reasons.all(|reason| reason.kind == ReasonKind::Scan)
+}
+
+/// Where a skill's own files are, for itself. What came with the program has no folder; the name of one will do.
+fn folder(entry: &Entry) -> PathBuf {
+    match &entry.place {
+        Place::Folder(path) => path.clone(),
+        Place::Builtin(_) => PathBuf::from(format!("/builtin:{}", entry.name())),
+    }
+}
+
+/// The file that is run. It must be one of those that were judged.
+fn entrypoint(active: &Active<'_>, backend: Backend) -> Result<String, ActivateError> {
+    let written = active.loaded.manifest.code.entrypoint.as_deref();
+    let path = match (written, backend) {
+        (Some(path), _) => path.strip_prefix("./").unwrap_or(path),
+        (None, Backend::Starlark) => "skill.star",
+        (None, _) => {
+            let hint = "add `implementation: {entrypoint: main.py}` to SKILL.yaml";
+            let message = format!("it does not say which file to run: {hint}");
+            return Err(ActivateError::Entrypoint(message));
+        }
+    };
+    let mut files = active.loaded.held.files.iter();
+    if files.any(|file| file.path == path) {
+        Ok(path.to_owned())
+    } else {
+        let message = format!("its entrypoint `{path}` is not in its folder");
+        Err(ActivateError::Entrypoint(message))
+    }
+}
+
+/// The source files of a Starlark skill.
+fn sources(held: &Snapshot) -> Result<BTreeMap<String, String>, ActivateError> {
+    let mut sources = BTreeMap::new();
+    let mut size = 0;
+    for file in held
+        .files
+        .iter()
+        .filter(|file| file.path.ends_with(".star"))
+    {
+        let Content::Bytes(bytes) = &file.content else {
+            continue;
+        };
+        size += bytes.len();
+        let text = String::from_utf8(bytes.clone());
+        let text = text.map_err(|_| {
+            ActivateError::Entrypoint(format!("`{}` is no text in UTF-8", file.path))
+        })?;
+        sources.insert(file.path.clone(), text);
+    }
+    if size > MAX_SOURCES {
+        let message = format!("its Starlark files have more than {MAX_SOURCES} bytes");
+        return Err(ActivateError::Entrypoint(message));
+    }
+    Ok(sources)
+}
+
+/// Whether a skill contributes what it declares, and nothing else.
+fn declared(active: &Active<'_>) -> Result<(), ActivateError> {
+    let offered = &active.contributions;
+    let first = |names: Vec<&str>| names.first().map(|name| (*name).to_owned());
+    let kinds = [
+        (
+            SkillType::Tool,
+            "the tool",
+            first(
+                offered
+                    .tools
+                    .iter()
+                    .map(|tool| tool.name.as_str())
+                    .collect(),
+            ),
+        ),
+        (
+            SkillType::Workflow,
+            "the workflow",
+            first(
+                offered
+                    .workflows
+                    .iter()
+                    .map(|flow| flow.name.as_str())
+                    .collect(),
+            ),
+        ),
+        (
+            SkillType::SecurityRule,
+            "the scanner",
+            first(
+                offered
+                    .scanners
+                    .iter()
+                    .map(|scanner| scanner.name.as_str())
+                    .collect(),
+            ),
+        ),
+        (
+            SkillType::Transform,
+            "the hook",
+            active
+                .hook(HookPhase::AfterResponse)
+                .map(|hook| hook.phase().to_string()),
+        ),
+    ];
+    for (kind, what, name) in kinds {
+        if let Some(name) = name.filter(|_| !active.is(kind)) {
+            let kind = kind.as_str();
+            return Err(ActivateError::Contribution(format!(
+                "it registers {what} `{name}`, but `{kind}` is not one of its types ({}): add it in SKILL.yaml",
+                words(active.types)
+            )));
+        }
+    }
+    let registered = |name: &str| offered.tools.iter().any(|tool| tool.name == name);
+    let missing = active.loaded.manifest.code.tools.iter();
+    match missing.into_iter().find(|tool| !registered(&tool.name)) {
+        Some(tool) => Err(ActivateError::Contribution(format!(
+            "it declares the tool `{}` and does not register it",
+            tool.name
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn words(types: Types) -> String {
+    let words: Vec<&str> = types.iter().map(SkillType::as_str).collect();
+    words.join(", ")
+}
+
+/// Whether an input is what a schema says. Patterns are matched in linear time, and nothing is fetched.
+pub(super) fn fits(schema: &Value, input: &Value) -> Result<(), String> {
+    let options = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex());
+    let schema = options
+        .build(schema)
+        .map_err(|error| format!("its schema is wrong: {error}"))?;
+    schema.validate(input).map_err(|error| {
+        let place = error.instance_path().to_string();
+        match place.is_empty() {
+            true => error.to_string(),
+            false => format!("{place}: {error}"),
+        }
+    })
+}

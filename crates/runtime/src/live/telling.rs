@@ -1,0 +1,225 @@
+//! What active skills tell a model, a wiki and a scanner.
+
+use std::rc::Rc;
+
+use metier_model::SkillType;
+use metier_sdk::{
+    HookPhase,
+    wire::{FoundByScanner, ScannedFile, ScannerOutput, method},
+};
+use metier_store::StoreError;
+use serde_json::{Value, json};
+
+use super::{Active, CallError, Runtime, ledger::within};
+use crate::count_tokens;
+
+/// How many tokens a skill's fragment may have, unless it says less.
+const MAX_FRAGMENT: usize = 8_000;
+
+/// A piece of the system prompt that a skill contributes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fragment {
+    /// The skill; of fragments that hooks injected, nobody is named.
+    pub skill: Option<String>,
+    /// What a model is told.
+    pub text: String,
+    /// Whether there was no room for all of it.
+    pub cut: bool,
+}
+
+/// A section of a wiki that is about to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// Its title.
+    pub title: String,
+    /// What it is to be about.
+    pub content: String,
+    /// What skills want its writer to know.
+    pub context: Vec<String>,
+}
+
+/// What a scanner of a skill said.
+#[derive(Debug)]
+pub struct ScannedBy {
+    /// The skill.
+    pub skill: String,
+    /// The scanner.
+    pub scanner: String,
+    /// What it found, or why it did not look.
+    pub found: Result<Vec<FoundByScanner>, String>,
+}
+
+impl Runtime<'_> {
+    /// A conversation begins.
+    ///
+    /// # Errors
+    /// When it can't be written down.
+    pub fn conversation_start(&self) -> Result<(), StoreError> {
+        let event = json!({ "session": self.premises.desk.session });
+        self.dispatch(HookPhase::ConversationStart, event).map(drop)
+    }
+
+    /// What active skills add to the system prompt: the files that they declare, each within its own limit, then what hooks inject.
+    ///
+    /// # Errors
+    /// When it can't be written down.
+    pub fn fragments(&self) -> Result<Vec<Fragment>, StoreError> {
+        let active: Vec<Rc<Active<'_>>> = self.active.borrow().clone();
+        let declared: Vec<Fragment> = active.iter().filter_map(|one| declared(one)).collect();
+        let event = json!({
+            "session": self.premises.desk.session,
+            "fragments": declared.iter().map(|fragment| &fragment.text).collect::<Vec<_>>(),
+        });
+        let event = self.dispatch(HookPhase::BeforePromptBuild, event)?.event;
+        let all = event["fragments"].as_array().cloned().unwrap_or_default();
+        let injected = all.iter().skip(declared.len()).filter_map(text);
+        let injected: Vec<Fragment> = injected
+            .map(|text| {
+                let (kept, cut) = within(&text, MAX_FRAGMENT);
+                Fragment {
+                    skill: None,
+                    text: kept.to_owned(),
+                    cut,
+                }
+            })
+            .collect();
+        Ok(declared.into_iter().chain(injected).collect())
+    }
+
+    /// The system prompt: a text of the caller's, then what active skills add to it, each behind its name.
+    ///
+    /// # Errors
+    /// When it can't be written down.
+    pub fn build_prompt(&self, base: &str) -> Result<String, StoreError> {
+        let mut prompt = base.trim_end().to_owned();
+        for fragment in self.fragments()? {
+            if !prompt.is_empty() {
+                prompt.push_str("\n\n");
+            }
+            if let Some(skill) = &fragment.skill {
+                prompt.push_str(&format!("## {skill}\n\n"));
+            }
+            prompt.push_str(fragment.text.trim());
+            if fragment.cut {
+                prompt.push_str("\n[cut: its limit of tokens is reached]");
+            }
+        }
+        Ok(prompt)
+    }
+
+    /// A model's answer, after all transforms.
+    ///
+    /// # Errors
+    /// When it can't be written down.
+    pub fn after_response(&self, text: &str) -> Result<String, StoreError> {
+        let event = json!({ "text": text, "session": self.premises.desk.session });
+        let event = self.dispatch(HookPhase::AfterResponse, event)?.event;
+        Ok(event["text"].as_str().unwrap_or(text).to_owned())
+    }
+
+    /// A section of a wiki, with the context that skills want its writer to have.
+    ///
+    /// # Errors
+    /// When it can't be written down.
+    pub fn wiki_section(&self, section: Section) -> Result<Section, StoreError> {
+        let event = json!({
+            "title": section.title, "content": section.content, "context": section.context,
+        });
+        let event = self.dispatch(HookPhase::BeforeWikiSection, event)?.event;
+        let context = event["context"].as_array().cloned().unwrap_or_default();
+        Ok(Section {
+            context: context.iter().filter_map(text).collect(),
+            ..section
+        })
+    }
+
+    /// Findings of a scan, and what hooks add to them.
+    ///
+    /// # Errors
+    /// When it can't be written down.
+    pub fn scan_complete(
+        &self,
+        skill: &str,
+        verdict: &str,
+        findings: &[Value],
+    ) -> Result<Vec<Value>, StoreError> {
+        let event = json!({ "skill": skill, "verdict": verdict, "findings": findings });
+        let mut event = self.dispatch(HookPhase::SecurityScanComplete, event)?.event;
+        Ok(match event["findings"].take() {
+            Value::Array(all) => all.into_iter().skip(findings.len()).collect(),
+            _ => Vec::new(),
+        })
+    }
+}
+
+/// A text, or the text of something that has one.
+fn text(value: &Value) -> Option<String> {
+    let text = value.as_str().or_else(|| value["content"].as_str());
+    text.filter(|text| !text.trim().is_empty())
+        .map(str::to_owned)
+}
+
+/// What a skill declares for the system prompt: its prompt file, then its context files, as far as its limit goes.
+fn declared(active: &Active<'_>) -> Option<Fragment> {
+    let code = &active.loaded.manifest.code;
+    let limit = code.max_context_tokens.map_or(MAX_FRAGMENT, |limit| {
+        usize::try_from(limit)
+            .unwrap_or(MAX_FRAGMENT)
+            .min(MAX_FRAGMENT)
+    });
+    let files = code.system_prompt_file.iter().chain(&code.context_files);
+    let (mut all, mut left, mut cut) = (String::new(), limit, false);
+    for file in files {
+        let path = file.strip_prefix("./").unwrap_or(file);
+        let Ok(bytes) = active.loaded.held.read(path, 1 << 20) else {
+            active.say(format!("its prompt file `{path}` can't be read"));
+            continue;
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let (kept, shortened) = within(&text, left);
+        left -= count_tokens(kept).min(left);
+        cut |= shortened;
+        if !all.is_empty() {
+            all.push('\n');
+        }
+        all.push_str(kept);
+    }
+    (!all.trim().is_empty()).then(|| Fragment {
+        skill: Some(active.name().to_owned()),
+        text: all,
+        cut,
+    })
+}
+
+/// Every scanner of every active `security-rule` skill.
+pub(super) fn scan(
+    runtime: &Runtime<'_>,
+    files: &[ScannedFile],
+) -> Result<Vec<ScannedBy>, StoreError> {
+    let mut all = Vec::new();
+    let active: Vec<Rc<Active<'_>>> = runtime.active.borrow().clone();
+    for active in active.iter().filter(|one| one.is(SkillType::SecurityRule)) {
+        for scanner in &active.contributions.scanners {
+            let params = json!({ "name": scanner.name, "files": files });
+            let found: Result<ScannerOutput, CallError> = runtime.ask(
+                active,
+                method::SCANNER,
+                "scanner:run",
+                &scanner.name,
+                params,
+                runtime.patience.tool,
+            );
+            let found = match found {
+                Ok(output) => Ok(output.findings),
+                Err(CallError::Store(error)) => return Err(error),
+                Err(error) => Err(error.to_string()),
+            };
+            all.push(ScannedBy {
+                skill: active.name().to_owned(),
+                scanner: scanner.name.clone(),
+                found,
+            });
+        }
+    }
+    Ok(all)
+}

@@ -1,0 +1,119 @@
+//! Which tools there are while skills are active, who owns each, and what it is called.
+//!
+//! Inside of its skill a tool has a short name. Outside, tools of what came with the program keep it (`read`, `shell`), and every
+//! other tool has its skill's name before it (`kubernetes__apply`), so no skill can stand in another's place. The names of
+//! core tools belong to the program even while the skill that has them is not active.
+
+use metier_model::Source;
+use metier_sdk::wire::ToolSpec;
+
+/// Tools of the program: nobody else may call one of theirs so.
+pub const CORE: &[&str] = &[
+    "read", "write", "edit", "glob", "grep", "shell", "bash", "exec", "fetch", "task", "ls",
+];
+
+/// The longest name that models take.
+const MAX_NAME: usize = 64;
+
+/// A tool that an active skill contributes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tool {
+    /// What it is called by whoever calls it.
+    pub name: String,
+    /// The skill.
+    pub skill: String,
+    /// What the skill says about it.
+    pub spec: ToolSpec,
+}
+
+/// Why a skill can't contribute a tool.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadTool {
+    /// The name is no name.
+    #[error(
+        "`{0}` is no name for a tool: letters, digits, `_` and `-`, at most {MAX_NAME} with the skill's name"
+    )]
+    Name(String),
+    /// Twice the same.
+    #[error("the tool `{0}` is registered twice")]
+    Twice(String),
+    /// It would stand in the place of a core tool.
+    #[error("`{0}` is a core tool, which no skill can replace; choose another name")]
+    Core(String),
+    /// The schema is none.
+    #[error("the input schema of `{0}` is not an object")]
+    Schema(String),
+}
+
+/// The tools of one skill as others call them, or what is wrong with them.
+pub(super) fn named(skill: &str, source: Source, specs: &[ToolSpec]) -> Result<Vec<Tool>, BadTool> {
+    let mut tools: Vec<Tool> = Vec::new();
+    for spec in specs {
+        let is_core = CORE
+            .iter()
+            .any(|core| core.eq_ignore_ascii_case(&spec.name));
+        let name = match source {
+            Source::Builtin => spec.name.clone(),
+            _ if is_core => return Err(BadTool::Core(spec.name.clone())),
+            _ => format!("{skill}__{}", spec.name),
+        };
+        let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
+        if spec.name.is_empty() || name.len() > MAX_NAME || !spec.name.bytes().all(is_letter) {
+            return Err(BadTool::Name(spec.name.clone()));
+        }
+        if !spec.input_schema.is_object() {
+            return Err(BadTool::Schema(spec.name.clone()));
+        }
+        if tools.iter().any(|tool| tool.spec.name == spec.name) {
+            return Err(BadTool::Twice(spec.name.clone()));
+        }
+        tools.push(Tool {
+            name,
+            skill: skill.to_owned(),
+            spec: spec.clone(),
+        });
+    }
+    Ok(tools)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn spec(name: &str) -> ToolSpec {
+        ToolSpec {
+            name: name.into(),
+            description: String::new(),
+            input_schema: json!({}),
+        }
+    }
+
+    #[test]
+    fn a_tool_has_its_owner_in_its_name() {
+        let tools = named("k8s", Source::User, &[spec("apply")]).unwrap();
+        assert_eq!(tools[0].name, "k8s__apply");
+        let tools = named("core-tools", Source::Builtin, &[spec("read")]).unwrap();
+        assert_eq!(tools[0].name, "read");
+    }
+
+    #[test]
+    fn nobody_stands_in_the_place_of_a_core_tool() {
+        for name in ["read", "Shell", "GREP"] {
+            assert_eq!(
+                named("a", Source::Inline, &[spec(name)]),
+                Err(BadTool::Core(name.into()))
+            );
+        }
+    }
+
+    #[test]
+    fn a_name_is_a_name() {
+        for name in ["", "a b", "ü", "a/b", "a\n", &"x".repeat(80)] {
+            let refused = named("a", Source::User, &[spec(name)]);
+            assert_eq!(refused, Err(BadTool::Name(name.into())));
+        }
+        let twice = named("a", Source::User, &[spec("x"), spec("x")]);
+        assert_eq!(twice, Err(BadTool::Twice("x".into())));
+    }
+}

@@ -1,0 +1,62 @@
+//! Tools of active skills, and what came of calling one.
+
+use metier_runtime::live::{Called, Tool};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::permission::ReceiptRow;
+
+/// `tools --json`.
+#[derive(Serialize)]
+pub struct ToolsDocument {
+    /// Tools that skills contribute.
+    pub tools: Vec<ToolRow>,
+}
+
+/// A tool.
+#[derive(Clone, Debug, Serialize)]
+pub struct ToolRow {
+    /// What it is called by a model.
+    pub name: String,
+    /// The skill.
+    pub skill: String,
+    /// What its skill calls it: the TOOL of `metier call SKILL TOOL`.
+    pub tool: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON Schema of its input.
+    pub input_schema: Value,
+}
+
+impl From<Tool> for ToolRow {
+    fn from(tool: Tool) -> Self {
+        Self {
+            name: tool.name,
+            skill: tool.skill,
+            tool: tool.spec.name,
+            description: tool.spec.description,
+            input_schema: tool.spec.input_schema,
+        }
+    }
+}
+
+/// `call --json`, and `run --json` of a workflow.
+#[derive(Serialize)]
+pub struct CallDocument {
+    /// What the tool said.
+    pub output: Value,
+    /// Whether it went wrong.
+    pub is_error: bool,
+    /// What was done and refused for it.
+    pub receipts: Vec<ReceiptRow>,
+}
+
+impl From<&Called> for CallDocument {
+    fn from(called: &Called) -> Self {
+        Self {
+            output: called.output.clone(),
+            is_error: called.is_error,
+            receipts: called.receipts.iter().map(ReceiptRow::from).collect(),
+        }
+    }
+}
