@@ -239,6 +239,6 @@ mod tests {
         );
         check("- hook: before_lunch\n  expect: y\n", 1, "is no phase");
         check("- trigger: x\n  activates: maybe\n", 2, "true or false");
-        check("- [\n", 2, "");
+        check("- [\n", 1, "bracket");
     }
 }

@@ -1,0 +1,179 @@
+//! Loading: the entrypoint, the files that it loads, and what it contributes.
+//!
+//! Sources come with `initialize`; there is no file to open. `load("lib/x.star", "f")` and `load("//lib/x.star", "f")` both mean the file below
+//! the skill's folder, wherever the statement stands; there is no way to say anything outside of it. Each file is evaluated once, in a module of
+//! its own, and frozen: afterwards nothing in it can change, and no call leaves anything behind for the next one.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use metier_sdk::wire::{Contributions, Initialize};
+use starlark::environment::{FrozenModule, Module};
+use starlark::eval::{Evaluator, FileLoader};
+use starlark::syntax::{AstModule, Dialect, DialectTypes};
+use starlark::values::list::AllocList;
+use starlark::values::structs::AllocStruct;
+
+use crate::Limits;
+use crate::builtins::globals;
+use crate::call::{Call, Stage};
+use crate::channel::Host;
+use crate::json::decode;
+use crate::nesting;
+
+/// The language: the standard, and what most people take for granted in it.
+const DIALECT: Dialect = Dialect {
+    enable_keyword_only_arguments: true,
+    enable_positional_only_arguments: true,
+    enable_types: DialectTypes::Enable,
+    enable_load_reexport: false,
+    enable_top_level_stmt: true,
+    enable_f_strings: true,
+    ..Dialect::Standard
+};
+
+/// Files that load each other, one inside the other.
+const MAX_CHAIN: usize = 32;
+
+/// Why a file can't be loaded.
+#[derive(Debug, thiserror::Error)]
+enum LoadError {
+    #[error(
+        "load: `{0}` must be a path below the skill's folder, such as `lib/x.star`: without `..`, `.`, `\\` and `:`"
+    )]
+    Outside(String),
+    #[error("load: there is no `{path}` in this skill{}", list(.known))]
+    Missing { path: String, known: Vec<String> },
+    #[error("load: `{}` loads itself: {}", .0.last().map_or("", String::as_str), .0.join(" → "))]
+    Cycle(Vec<String>),
+    #[error("load: more than {MAX_CHAIN} files load each other in a row")]
+    Chain,
+}
+
+fn list(files: &[String]) -> String {
+    match files {
+        [] => String::new(),
+        files if files.len() > 8 => format!("; it has {} and {} more", files[..8].join(", "), files.len() - 8),
+        files => format!("; it has {}", files.join(", ")),
+    }
+}
+
+/// What an entrypoint became.
+pub(crate) struct Loaded {
+    /// Holds the handlers.
+    pub(crate) module: FrozenModule,
+    pub(crate) contributions: Contributions,
+}
+
+/// Evaluates the entrypoint of a skill.
+pub(crate) fn load(
+    initialize: &Initialize,
+    entrypoint: &str,
+    host: &Rc<dyn Host>,
+    limits: &Limits,
+) -> starlark::Result<Loaded> {
+    let contributions = Rc::new(RefCell::new(Contributions::default()));
+    let loader = Loader {
+        sources: &initialize.sources,
+        prelude: prelude(initialize)?,
+        host,
+        limits,
+        done: RefCell::new(BTreeMap::new()),
+        chain: RefCell::new(Vec::new()),
+    };
+    let module = loader.file(entrypoint, Stage::Entrypoint(Rc::clone(&contributions)))?;
+    Ok(Loaded {
+        module,
+        contributions: contributions.take(),
+    })
+}
+
+/// `skill`, which every file of the skill sees.
+fn prelude(initialize: &Initialize) -> starlark::Result<FrozenModule> {
+    Module::with_temp_heap(|module| {
+        let heap = module.heap();
+        let config = decode(&initialize.config, heap).map_err(starlark::Error::new_native)?;
+        let skill = heap.alloc(AllocStruct([
+            ("name", heap.alloc(initialize.skill.as_str())),
+            ("directory", heap.alloc(initialize.directory.as_str())),
+            ("config", config),
+            (
+                "permissions",
+                heap.alloc(AllocList(initialize.permissions.iter().map(String::as_str))),
+            ),
+        ]));
+        module.set("skill", skill);
+        module.freeze().map_err(starlark::Error::new_other)
+    })
+}
+
+struct Loader<'c> {
+    sources: &'c BTreeMap<String, String>,
+    prelude: FrozenModule,
+    host: &'c Rc<dyn Host>,
+    limits: &'c Limits,
+    done: RefCell<BTreeMap<String, FrozenModule>>,
+    /// The files that are being evaluated, each loaded by the one before.
+    chain: RefCell<Vec<String>>,
+}
+
+impl Loader<'_> {
+    fn file(&self, path: &str, stage: Stage) -> starlark::Result<FrozenModule> {
+        let Some(source) = self.sources.get(path) else {
+            return Err(starlark::Error::new_native(LoadError::Missing {
+                path: path.to_owned(),
+                known: self.sources.keys().cloned().collect(),
+            }));
+        };
+        nesting::check(path, source).map_err(starlark::Error::new_native)?;
+        let ast = AstModule::parse(path, source.clone(), &DIALECT)?;
+        self.chain.borrow_mut().push(path.to_owned());
+        let module = Module::with_temp_heap(|module| {
+            module.import_public_symbols(&self.prelude);
+            {
+                let mut eval = Evaluator::new(&module);
+                let call = Call::new(self.host, self.limits, stage);
+                let _under_way = call.enter(&mut eval)?;
+                eval.set_loader(self);
+                eval.eval_module(ast, globals())?;
+            }
+            module.freeze().map_err(starlark::Error::new_other)
+        });
+        self.chain.borrow_mut().pop();
+        module
+    }
+}
+
+impl FileLoader for Loader<'_> {
+    fn load(&self, path: &str) -> starlark::Result<FrozenModule> {
+        let path = below(path).map_err(starlark::Error::new_native)?;
+        if let Some(module) = self.done.borrow().get(path) {
+            return Ok(module.clone());
+        }
+        let mut chain = self.chain.borrow().clone();
+        if let Some(start) = chain.iter().position(|outer| outer == path) {
+            chain.drain(..start);
+            chain.push(path.to_owned());
+            return Err(starlark::Error::new_native(LoadError::Cycle(chain)));
+        }
+        if chain.len() >= MAX_CHAIN {
+            return Err(starlark::Error::new_native(LoadError::Chain));
+        }
+        let module = self.file(path, Stage::Library)?;
+        let mut done = self.done.borrow_mut();
+        done.insert(path.to_owned(), module.clone());
+        Ok(module)
+    }
+}
+
+/// The path below the skill's folder that a `load` means.
+fn below(path: &str) -> Result<&str, LoadError> {
+    let inner = path.strip_prefix("//").unwrap_or(path);
+    let is_plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', ':', '\0']);
+    if inner.split('/').all(is_plain) {
+        Ok(inner)
+    } else {
+        Err(LoadError::Outside(crate::json::cut(path, 80)))
+    }
+}

@@ -1,0 +1,222 @@
+//! How deep a source may be nested.
+//!
+//! The parser needs no stack for `((((…`, but what walks the tree after it does, and a tree that is deep enough ends the process
+//! instead of the skill. The interpreter has no limit for this. So the source is looked at first, as a row of tokens: brackets, and
+//! whatever stands between two commas (`1+1+1+…`, `not not not …`, `x[0][0][0]…`), may each add a level; so may a step of indentation and
+//! an `elif`. The sum is never smaller than the depth of the tree. Lists and dicts of any length pass, since a comma begins anew.
+
+/// Levels that one expression may have, in tokens between commas and brackets.
+const MAX_TOKENS: usize = 1_000;
+/// Blocks inside blocks.
+const MAX_BLOCKS: usize = 64;
+/// `elif`s in a file: each is an `if` inside the `else` of the one before.
+const MAX_ELIFS: usize = 500;
+
+/// A place that is too deep.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}: {what}")]
+pub(crate) struct TooDeep {
+    file: String,
+    line: usize,
+    what: &'static str,
+}
+
+/// Whether a source can be given to the interpreter.
+pub(crate) fn check(file: &str, source: &str) -> Result<(), TooDeep> {
+    let mut walk = Walk {
+        rest: source,
+        line: 1,
+        counts: vec![0],
+        open: 0,
+        indents: vec![0],
+        elifs: 0,
+        fresh: true,
+    };
+    walk.run().map_err(|what| TooDeep {
+        file: file.to_owned(),
+        line: walk.line,
+        what,
+    })
+}
+
+struct Walk<'a> {
+    rest: &'a str,
+    line: usize,
+    /// Tokens since the last comma, for each open bracket.
+    counts: Vec<usize>,
+    /// Their sum.
+    open: usize,
+    indents: Vec<usize>,
+    elifs: usize,
+    /// Whether nothing but blanks was on this line, outside of brackets.
+    fresh: bool,
+}
+
+impl Walk<'_> {
+    fn run(&mut self) -> Result<(), &'static str> {
+        let mut blanks = 0;
+        while let Some(first) = self.rest.chars().next() {
+            match first {
+                '\n' => {
+                    self.line += 1;
+                    blanks = 0;
+                    if self.counts.len() == 1 {
+                        self.begin_anew();
+                        self.fresh = true;
+                    }
+                    self.skip(1);
+                }
+                ' ' | '\t' | '\r' => {
+                    blanks += 1;
+                    self.skip(1);
+                }
+                '#' => {
+                    let end = self.rest.find('\n').unwrap_or(self.rest.len());
+                    self.skip(end);
+                }
+                _ => {
+                    if std::mem::take(&mut self.fresh) {
+                        self.block(blanks)?;
+                    }
+                    self.token(first)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        self.rest = &self.rest[bytes..];
+    }
+
+    /// What comes now is beside what came before, not inside it.
+    fn begin_anew(&mut self) {
+        if let Some(count) = self.counts.last_mut() {
+            self.open -= std::mem::take(count);
+        }
+    }
+
+    fn block(&mut self, indent: usize) -> Result<(), &'static str> {
+        self.indents.retain(|outer| *outer < indent);
+        self.indents.push(indent);
+        if self.indents.len() > MAX_BLOCKS {
+            return Err("blocks are nested too deep; move the inner ones into functions");
+        }
+        Ok(())
+    }
+
+    fn token(&mut self, first: char) -> Result<(), &'static str> {
+        if matches!(first, '"' | '\'') {
+            self.string(first);
+        } else if first.is_alphanumeric() || first == '_' {
+            let end = self
+                .rest
+                .find(|c: char| !c.is_alphanumeric() && c != '_')
+                .unwrap_or(self.rest.len());
+            self.elifs += usize::from(&self.rest[..end] == "elif");
+            self.skip(end);
+        } else {
+            self.skip(first.len_utf8());
+            match first {
+                '(' | '[' | '{' => self.counts.push(0),
+                ')' | ']' | '}' if self.counts.len() > 1 => {
+                    self.begin_anew();
+                    self.counts.pop();
+                }
+                ',' | ';' => {
+                    self.begin_anew();
+                    return Ok(());
+                }
+                _ => {}
+            }
+        }
+        if let Some(count) = self.counts.last_mut() {
+            *count += 1;
+            self.open += 1;
+        }
+        if self.elifs > MAX_ELIFS {
+            return Err("too many `elif` in one file; look the cases up in a dict");
+        }
+        // A bracket is a token too, so the number of open ones is below this sum.
+        if self.open > MAX_TOKENS {
+            return Err("the expression is nested too deep or too long; give its parts names");
+        }
+        Ok(())
+    }
+
+    /// Skips a string. Where it is raw does not matter: a backslash keeps a quote from ending it either way.
+    fn string(&mut self, quote: char) {
+        let long: String = [quote; 3].iter().collect();
+        let is_long = self.rest.starts_with(&long);
+        self.skip(if is_long { 3 } else { 1 });
+        while let Some(next) = self.rest.chars().next() {
+            if is_long && self.rest.starts_with(&long) {
+                return self.skip(3);
+            }
+            match next {
+                '\\' => {
+                    self.skip(1);
+                    let escaped = self.rest.chars().next();
+                    self.line += usize::from(escaped == Some('\n'));
+                    self.skip(escaped.map_or(0, char::len_utf8));
+                    continue;
+                }
+                // An unfinished string: the parser will say so.
+                '\n' if !is_long => return,
+                '\n' => self.line += 1,
+                _ => {}
+            }
+            self.skip(next.len_utf8());
+            if !is_long && next == quote {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_write_passes() {
+        let list = format!("x = [\n{}]\n", "  \"a\", # (((\n".repeat(10_000));
+        let dict = format!("x = {{{}}}\n", "\"k\": f(1, [2, 3]), ".repeat(10_000));
+        let text = format!("x = '''{}'''\n", "((((\n\\'".repeat(10_000));
+        let lines = "x = f(a[0].b) + 'it\\'s' + r'\\d'\n".repeat(10_000);
+        let blocks = "def f():\n  if x:\n    for y in z:\n      pass\n".repeat(1_000);
+        for source in [list, dict, text, lines, blocks] {
+            assert_eq!(check("skill.star", &source), Ok(()), "{}", &source[..40]);
+        }
+    }
+
+    #[test]
+    fn what_is_deep_does_not() {
+        let many = 100_000;
+        let mut blocks = String::new();
+        for indent in 0..100 {
+            blocks.push_str(&format!("{}if x:\n", " ".repeat(indent)));
+        }
+        let deep = [
+            "(".repeat(many),
+            format!("x = {}", "[".repeat(many)),
+            format!("x = 1{}", "+1".repeat(many)),
+            format!("x = {}True", "not ".repeat(many)),
+            format!("x = y{}", "[0]".repeat(many)),
+            format!("x = y{}", ".z".repeat(many)),
+            format!("x = {}1", "-".repeat(many)),
+            format!("x = {}1", "lambda: ".repeat(many)),
+            format!("if x:\n  pass\n{}", "elif y:\n  pass\n".repeat(many)),
+            format!("x = {}", "f(1, ".repeat(many)),
+            blocks,
+        ];
+        for source in deep {
+            assert!(check("skill.star", &source).is_err(), "{}", &source[..40]);
+        }
+        let error = check("lib/x.star", &format!("\n\nx = {}", "[".repeat(2_000)));
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "lib/x.star:3: the expression is nested too deep or too long; give its parts names"
+        );
+    }
+}

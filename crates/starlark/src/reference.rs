@@ -1,0 +1,227 @@
+//! The built-ins, as a table: documentation is printed from it, and tests walk through it to see that each door can be shut.
+
+use metier_sdk::Permission;
+
+/// A built-in of the SDK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Builtin {
+    /// As it is called.
+    pub name: &'static str,
+    /// With its parameters and what it returns.
+    pub signature: &'static str,
+    /// What must be granted for it; nothing for what stays inside.
+    pub permission: Option<Permission>,
+    /// The request that it sends to the host, if it sends one.
+    pub request: Option<&'static str>,
+    /// What it does, for authors of skills; Markdown.
+    pub doc: &'static str,
+}
+
+/// All built-ins, in the order in which they are documented. The language itself is not in it.
+#[must_use]
+pub const fn reference() -> &'static [Builtin] {
+    BUILTINS
+}
+
+/// Something that needs nobody.
+const fn inside(name: &'static str, signature: &'static str, doc: &'static str) -> Builtin {
+    Builtin {
+        name,
+        signature,
+        permission: None,
+        request: None,
+        doc,
+    }
+}
+
+/// Something that the host does.
+const fn host(
+    name: &'static str,
+    signature: &'static str,
+    permission: Permission,
+    request: &'static str,
+    doc: &'static str,
+) -> Builtin {
+    Builtin {
+        name,
+        signature,
+        permission: Some(permission),
+        request: Some(request),
+        doc,
+    }
+}
+
+const BUILTINS: &[Builtin] = &[
+    inside(
+        "register_tool",
+        "register_tool(name, description, handler, input_schema=None)",
+        "Offers a tool to the model. `handler(input)` gets a dict and returns anything that JSON has; `input_schema` is a JSON Schema as a dict. \
+         Only while the entrypoint is loaded.",
+    ),
+    inside(
+        "register_hook",
+        "register_hook(phase, handler, fail_closed=False)",
+        "Steps in at a phase such as `\"before_tool_call\"`. `handler(event)` returns `None` (nothing changes), a dict (the new event), or calls \
+         `cancel(reason)`. With `fail_closed` an error of the handler cancels too. Only while the entrypoint is loaded, and once for each phase.",
+    ),
+    inside(
+        "register_workflow",
+        "register_workflow(name, handler, description=\"\")",
+        "Offers a workflow that can be run by its name. `handler(input)` gets a dict, from the command line `{\"arguments\": [...]}`. \
+         Only while the entrypoint is loaded.",
+    ),
+    inside(
+        "register_scanner",
+        "register_scanner(name, handler)",
+        "Looks at the files of other skills. `handler(files)` gets a list of `struct(path, content)` and returns a list of dicts with `rule`, `severity` \
+         (`info`, `warning`, `critical`), `file`, `line` and `message`. Only while the entrypoint is loaded.",
+    ),
+    inside(
+        "cancel",
+        "cancel(reason)",
+        "Ends the handler of a hook, and what it was asked about does not happen. Nothing after it runs, with or without `return`.",
+    ),
+    inside(
+        "skill",
+        "skill.name, skill.directory, skill.config, skill.permissions",
+        "The skill itself: its name, its folder, what the user configured for it, and the list of what was granted, such as `\"file:read\"`.",
+    ),
+    host(
+        "read_file",
+        "read_file(path, or_none=False) -> string",
+        Permission::FileRead,
+        "host/read_file",
+        "The text of a file, absolute or from the project. Files of the skill itself need no permission.",
+    ),
+    host(
+        "write_file",
+        "write_file(path, content)",
+        Permission::FileWrite,
+        "host/write_file",
+        "Replaces all of a file.",
+    ),
+    host(
+        "glob",
+        "glob(pattern, or_none=False) -> list of strings",
+        Permission::FileRead,
+        "host/glob",
+        "The files that match a pattern such as `src/**/*.rs`, in order.",
+    ),
+    host(
+        "grep",
+        "grep(pattern, path=None, glob=None, or_none=False) -> list of struct(path, line, text)",
+        Permission::FileRead,
+        "host/grep",
+        "The lines that match a regular expression, in a file or folder, or in the whole project; `glob` says in which files.",
+    ),
+    host(
+        "exec",
+        "exec(command, or_none=False) -> struct(exit, stdout, stderr, truncated)",
+        Permission::ShellExec,
+        "host/exec",
+        "Runs a line for a shell. That a program fails is no error: look at `exit`, which is `None` if the program was ended.",
+    ),
+    host(
+        "fetch",
+        "fetch(url, method=\"GET\", headers={}, body=None, or_none=False) -> struct(status, headers, body)",
+        Permission::NetFetch,
+        "host/fetch",
+        "Sends a request. A status such as 404 is no error. Names of headers are in lower case in the answer.",
+    ),
+    host(
+        "env",
+        "env(name, default=None) -> string",
+        Permission::EnvRead,
+        "host/env",
+        "The value of an environment variable, or the default if it isn't set.",
+    ),
+    host(
+        "set_env",
+        "set_env(name, value)",
+        Permission::EnvWrite,
+        "host/set_env",
+        "Sets an environment variable for programs that this skill runs later.",
+    ),
+    host(
+        "git",
+        "git(*arguments, or_none=False) -> struct(exit, stdout, stderr, truncated)",
+        Permission::GitRead,
+        "host/git",
+        "Runs git with these arguments. What changes something needs `git:write`.",
+    ),
+    host(
+        "git_status",
+        "git_status(*arguments, or_none=False) -> struct(exit, stdout, stderr, truncated)",
+        Permission::GitRead,
+        "host/git",
+        "`git status --porcelain`.",
+    ),
+    host(
+        "git_diff",
+        "git_diff(*arguments, or_none=False) -> struct(exit, stdout, stderr, truncated)",
+        Permission::GitRead,
+        "host/git",
+        "`git diff`.",
+    ),
+    host(
+        "git_log",
+        "git_log(*arguments, or_none=False) -> struct(exit, stdout, stderr, truncated)",
+        Permission::GitRead,
+        "host/git",
+        "`git log`.",
+    ),
+    host(
+        "git_show",
+        "git_show(*arguments, or_none=False) -> struct(exit, stdout, stderr, truncated)",
+        Permission::GitRead,
+        "host/git",
+        "`git show`.",
+    ),
+    host(
+        "git_add",
+        "git_add(*paths, or_none=False) -> struct(exit, stdout, stderr, truncated)",
+        Permission::GitWrite,
+        "host/git",
+        "`git add --` with these paths.",
+    ),
+    host(
+        "git_commit",
+        "git_commit(message, or_none=False) -> struct(exit, stdout, stderr, truncated)",
+        Permission::GitWrite,
+        "host/git",
+        "`git commit -m` with this message.",
+    ),
+    host(
+        "llm",
+        "llm(prompt, system=None, model=None, or_none=False) -> string",
+        Permission::LlmCall,
+        "host/llm",
+        "What a model says to a prompt; the session's own model if none is named.",
+    ),
+    host(
+        "invoke_skill",
+        "invoke_skill(name, tool=None, input={}, or_none=False) -> any value",
+        Permission::SkillInvoke,
+        "host/invoke_skill",
+        "Calls a tool of another skill, or without `tool` its workflow. An error of the other skill is an error here.",
+    ),
+    Builtin {
+        name: "log",
+        signature: "log(message, level=\"info\")",
+        permission: None,
+        request: Some("host/log"),
+        doc: "Writes a line into the log; the level is `debug`, `info`, `warn` or `error`. Nobody waits for it.",
+    },
+    Builtin {
+        name: "print",
+        signature: "print(*values)",
+        permission: None,
+        request: Some("host/log"),
+        doc: "Writes its values into the log, with blanks between them.",
+    },
+    inside(
+        "json",
+        "json.encode(value) -> string, json.decode(text, or_none=False) -> any value",
+        "JSON, exactly: integers of any size stay integers.",
+    ),
+];

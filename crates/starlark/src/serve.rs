@@ -1,0 +1,179 @@
+//! Answering the host, one request after the other.
+//!
+//! What a skill does wrong is an answer; only a line that can't be read or written any more is an error. So a host that gets an
+//! error from here knows that the process is of no use, and one that gets an answer knows that it is.
+
+use std::io::{self, BufRead, Write};
+use std::rc::Rc;
+
+use metier_sdk::wire::{
+    HookHandle, Initialize, MAX_FRAME, PROTOCOL, RpcError, ScannerRun, ToolExecute, ToolOutput, WorkflowRun,
+    code, method,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::Limits;
+use crate::channel::{Channel, Host, rpc_error};
+use crate::skill::{CallError, Outcome, Skill};
+
+/// Why nothing more can be served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The host can't be heard.
+    #[error("can't read from the host")]
+    Read(#[source] io::Error),
+    /// The host can't be answered.
+    #[error("can't write to the host")]
+    Write(#[source] io::Error),
+    /// A message without an end.
+    #[error("a message of the host is longer than {MAX_FRAME} bytes")]
+    FrameTooLong,
+    /// The host went away while the skill waited for it.
+    #[error("the host closed the line while it was asked something")]
+    Closed,
+}
+
+/// Serves one skill until the host says `shutdown` or closes the line.
+///
+/// # Errors
+///
+/// When the line breaks: it can't be read or written, a message is longer than [`MAX_FRAME`], or it is closed in the middle of a call.
+pub fn serve(
+    input: impl BufRead + 'static,
+    output: impl Write + 'static,
+    limits: &Limits,
+) -> Result<(), ServeError> {
+    let channel = Rc::new(Channel::new(input, output));
+    let host: Rc<dyn Host> = Rc::clone(&channel) as Rc<dyn Host>;
+    // An answer must fit into a message, with something around it.
+    let limits = Limits {
+        output: limits.output.min(MAX_FRAME - 4_096),
+        ..*limits
+    };
+    let mut skill = None;
+    while let Some(request) = channel.next()? {
+        let answer = answer(
+            &request.method,
+            request.params,
+            &mut skill,
+            &host,
+            &limits,
+        );
+        match answer {
+            Ok(result) => channel.answer(&request.id, &result)?,
+            Err(error) => channel.fail(&request.id, &error)?,
+        }
+        if request.method == method::SHUTDOWN {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The result of a request, as JSON.
+fn answer(
+    name: &str,
+    params: Value,
+    skill: &mut Option<Skill>,
+    host: &Rc<dyn Host>,
+    limits: &Limits,
+) -> Result<String, RpcError> {
+    match name {
+        method::INITIALIZE => {
+            let fresh = initialize(&parse(params)?, host, limits)?;
+            json(&skill.insert(fresh).contributions)
+        }
+        method::TOOL => {
+            let execute: ToolExecute = parse(params)?;
+            match loaded(skill)?.tool(&execute, host, limits) {
+                Ok(Outcome::Done(output) | Outcome::Cancelled(output)) => {
+                    Ok(format!(r#"{{"output":{output}}}"#))
+                }
+                Err(CallError::Handler(message)) => json(&ToolOutput {
+                    output: Value::String(message),
+                    is_error: true,
+                }),
+                Err(error) => Err(failed(&error)),
+            }
+        }
+        method::HOOK => {
+            let handle: HookHandle = parse(params)?;
+            match loaded(skill)?.hook(&handle, host, limits) {
+                Ok(Outcome::Done(event)) if event == "null" => Ok("{}".to_owned()),
+                Ok(Outcome::Done(event)) => Ok(format!(r#"{{"event":{event}}}"#)),
+                Ok(Outcome::Cancelled(why)) => Ok(format!(r#"{{"cancel":{why}}}"#)),
+                Err(error) => Err(failed(&error)),
+            }
+        }
+        method::WORKFLOW => {
+            let run: WorkflowRun = parse(params)?;
+            match loaded(skill)?.workflow(&run, host, limits) {
+                Ok(Outcome::Done(output) | Outcome::Cancelled(output)) => {
+                    Ok(format!(r#"{{"output":{output}}}"#))
+                }
+                Err(error) => Err(failed(&error)),
+            }
+        }
+        method::SCANNER => {
+            let run: ScannerRun = parse(params)?;
+            let output = loaded(skill)?.scanner(&run, host, limits);
+            json(&output.map_err(|error| failed(&error))?)
+        }
+        method::SHUTDOWN => Ok("{}".to_owned()),
+        _ => Err(rpc_error(
+            code::METHOD,
+            format!("there is no method `{}`", crate::json::cut(name, 80)),
+        )),
+    }
+}
+
+fn initialize(
+    initialize: &Initialize,
+    host: &Rc<dyn Host>,
+    limits: &Limits,
+) -> Result<Skill, RpcError> {
+    if initialize.protocol != PROTOCOL {
+        let message = format!(
+            "this speaks version {PROTOCOL} of the protocol, not {}",
+            initialize.protocol
+        );
+        return Err(rpc_error(code::PARAMS, message));
+    }
+    let Some(entrypoint) = &initialize.entrypoint else {
+        return Err(rpc_error(
+            code::PARAMS,
+            "`entrypoint` is missing".to_owned(),
+        ));
+    };
+    if !initialize.sources.contains_key(entrypoint) {
+        let message = format!("the entrypoint `{entrypoint}` is not among `sources`");
+        return Err(rpc_error(code::PARAMS, message));
+    }
+    Skill::load(initialize, entrypoint, host, limits)
+        .map_err(|message| rpc_error(code::INTERNAL, message))
+}
+
+fn loaded(skill: &Option<Skill>) -> Result<&Skill, RpcError> {
+    let message = "no skill is loaded: `initialize` comes first";
+    skill
+        .as_ref()
+        .ok_or_else(|| rpc_error(code::INVALID, message.to_owned()))
+}
+
+fn parse<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
+    serde_json::from_value(params).map_err(|error| rpc_error(code::PARAMS, error.to_string()))
+}
+
+fn json(result: &impl Serialize) -> Result<String, RpcError> {
+    serde_json::to_string(result).map_err(|error| rpc_error(code::INTERNAL, error.to_string()))
+}
+
+fn failed(error: &CallError) -> RpcError {
+    let code = match error {
+        CallError::Unknown { .. } => code::PARAMS,
+        CallError::Handler(_) => code::INTERNAL,
+    };
+    rpc_error(code, error.to_string())
+}

@@ -1,0 +1,191 @@
+//! A skill that was loaded, and its handlers.
+//!
+//! A call gets a heap of its own, which is gone when the call ends: memory stays flat over any number of calls, and what a handler keeps in a
+//! variable of the module does not exist, since the module is frozen.
+
+use std::rc::Rc;
+
+use metier_sdk::wire::{
+    Cancelled, Contributions, FoundByScanner, HookHandle, Initialize, ScannedFile, ScannerOutput, ScannerRun,
+    ToolExecute, WorkflowRun,
+};
+use starlark::environment::{FrozenModule, Module};
+use starlark::eval::Evaluator;
+use starlark::values::dict::DictRef;
+use starlark::values::list::AllocList;
+use starlark::values::structs::AllocStruct;
+use starlark::values::{Heap, Value};
+
+use crate::Limits;
+use crate::builtins::handler_name;
+use crate::call::{Call, Stage};
+use crate::channel::Host;
+use crate::json::{JsonError, decode, encode};
+use crate::load::{self, Loaded};
+use crate::trouble::describe;
+
+/// What a call came to; each text is JSON.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Done(String),
+    Cancelled(String),
+}
+
+/// Why there is no outcome.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CallError {
+    /// Nobody registered that.
+    #[error("this skill has no {kind} `{name}`")]
+    Unknown { kind: &'static str, name: String },
+    /// The handler ended with an error.
+    #[error("{0}")]
+    Handler(String),
+}
+
+/// A loaded skill.
+pub(crate) struct Skill {
+    module: FrozenModule,
+    pub(crate) contributions: Contributions,
+}
+
+impl Skill {
+    /// Loads a skill; the error is for its author.
+    pub(crate) fn load(
+        initialize: &Initialize,
+        entrypoint: &str,
+        host: &Rc<dyn Host>,
+        limits: &Limits,
+    ) -> Result<Self, String> {
+        let Loaded {
+            module,
+            contributions,
+        } = load::load(initialize, entrypoint, host, limits).map_err(|error| describe(&error))?;
+        Ok(Self {
+            module,
+            contributions,
+        })
+    }
+
+    /// Runs the handler of a tool.
+    pub(crate) fn tool(
+        &self,
+        execute: &ToolExecute,
+        host: &Rc<dyn Host>,
+        limits: &Limits,
+    ) -> Result<Outcome, CallError> {
+        let call = Call::new(host, limits, Stage::Handler);
+        self.run("tool", &execute.name, &Input::Json(&execute.input), &call)
+    }
+
+    /// Runs the handler of a workflow.
+    pub(crate) fn workflow(
+        &self,
+        run: &WorkflowRun,
+        host: &Rc<dyn Host>,
+        limits: &Limits,
+    ) -> Result<Outcome, CallError> {
+        let call = Call::new(host, limits, Stage::Handler);
+        self.run("workflow", &run.name, &Input::Json(&run.input), &call)
+    }
+
+    /// Runs the handler of a hook.
+    pub(crate) fn hook(
+        &self,
+        handle: &HookHandle,
+        host: &Rc<dyn Host>,
+        limits: &Limits,
+    ) -> Result<Outcome, CallError> {
+        let call = Call::new(host, limits, Stage::Hook);
+        self.run("hook", handle.phase.as_str(), &Input::Json(&handle.event), &call)
+    }
+
+    /// Runs the handler of a scanner, and checks what it found.
+    pub(crate) fn scanner(
+        &self,
+        run: &ScannerRun,
+        host: &Rc<dyn Host>,
+        limits: &Limits,
+    ) -> Result<ScannerOutput, CallError> {
+        let call = Call::new(host, limits, Stage::Handler);
+        let found = match self.run("scanner", &run.name, &Input::Files(&run.files), &call)? {
+            Outcome::Done(found) | Outcome::Cancelled(found) => found,
+        };
+        let wrong = |what: String| {
+            CallError::Handler(format!(
+                "scanner `{}`: must return a list of dicts with rule, severity, file, line and message: {what}",
+                run.name
+            ))
+        };
+        let findings: Option<Vec<FoundByScanner>> =
+            serde_json::from_str(&found).map_err(|error| wrong(error.to_string()))?;
+        let findings = findings.unwrap_or_default();
+        let known = |severity: &str| matches!(severity, "info" | "warning" | "critical");
+        if let Some(odd) = findings.iter().find(|finding| !known(&finding.severity)) {
+            return Err(wrong(format!(
+                "severity is info, warning or critical, not `{}`",
+                crate::json::cut(&odd.severity, 40)
+            )));
+        }
+        Ok(ScannerOutput { findings })
+    }
+
+    fn run(
+        &self,
+        kind: &'static str,
+        name: &str,
+        input: &Input<'_>,
+        call: &Rc<Call>,
+    ) -> Result<Outcome, CallError> {
+        let Ok((handler, _)) = self.module.get_any_visibility(&handler_name(kind, name)) else {
+            return Err(CallError::Unknown {
+                kind,
+                name: crate::json::cut(name, 80),
+            });
+        };
+        Module::with_temp_heap(|module| {
+            let heap = module.heap();
+            let handler = heap.access_owned_frozen_value(&handler);
+            let mut eval = Evaluator::new(&module);
+            let result = call.enter(&mut eval).and_then(|_under_way| {
+                let input = input.value(heap).map_err(starlark::Error::new_native)?;
+                eval.eval_function(handler, &[input], &[])
+            });
+            if let Some(reason) = call.cancelled.take() {
+                let cancelled = serde_json::to_string(&Cancelled { reason });
+                return cancelled
+                    .map(Outcome::Cancelled)
+                    .map_err(|error| CallError::Handler(error.to_string()));
+            }
+            let value = result.map_err(|error| CallError::Handler(describe(&error)))?;
+            if kind == "hook" && !value.is_none() && DictRef::from_value(value).is_none() {
+                return Err(CallError::Handler(format!(
+                    "hook `{name}`: must return None, or a dict that is the new event, got {}",
+                    value.get_type()
+                )));
+            }
+            encode(value, call.limits.output)
+                .map(Outcome::Done)
+                .map_err(|error| CallError::Handler(format!("{kind} `{name}`: returned value: {error}")))
+        })
+    }
+}
+
+/// What a handler is given.
+enum Input<'a> {
+    Json(&'a serde_json::Value),
+    Files(&'a [ScannedFile]),
+}
+
+impl Input<'_> {
+    fn value<'v>(&self, heap: Heap<'v>) -> Result<Value<'v>, JsonError> {
+        match self {
+            Self::Json(json) => decode(json, heap),
+            Self::Files(files) => Ok(heap.alloc(AllocList(files.iter().map(|file| {
+                AllocStruct([
+                    ("path", heap.alloc(file.path.as_str())),
+                    ("content", heap.alloc(file.content.as_str())),
+                ])
+            })))),
+        }
+    }
+}
