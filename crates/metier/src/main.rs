@@ -16,6 +16,7 @@ mod approver;
 mod cli;
 mod commands;
 mod failure;
+mod interpreter;
 mod machine;
 mod office;
 mod output;
@@ -38,11 +39,12 @@ static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     // Before anything else, and with nothing else: this is how children of skills are started.
-    if std::env::args_os()
-        .nth(1)
-        .is_some_and(|word| word == "__exec")
-    {
+    let first = std::env::args_os().nth(1);
+    if first.as_deref().is_some_and(|word| word == "__exec") {
         metier_host::child::shim::main();
+    }
+    if first.as_deref().is_some_and(|word| word == "__starlark") {
+        return interpreter::main();
     }
     let arguments = cli::without_seed_spelling(std::env::args_os().collect());
     let cli = match Cli::try_parse_from(&arguments) {

@@ -123,10 +123,9 @@ impl<R: BufRead, W: Write> Channel<R, W> {
 
     /// Answers a request with an error.
     pub(crate) fn fail(&self, id: &Value, error: &RpcError) -> Result<(), ServeError> {
-        let error = serde_json::to_string(error).map_err(|error| ServeError::Write(error.into()))?;
-        self.write(&format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#
-        ))
+        let error =
+            serde_json::to_string(error).map_err(|error| ServeError::Write(error.into()))?;
+        self.write(&format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#))
     }
 
     fn write(&self, line: &str) -> Result<(), ServeError> {
@@ -212,7 +211,8 @@ impl<R: BufRead, W: Write> Channel<R, W> {
                     }));
                 }
                 Incoming::Notification(name, params)
-                    if name == method::CANCEL && params.get("id") == Some(&*self.current.borrow()) =>
+                    if name == method::CANCEL
+                        && params.get("id") == Some(&*self.current.borrow()) =>
                 {
                     return Ok(Err(Unanswered::Ended("the host cancelled this call")));
                 }

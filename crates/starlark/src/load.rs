@@ -54,7 +54,11 @@ enum LoadError {
 fn list(files: &[String]) -> String {
     match files {
         [] => String::new(),
-        files if files.len() > 8 => format!("; it has {} and {} more", files[..8].join(", "), files.len() - 8),
+        files if files.len() > 8 => format!(
+            "; it has {} and {} more",
+            files[..8].join(", "),
+            files.len() - 8
+        ),
         files => format!("; it has {}", files.join(", ")),
     }
 }
@@ -170,7 +174,8 @@ impl FileLoader for Loader<'_> {
 /// The path below the skill's folder that a `load` means.
 fn below(path: &str) -> Result<&str, LoadError> {
     let inner = path.strip_prefix("//").unwrap_or(path);
-    let is_plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', ':', '\0']);
+    let is_plain =
+        |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', ':', '\0']);
     if inner.split('/').all(is_plain) {
         Ok(inner)
     } else {

@@ -7,8 +7,8 @@ use std::io::{self, BufRead, Write};
 use std::rc::Rc;
 
 use metier_sdk::wire::{
-    HookHandle, Initialize, MAX_FRAME, PROTOCOL, RpcError, ScannerRun, ToolExecute, ToolOutput, WorkflowRun,
-    code, method,
+    HookHandle, Initialize, MAX_FRAME, PROTOCOL, RpcError, ScannerRun, ToolExecute, ToolOutput,
+    WorkflowRun, code, method,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -54,13 +54,7 @@ pub fn serve(
     };
     let mut skill = None;
     while let Some(request) = channel.next()? {
-        let answer = answer(
-            &request.method,
-            request.params,
-            &mut skill,
-            &host,
-            &limits,
-        );
+        let answer = answer(&request.method, request.params, &mut skill, &host, &limits);
         match answer {
             Ok(result) => channel.answer(&request.id, &result)?,
             Err(error) => channel.fail(&request.id, &error)?,

@@ -120,9 +120,10 @@ fn optional_text(
     value: Option<Value<'_>>,
 ) -> Result<Option<String>, Complaint> {
     match value {
-        Some(value) if !value.is_none() => value.unpack_str().map(|text| Some(text.to_owned())).ok_or_else(
-            || Complaint::argument(function, argument, "a string or None", value),
-        ),
+        Some(value) if !value.is_none() => value
+            .unpack_str()
+            .map(|text| Some(text.to_owned()))
+            .ok_or_else(|| Complaint::argument(function, argument, "a string or None", value)),
         _ => Ok(None),
     }
 }
@@ -152,18 +153,16 @@ fn texts(
     let wrong = || Complaint::argument(function, argument, "a dict of strings", value);
     let dict = DictRef::from_value(value).ok_or_else(wrong)?;
     dict.iter()
-        .map(|(key, value)| match (key.unpack_str(), value.unpack_str()) {
-            (Some(key), Some(value)) => Ok((key.to_owned(), value.to_owned())),
-            _ => Err(Complaint::Argument {
-                function,
-                argument,
-                wanted: "a dict of strings",
-                got: format!(
-                    "{} for key {}",
-                    value.get_type(),
-                    cut(&key.to_repr(), 60)
-                ),
-            }),
-        })
+        .map(
+            |(key, value)| match (key.unpack_str(), value.unpack_str()) {
+                (Some(key), Some(value)) => Ok((key.to_owned(), value.to_owned())),
+                _ => Err(Complaint::Argument {
+                    function,
+                    argument,
+                    wanted: "a dict of strings",
+                    got: format!("{} for key {}", value.get_type(), cut(&key.to_repr(), 60)),
+                }),
+            },
+        )
         .collect()
 }

@@ -66,7 +66,10 @@ impl Write for Counting {
 
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))
+        .unwrap_or_default();
     line.trim().trim_end_matches(" kB").parse().unwrap_or(0)
 }
 
@@ -82,7 +85,12 @@ fn repeat(source: &str, calls: u32) -> Rc<RefCell<Notes>> {
         pending: Vec::new(),
         notes: Rc::clone(&notes),
     };
-    serve(BufReader::new(host), Counting(Rc::clone(&notes)), &Limits::default()).unwrap();
+    serve(
+        BufReader::new(host),
+        Counting(Rc::clone(&notes)),
+        &Limits::default(),
+    )
+    .unwrap();
     notes
 }
 
@@ -118,7 +126,10 @@ fn memory_stays_flat_over_a_hundred_thousand_calls() {
     };
     println!("resident: {early} KiB after a tenth, {late} KiB at the end");
     // Other tests run beside this one; a leak of one value a call would be ten times that.
-    assert!(late.saturating_sub(early) < 64 << 10, "{early} → {late} KiB");
+    assert!(
+        late.saturating_sub(early) < 64 << 10,
+        "{early} → {late} KiB"
+    );
     assert!(notes.written > 100_000 * 40);
 }
 
@@ -139,12 +150,26 @@ fn figures() {
             begin.elapsed()
         })
         .collect();
-    println!("later start, initialize and end: {:?} (median of 100)", median(warm));
-    for (name, source) in [("constant", "register_tool(\"t\", \"\", lambda input: 1)"), ("greet", SKILL)] {
+    println!(
+        "later start, initialize and end: {:?} (median of 100)",
+        median(warm)
+    );
+    for (name, source) in [
+        ("constant", "register_tool(\"t\", \"\", lambda input: 1)"),
+        ("greet", SKILL),
+    ] {
         let notes = repeat(source, 100_000);
         let notes = notes.borrow();
-        let calls: Vec<Duration> = notes.asked[2..].windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let calls: Vec<Duration> = notes.asked[2..]
+            .windows(2)
+            .map(|pair| pair[1] - pair[0])
+            .collect();
         let all: Duration = calls.iter().sum();
-        println!("call of `{name}`: {:?} median, {:?} mean of {}", median(calls.clone()), all / calls.len() as u32, calls.len());
+        println!(
+            "call of `{name}`: {:?} median, {:?} mean of {}",
+            median(calls.clone()),
+            all / calls.len() as u32,
+            calls.len()
+        );
     }
 }
