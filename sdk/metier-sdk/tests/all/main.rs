@@ -1,0 +1,8 @@
+//! The tests of the SDK that start something, or write something: one binary, so that they are linked once.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that can't go on says so by panicking"
+)]
+
+mod pipes;
