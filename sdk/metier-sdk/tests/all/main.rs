@@ -5,4 +5,6 @@
     reason = "a test that can't go on says so by panicking"
 )]
 
+mod guests;
 mod pipes;
+mod talk;
