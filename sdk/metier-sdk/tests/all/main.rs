@@ -7,4 +7,5 @@
 
 mod guests;
 mod pipes;
+mod schema;
 mod talk;
