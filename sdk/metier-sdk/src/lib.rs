@@ -14,5 +14,10 @@ mod permission;
 mod phase;
 pub mod wire;
 
+/// The examples in Rust of that page compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 pub use permission::{Permission, UnknownPermission};
 pub use phase::{HookPhase, UnknownPhase};

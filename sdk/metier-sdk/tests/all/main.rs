@@ -7,5 +7,6 @@
 
 mod guests;
 mod pipes;
+mod readme;
 mod schema;
 mod talk;
