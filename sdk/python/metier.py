@@ -1,7 +1,6 @@
 """What a skill in Python needs: copy this file beside it. Python 3.9 or newer, nothing else.
 
-Handlers are called one after the other. What they print goes to stderr, which is the skill's log. An exception fails its own
-call and nothing else. `sdk/README.md` has a skill in ten lines.
+Handlers are called one after the other. What they print goes to the log (stderr). An exception fails its own call only.
 """
 
 from __future__ import annotations
@@ -71,16 +70,16 @@ class Skill:
         self._scanners: dict[str, tuple[Json, Callable[..., Any]]] = {}
         self._hooks: dict[str, tuple[Any, list[Callable[..., Any]]]] = {}
 
-    def tool(self, description: str, /, **arguments: str) -> Callable[[Handler], Handler]:
+    def tool(self, description: str, name: Optional[str] = None, /, **arguments: str) -> Callable[[Handler], Handler]:
         """A tool: (host, its arguments) → output. The schema comes from the annotations; `arguments` describe them."""
         return lambda function: self._add(
-            self._tools, function, description=description, input_schema=_schema(function, arguments))
-    def workflow(self, description: str) -> Callable[[Handler], Handler]:
-        """A workflow: (host, input) → output."""
-        return lambda function: self._add(self._workflows, function, description=description)
-    def scanner(self, function: Handler) -> Handler:
+            self._tools, name, function, description=description, input_schema=_schema(function, arguments))
+    def workflow(self, description: str, name: Optional[str] = None) -> Callable[[Handler], Handler]:
+        """A workflow: (host, input) → output. Like a tool it is called what the function is called, or `name`."""
+        return lambda function: self._add(self._workflows, name, function, description=description)
+    def scanner(self, name: str) -> Callable[[Handler], Handler]:
         """A scanner: (host, files) → findings, each with `rule`, `severity`, `file`, `line` and `message`."""
-        return self._add(self._scanners, function)
+        return lambda function: self._add(self._scanners, name, function)
     def hook(self, phase: str, fail_closed: bool = False) -> Callable[[Handler], Handler]:
         """Steps in at a phase: (host, event) → the event as it goes on, None, or cancel("why")."""
         def add(function: Handler) -> Handler:
@@ -89,8 +88,9 @@ class Skill:
             return function
         return add
 
-    def _add(self, parts: dict[str, tuple[Json, Callable[..., Any]]], function: Handler, **more: Any) -> Handler:
-        parts[function.__name__] = ({"name": function.__name__, **more}, function)
+    def _add(self, parts: dict[str, Any], name: Optional[str], function: Handler, **more: Any) -> Handler:
+        name = name or function.__name__
+        parts[name] = ({"name": name, **more}, function)
         return function
 
     def serve(self) -> None:

@@ -18,8 +18,8 @@ def greet(host: Host, who: str) -> str:
     return f"{host.read_file('greeting.txt')}, {who}"
 
 
-@skill.tool("Says it again", text="What to say", times="How often")
-def repeat(host: Host, text: str, times: int = 1) -> list[str]:
+@skill.tool("Says it again", "repeat", text="What to say", times="How often")
+def say_again(host: Host, text: str, times: int = 1) -> list[str]:
     print("this is no frame")
     os.system("echo nor is this; cat")
     return [text] * times
@@ -79,13 +79,13 @@ def stumble(host: Host, event: Any) -> None:
     raise ValueError("it broke")
 
 
-@skill.workflow("Greets everybody")
-def party(host: Host, input: Any) -> dict[str, int]:
+@skill.workflow("Greets everybody", name="party")
+def greet_everybody(host: Host, input: Any) -> dict[str, int]:
     return {"guests": len(input["arguments"])}
 
 
-@skill.scanner
-def todo(host: Host, files: list[dict[str, str]]) -> list[dict[str, Any]]:
+@skill.scanner("todo")
+def find_todos(host: Host, files: list[dict[str, str]]) -> list[dict[str, Any]]:
     return [
         {"rule": "todo", "severity": "info", "file": file["path"], "line": line, "message": "something is left to do"}
         for file in files
