@@ -14,20 +14,34 @@ struct Need {
 }
 
 /// Mostly the tests bring their own fake programs. A test that needs a real one adds a line here.
-const NEEDS: &[Need] = &[Need {
-    program: "python3",
-    package: "python3-venv",
-}];
+const NEEDS: &[Need] = &[
+    Need {
+        program: "python3",
+        package: "python3-venv",
+    },
+    Need {
+        program: "npm",
+        package: "npm",
+    },
+];
 
 /// What the clients in Python need, with versions.
 const REQUIREMENTS: &str = "crates/metier/tests/python/requirements.txt";
+
+/// What the skills in TypeScript need: the packages, and the lock that says which bytes.
+const PACKAGES: [&str; 2] = [
+    "sdk/typescript/tests/package.json",
+    "sdk/typescript/tests/package-lock.json",
+];
 
 /// Installs what is missing, runs every test of the workspace, and passes cargo's code on. Arguments go to cargo.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     for need in missing(NEEDS) {
         install(need)?;
     }
-    prepare_python(&workspace::root(), &workspace::target()?)?;
+    let (root, target) = (workspace::root(), workspace::target()?);
+    prepare_python(&root, &target)?;
+    prepare_node(&root, &target)?;
     let status = workspace::cargo()
         .args(["test", "--workspace", "--locked"])
         .args(arguments)
@@ -118,6 +132,50 @@ fn prepare_python(root: &Path, target: &Path) -> Result<()> {
         return Err(
             format!("pip can't install what {REQUIREMENTS} names; is there a network?").into(),
         );
+    }
+    Ok(fs::write(complete, wanted)?)
+}
+
+/// A Node of our own in the same way: it is one of the packages, for the machine's own may be too old to run TypeScript. What
+/// packages would run while they are installed isn't run.
+fn prepare_node(root: &Path, target: &Path) -> Result<()> {
+    let [packages, lock] = PACKAGES.map(|path| fs::read_to_string(root.join(path)));
+    let (packages, lock) = (packages?, lock?);
+    let (folder, complete) = (target.join("node"), target.join("node/complete"));
+    let wanted = packages.clone() + &lock;
+    if fs::read_to_string(&complete).ok().as_ref() == Some(&wanted) {
+        return Ok(());
+    }
+    eprintln!(
+        "the tests need Node and its packages: installing them into {}",
+        folder.display()
+    );
+    fs::create_dir_all(&folder)?;
+    fs::write(folder.join("package.json"), packages)?;
+    fs::write(folder.join("package-lock.json"), lock)?;
+    let installed = Command::new("npm")
+        .args([
+            "ci",
+            "--ignore-scripts",
+            "--no-audit",
+            "--no-fund",
+            "--loglevel=error",
+        ])
+        .current_dir(&folder)
+        .status()?;
+    if !installed.success() {
+        return Err(format!(
+            "npm can't install what {} names; is there a network?",
+            PACKAGES[0]
+        )
+        .into());
+    }
+    if !folder.join("node_modules/.bin/node").exists() {
+        return Err(format!(
+            "{} names no Node for this kind of machine; add one",
+            PACKAGES[0]
+        )
+        .into());
     }
     Ok(fs::write(complete, wanted)?)
 }

@@ -2,14 +2,22 @@
 //!
 //! **Problem.** A skill author and the host must mean the same thing by "this skill may read files", and by every line that
 //! they exchange.
-//! **Goals.** One spelling for each permission and each phase; one type for each message of the wire protocol.
+//! **Goals.** One spelling for each permission and each phase; one type for each message of the wire protocol; and for skills in
+//! Rust, a [`guest`] that speaks it.
 //! **In → out.** `"shell:exec"` → [`Permission::ShellExec`] → `"shell:exec"`; a line of JSON → a message of [`wire`].
-//! **Invariants.** no I/O · the sets are closed: an unknown word is an error, never "all".
+//! **Invariants.** no I/O, but for the stdin and stdout of [`guest::Skill::serve`] · the sets are closed: an unknown word is an
+//! error, never "all".
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+pub mod guest;
 mod permission;
 mod phase;
 pub mod wire;
+
+/// The examples in Rust of that page compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
 
 pub use permission::{Permission, UnknownPermission};
 pub use phase::{HookPhase, UnknownPhase};

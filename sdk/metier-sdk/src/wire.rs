@@ -157,6 +157,12 @@ impl HookSpec {
     }
 }
 
+impl From<HookPhase> for HookSpec {
+    fn from(phase: HookPhase) -> Self {
+        Self::Phase(phase)
+    }
+}
+
 /// A workflow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkflowSpec {
@@ -219,6 +225,36 @@ pub struct HookAnswer {
     pub cancel: Option<Cancelled>,
 }
 
+impl HookAnswer {
+    /// Everything stays as it is.
+    #[must_use]
+    pub const fn unchanged() -> Self {
+        Self {
+            event: None,
+            cancel: None,
+        }
+    }
+
+    /// This is how it goes on.
+    #[must_use]
+    pub const fn changed(event: Value) -> Self {
+        Self {
+            event: Some(event),
+            cancel: None,
+        }
+    }
+
+    /// It must not happen.
+    #[must_use]
+    pub fn cancelled(reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        Self {
+            event: None,
+            cancel: Some(Cancelled { reason }),
+        }
+    }
+}
+
 /// Why a call must not happen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cancelled {
@@ -260,6 +296,20 @@ pub struct ScannedFile {
     pub path: String,
     /// Its text.
     pub content: String,
+}
+
+impl ScannedFile {
+    /// Something that is wrong in this file: `info`, `warning` or `critical`; the line counts from 1.
+    #[must_use]
+    pub fn finding(&self, rule: &str, severity: &str, line: u32, message: &str) -> FoundByScanner {
+        FoundByScanner {
+            rule: Some(rule.to_owned()),
+            severity: severity.to_owned(),
+            file: self.path.clone(),
+            line,
+            message: message.to_owned(),
+        }
+    }
 }
 
 /// The answer to `scanner/run`.
@@ -488,6 +538,14 @@ pub struct RpcError {
     /// More, such as `{"code": "rate-limit"}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
+}
+
+impl RpcError {
+    /// Whether it is not permitted, rather than gone wrong.
+    #[must_use]
+    pub const fn is_refused(&self) -> bool {
+        self.code == code::REFUSED
+    }
 }
 
 impl std::fmt::Display for RpcError {

@@ -1,0 +1,12 @@
+//! The tests of the SDK that start something, or write something: one binary, so that they are linked once.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that can't go on says so by panicking"
+)]
+
+mod guests;
+mod pipes;
+mod readme;
+mod schema;
+mod talk;
