@@ -17,3 +17,4 @@ mod network;
 mod room;
 mod session;
 mod start;
+mod world;

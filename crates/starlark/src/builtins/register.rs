@@ -78,7 +78,7 @@ pub(super) fn functions(builder: &mut GlobalsBuilder) {
         };
         let variable = handler_name("workflow", &workflow.name);
         register(ME, &variable, handler, eval, |all| {
-            all.workflows.push(workflow)
+            all.workflows.push(workflow);
         })
     }
 
@@ -93,7 +93,7 @@ pub(super) fn functions(builder: &mut GlobalsBuilder) {
         };
         let variable = handler_name("scanner", &scanner.name);
         register(ME, &variable, handler, eval, |all| {
-            all.scanners.push(scanner)
+            all.scanners.push(scanner);
         })
     }
 

@@ -71,6 +71,11 @@ pub(crate) fn hello() -> Initialize {
     }
 }
 
+/// The text of a script.
+pub(crate) fn script(text: &str) -> String {
+    format!("{BEGIN}{text}")
+}
+
 /// A script, and the folder that it lies in.
 pub(crate) struct Script {
     folder: tempfile::TempDir,
@@ -79,7 +84,7 @@ pub(crate) struct Script {
 impl Script {
     pub(crate) fn new(text: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("skill.py"), format!("{BEGIN}{text}")).unwrap();
+        fs::write(folder.path().join("skill.py"), script(text)).unwrap();
         Self { folder }
     }
 
