@@ -1,9 +1,9 @@
 //! The line to the host: one message a line, and one call at a time.
 //!
-//! A call of the host may need the host: the skill asks, and nothing else happens until the answer is there. There are no threads
-//! (the room in which this runs forbids them), so whatever comes in meanwhile is dealt with here: a `cancel` of the call that is
-//! under way ends it, `shutdown` ends everything, and another call is told to wait. It is not put into a queue, since a skill
-//! that invokes another that invokes the first would wait for itself.
+//! A call of the host may need the host: the skill asks, and nothing else happens until the answer is there. There are no
+//! threads (the room in which this runs forbids them), so whatever comes in meanwhile is dealt with here: a `cancel` of the
+//! call that is under way ends it, `shutdown` ends everything, and another call is told to wait. It is not put into a queue,
+//! since a skill that invokes another that invokes the first would wait for itself.
 
 use std::cell::{Cell, RefCell};
 use std::io::{BufRead, Read, Write};
@@ -123,10 +123,9 @@ impl<R: BufRead, W: Write> Channel<R, W> {
 
     /// Answers a request with an error.
     pub(crate) fn fail(&self, id: &Value, error: &RpcError) -> Result<(), ServeError> {
-        let error = serde_json::to_string(error).map_err(|error| ServeError::Write(error.into()))?;
-        self.write(&format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#
-        ))
+        let error =
+            serde_json::to_string(error).map_err(|error| ServeError::Write(error.into()))?;
+        self.write(&format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#))
     }
 
     fn write(&self, line: &str) -> Result<(), ServeError> {
@@ -212,7 +211,8 @@ impl<R: BufRead, W: Write> Channel<R, W> {
                     }));
                 }
                 Incoming::Notification(name, params)
-                    if name == method::CANCEL && params.get("id") == Some(&*self.current.borrow()) =>
+                    if name == method::CANCEL
+                        && params.get("id") == Some(&*self.current.borrow()) =>
                 {
                     return Ok(Err(Unanswered::Ended("the host cancelled this call")));
                 }

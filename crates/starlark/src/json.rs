@@ -1,9 +1,9 @@
 //! JSON on the outside, Starlark inside, and nothing lost on the way.
 //!
-//! The interpreter has a conversion of its own. It turns an integer that does not fit into 64 bits into a float, panics at `1e999`, and
-//! writes as much as it is given; a list that holds the same list ten times, twenty levels deep, is a small value and no small
-//! text. So this one is exact, refuses what has no counterpart, and stops at a number of bytes and at a depth. A list that contains
-//! itself is nothing but deep.
+//! The interpreter has a conversion of its own. It turns an integer that does not fit into 64 bits into a float, panics at
+//! `1e999`, and writes as much as it is given; a list that holds the same list ten times, twenty levels deep, is a small
+//! value and no small text. So this one is exact, refuses what has no counterpart, and stops at a number of bytes and at a
+//! depth. A list that contains itself is nothing but deep.
 
 use num_bigint::BigInt;
 use starlark::values::dict::{AllocDict, DictRef};
@@ -23,10 +23,7 @@ const MAX_DIGITS: usize = 4_300;
 pub(crate) enum JsonError {
     /// A function, a range, a set.
     #[error("a value of type {kind} can't be turned into JSON{place}", place = at(.path))]
-    Kind {
-        kind: &'static str,
-        path: String,
-    },
+    Kind { kind: &'static str, path: String },
     /// A dict whose key is no string.
     #[error(
         "a key must be a string to become JSON, got {kind} `{key}`{place}",
@@ -39,10 +36,7 @@ pub(crate) enum JsonError {
     },
     /// NaN or an infinity.
     #[error("`{value}` can't be turned into JSON{place}", place = at(.path))]
-    NotFinite {
-        value: String,
-        path: String,
-    },
+    NotFinite { value: String, path: String },
     /// A number beyond all measure.
     #[error("an integer of more than {MAX_DIGITS} digits can't be turned into JSON or from it")]
     TooBig,
@@ -160,7 +154,10 @@ impl<'v> Encoder<'v> {
                 path: self.place(),
             });
         }
-        self.object(dict.iter().filter_map(|(key, value)| Some((key.unpack_str()?, value))))
+        self.object(
+            dict.iter()
+                .filter_map(|(key, value)| Some((key.unpack_str()?, value))),
+        )
     }
 
     fn object(
@@ -230,10 +227,7 @@ pub(crate) fn cut(text: &str, chars: usize) -> String {
 }
 
 /// JSON as a value. The reader of JSON has seen to it that it isn't deep.
-pub(crate) fn decode<'v>(
-    json: &serde_json::Value,
-    heap: Heap<'v>,
-) -> Result<Value<'v>, JsonError> {
+pub(crate) fn decode<'v>(json: &serde_json::Value, heap: Heap<'v>) -> Result<Value<'v>, JsonError> {
     Ok(match json {
         serde_json::Value::Null => Value::new_none(),
         serde_json::Value::Bool(flag) => Value::new_bool(*flag),
@@ -256,10 +250,7 @@ pub(crate) fn decode<'v>(
     })
 }
 
-fn decode_number<'v>(
-    number: &serde_json::Number,
-    heap: Heap<'v>,
-) -> Result<Value<'v>, JsonError> {
+fn decode_number<'v>(number: &serde_json::Number, heap: Heap<'v>) -> Result<Value<'v>, JsonError> {
     let text = number.to_string();
     if text.contains(['.', 'e', 'E']) {
         return match text.parse::<f64>() {

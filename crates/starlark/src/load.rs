@@ -1,8 +1,9 @@
 //! Loading: the entrypoint, the files that it loads, and what it contributes.
 //!
-//! Sources come with `initialize`; there is no file to open. `load("lib/x.star", "f")` and `load("//lib/x.star", "f")` both mean the file below
-//! the skill's folder, wherever the statement stands; there is no way to say anything outside of it. Each file is evaluated once, in a module of
-//! its own, and frozen: afterwards nothing in it can change, and no call leaves anything behind for the next one.
+//! Sources come with `initialize`; there is no file to open. `load("lib/x.star", "f")` and `load("//lib/x.star", "f")` both
+//! mean the file below the skill's folder, wherever the statement stands; there is no way to say anything outside of it.
+//! Each file is evaluated once, in a module of its own, and frozen: afterwards nothing in it can change, and no call leaves
+//! anything behind for the next one.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -54,7 +55,11 @@ enum LoadError {
 fn list(files: &[String]) -> String {
     match files {
         [] => String::new(),
-        files if files.len() > 8 => format!("; it has {} and {} more", files[..8].join(", "), files.len() - 8),
+        files if files.len() > 8 => format!(
+            "; it has {} and {} more",
+            files[..8].join(", "),
+            files.len() - 8
+        ),
         files => format!("; it has {}", files.join(", ")),
     }
 }
@@ -170,7 +175,8 @@ impl FileLoader for Loader<'_> {
 /// The path below the skill's folder that a `load` means.
 fn below(path: &str) -> Result<&str, LoadError> {
     let inner = path.strip_prefix("//").unwrap_or(path);
-    let is_plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', ':', '\0']);
+    let is_plain =
+        |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', ':', '\0']);
     if inner.split('/').all(is_plain) {
         Ok(inner)
     } else {

@@ -1,13 +1,13 @@
 //! A skill that was loaded, and its handlers.
 //!
-//! A call gets a heap of its own, which is gone when the call ends: memory stays flat over any number of calls, and what a handler keeps in a
-//! variable of the module does not exist, since the module is frozen.
+//! A call gets a heap of its own, which is gone when the call ends: memory stays flat over any number of calls, and what a
+//! handler keeps in a variable of the module does not exist, since the module is frozen.
 
 use std::rc::Rc;
 
 use metier_sdk::wire::{
-    Cancelled, Contributions, FoundByScanner, HookHandle, Initialize, ScannedFile, ScannerOutput, ScannerRun,
-    ToolExecute, WorkflowRun,
+    Cancelled, Contributions, FoundByScanner, HookHandle, Initialize, ScannedFile, ScannerOutput,
+    ScannerRun, ToolExecute, WorkflowRun,
 };
 use starlark::environment::{FrozenModule, Module};
 use starlark::eval::Evaluator;
@@ -96,7 +96,12 @@ impl Skill {
         limits: &Limits,
     ) -> Result<Outcome, CallError> {
         let call = Call::new(host, limits, Stage::Hook);
-        self.run("hook", handle.phase.as_str(), &Input::Json(&handle.event), &call)
+        self.run(
+            "hook",
+            handle.phase.as_str(),
+            &Input::Json(&handle.event),
+            &call,
+        )
     }
 
     /// Runs the handler of a scanner, and checks what it found.
@@ -165,7 +170,9 @@ impl Skill {
             }
             encode(value, call.limits.output)
                 .map(Outcome::Done)
-                .map_err(|error| CallError::Handler(format!("{kind} `{name}`: returned value: {error}")))
+                .map_err(|error| {
+                    CallError::Handler(format!("{kind} `{name}`: returned value: {error}"))
+                })
         })
     }
 }

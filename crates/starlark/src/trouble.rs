@@ -1,7 +1,8 @@
 //! What went wrong in a skill, in words for the skill's author.
 //!
-//! The interpreter's errors know their place and their calls, but print them with pictures made for terminals, and words about itself.
-//! Here the first line is `file:line:column: what`, so that an editor can jump there, and each further line is a call.
+//! The interpreter's errors know their place and their calls, but print them with pictures made for terminals, and words
+//! about itself. Here the first line is `file:line:column: what`, so that an editor can jump there, and each further line is
+//! a call.
 
 use starlark::codemap::FileSpan;
 use starlark::{Error, ErrorKind};
@@ -50,7 +51,12 @@ pub(crate) fn describe(error: &Error) -> String {
 /// `skill.star:12:5`
 fn place(span: &FileSpan) -> String {
     let begin = span.resolve_span().begin;
-    format!("{}:{}:{}", span.filename(), begin.line + 1, begin.column + 1)
+    format!(
+        "{}:{}:{}",
+        span.filename(),
+        begin.line + 1,
+        begin.column + 1
+    )
 }
 
 /// The interpreter's messages about limits speak of its insides.
@@ -61,7 +67,9 @@ fn in_our_words(message: &str) -> String {
     }
     if let Some(rest) = message.strip_prefix("Heap memory limit of ") {
         let bytes = rest.split(' ').next().unwrap_or_default();
-        return format!("this takes too much memory: more than {bytes} bytes, at this place or shortly before");
+        return format!(
+            "this takes too much memory: more than {bytes} bytes, at this place or shortly before"
+        );
     }
     if message.starts_with("Starlark call stack overflow") {
         return "too many calls inside each other; is there a recursion without an end?".to_owned();

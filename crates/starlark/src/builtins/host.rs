@@ -1,9 +1,9 @@
 //! What a skill asks its host: files, programs, the network, the environment, the model, other skills.
 //!
-//! A function sends one [`HostRequest`] and waits. Where the host refuses, the handler ends at that line: a refusal is the user's word, and
-//! a skill that wants to do without looks at `skill.permissions` first. Where it was permitted and did not work (no such file, no such host),
-//! the handler ends too, unless the call says `or_none=True`; the language has no other way to catch an error, and needs none for
-//! the one case that skills expect.
+//! A function sends one [`HostRequest`] and waits. Where the host refuses, the handler ends at that line: a refusal is the
+//! user's word, and a skill that wants to do without looks at `skill.permissions` first. Where it was permitted and did not
+//! work (no such file, no such host), the handler ends too, unless the call says `or_none=True`; the language has no other
+//! way to catch an error, and needs none for the one case that skills expect.
 
 use std::rc::Rc;
 
@@ -37,9 +37,10 @@ pub(super) fn functions(builder: &mut GlobalsBuilder) {
     ) -> starlark::Result<Value<'v>> {
         let asking = Asking::new("read_file", or_none, eval)?;
         let path = text("read_file", "path", path)?.to_owned();
-        asking.answer(&HostRequest::ReadFile { path }, |file: FileContent, heap| {
-            heap.alloc(file.content)
-        })
+        asking.answer(
+            &HostRequest::ReadFile { path },
+            |file: FileContent, heap| heap.alloc(file.content),
+        )
     }
 
     fn write_file<'v>(
@@ -116,12 +117,13 @@ pub(super) fn functions(builder: &mut GlobalsBuilder) {
     ) -> starlark::Result<Value<'v>> {
         let asking = Asking::new("env", None, eval)?;
         let name = text("env", "name", name)?.to_owned();
-        asking.answer(&HostRequest::Env { name }, |variable: Variable, heap| {
-            match variable.value {
+        asking.answer(
+            &HostRequest::Env { name },
+            |variable: Variable, heap| match variable.value {
                 Some(value) => heap.alloc(value),
                 None => default.unwrap_or_else(Value::new_none),
-            }
-        })
+            },
+        )
     }
 
     fn set_env<'v>(
@@ -161,10 +163,7 @@ pub(super) fn functions(builder: &mut GlobalsBuilder) {
         invoke(name, tool, input, or_none, eval)
     }
 
-    fn log<'v>(
-        message: Value<'v>,
-        level: Option<Value<'v>>,
-    ) -> starlark::Result<NoneType> {
+    fn log<'v>(message: Value<'v>, level: Option<Value<'v>>) -> starlark::Result<NoneType> {
         let level = level.map_or(Ok("info"), |level| text("log", "level", level))?;
         if !LEVELS.contains(&level) {
             let reason = format!(
@@ -177,9 +176,7 @@ pub(super) fn functions(builder: &mut GlobalsBuilder) {
         write_log("log", level, &message.to_str())
     }
 
-    fn print<'v>(
-        #[starlark(args)] values: UnpackTuple<Value<'v>>,
-    ) -> starlark::Result<NoneType> {
+    fn print<'v>(#[starlark(args)] values: UnpackTuple<Value<'v>>) -> starlark::Result<NoneType> {
         let words: Vec<String> = values.items.iter().map(|value| value.to_str()).collect();
         write_log("print", "info", &words.join(" "))
     }
@@ -239,7 +236,9 @@ fn nothing<'v>(_: serde_json::Value, _: Heap<'v>) -> Value<'v> {
 
 /// How a program ended, as `struct(exit, stdout, stderr, truncated)`.
 pub(super) fn ended<'v>(ended: Ended, heap: Heap<'v>) -> Value<'v> {
-    let exit = ended.exit.map_or_else(Value::new_none, |exit| heap.alloc(exit));
+    let exit = ended
+        .exit
+        .map_or_else(Value::new_none, |exit| heap.alloc(exit));
     heap.alloc(AllocStruct([
         ("exit", exit),
         ("stdout", heap.alloc(ended.stdout)),
@@ -293,9 +292,7 @@ fn invoke<'v>(
         input,
     };
     match asking.ask::<ToolOutput>(&request)? {
-        Some(output) if !output.is_error => {
-            Ok(decode(&output.output, asking.heap).map_err(json)?)
-        }
+        Some(output) if !output.is_error => Ok(decode(&output.output, asking.heap).map_err(json)?),
         Some(output) if !asking.or_none => {
             let reason = match output.output {
                 serde_json::Value::String(text) => text,
@@ -307,17 +304,14 @@ fn invoke<'v>(
     }
 }
 
-fn write_log(
-    function: &'static str,
-    level: &str,
-    message: &str,
-) -> starlark::Result<NoneType> {
+fn write_log(function: &'static str, level: &str, message: &str) -> starlark::Result<NoneType> {
     let call = current()?;
     let sent = match call.may_log(message.len() + 1) {
         Some(true) => call.host.log(level, message),
         Some(false) => {
             let bytes = call.limits.output;
-            let notice = format!("more than {bytes} bytes in one call: the rest of the log is left out");
+            let notice =
+                format!("more than {bytes} bytes in one call: the rest of the log is left out");
             call.host.log("warn", &notice)
         }
         None => Ok(()),

@@ -1,7 +1,8 @@
 //! The built-ins of the SDK: what every skill finds besides the language.
 //!
 //! Each function takes its arguments as values and checks them itself, so that an error names the function and says what it
-//! wanted: the author of a skill is told `read_file: path must be a string, got int`, not which type of the interpreter did not match.
+//! wanted: the author of a skill is told `read_file: path must be a string, got int`, not which type of the interpreter did
+//! not match.
 
 mod data;
 mod git;
@@ -120,9 +121,10 @@ fn optional_text(
     value: Option<Value<'_>>,
 ) -> Result<Option<String>, Complaint> {
     match value {
-        Some(value) if !value.is_none() => value.unpack_str().map(|text| Some(text.to_owned())).ok_or_else(
-            || Complaint::argument(function, argument, "a string or None", value),
-        ),
+        Some(value) if !value.is_none() => value
+            .unpack_str()
+            .map(|text| Some(text.to_owned()))
+            .ok_or_else(|| Complaint::argument(function, argument, "a string or None", value)),
         _ => Ok(None),
     }
 }
@@ -152,18 +154,16 @@ fn texts(
     let wrong = || Complaint::argument(function, argument, "a dict of strings", value);
     let dict = DictRef::from_value(value).ok_or_else(wrong)?;
     dict.iter()
-        .map(|(key, value)| match (key.unpack_str(), value.unpack_str()) {
-            (Some(key), Some(value)) => Ok((key.to_owned(), value.to_owned())),
-            _ => Err(Complaint::Argument {
-                function,
-                argument,
-                wanted: "a dict of strings",
-                got: format!(
-                    "{} for key {}",
-                    value.get_type(),
-                    cut(&key.to_repr(), 60)
-                ),
-            }),
-        })
+        .map(
+            |(key, value)| match (key.unpack_str(), value.unpack_str()) {
+                (Some(key), Some(value)) => Ok((key.to_owned(), value.to_owned())),
+                _ => Err(Complaint::Argument {
+                    function,
+                    argument,
+                    wanted: "a dict of strings",
+                    got: format!("{} for key {}", value.get_type(), cut(&key.to_repr(), 60)),
+                }),
+            },
+        )
         .collect()
 }

@@ -1,7 +1,7 @@
 //! Saying what the skill contributes, and cancelling what a hook does not like.
 //!
-//! A handler has to outlive the evaluation that registers it. It becomes a variable of the entrypoint's module, under a name that no
-//! author can write (`<tool greet>`), and is frozen with it.
+//! A handler has to outlive the evaluation that registers it. It becomes a variable of the entrypoint's module, under a name
+//! that no author can write (`<tool greet>`), and is frozen with it.
 
 use metier_sdk::HookPhase;
 use metier_sdk::wire::{Contributions, HookSpec, ScannerSpec, ToolSpec, WorkflowSpec};
@@ -47,9 +47,12 @@ pub(super) fn functions(builder: &mut GlobalsBuilder) {
         eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<NoneType> {
         const ME: &str = "register_hook";
-        let phase: HookPhase = text(ME, "phase", phase)?
-            .parse()
-            .map_err(|unknown: metier_sdk::UnknownPhase| Complaint::failed(ME, unknown.to_string()))?;
+        let phase: HookPhase =
+            text(ME, "phase", phase)?
+                .parse()
+                .map_err(|unknown: metier_sdk::UnknownPhase| {
+                    Complaint::failed(ME, unknown.to_string())
+                })?;
         let hook = if flag(ME, "fail_closed", fail_closed)? {
             HookSpec::Full {
                 phase,
@@ -74,7 +77,9 @@ pub(super) fn functions(builder: &mut GlobalsBuilder) {
             description: optional_text(ME, "description", description)?.unwrap_or_default(),
         };
         let variable = handler_name("workflow", &workflow.name);
-        register(ME, &variable, handler, eval, |all| all.workflows.push(workflow))
+        register(ME, &variable, handler, eval, |all| {
+            all.workflows.push(workflow);
+        })
     }
 
     fn register_scanner<'v>(
@@ -87,7 +92,9 @@ pub(super) fn functions(builder: &mut GlobalsBuilder) {
             name: plain_name(ME, name)?,
         };
         let variable = handler_name("scanner", &scanner.name);
-        register(ME, &variable, handler, eval, |all| all.scanners.push(scanner))
+        register(ME, &variable, handler, eval, |all| {
+            all.scanners.push(scanner);
+        })
     }
 
     fn cancel<'v>(reason: Value<'v>) -> starlark::Result<NoneType> {

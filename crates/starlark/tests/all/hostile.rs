@@ -13,9 +13,16 @@ fn complaint(code: &str) -> String {
 #[test]
 fn recursion_ends() {
     let deep = "too many calls inside each other; is there a recursion without an end?";
-    let itself = Session::new("def f(x):\n    y = f(x)\n    return y\nregister_tool(\"t\", \"\", f)").tool("t", json!(1));
+    let itself =
+        Session::new("def f(x):\n    y = f(x)\n    return y\nregister_tool(\"t\", \"\", f)")
+            .tool("t", json!(1));
     let said = itself.run().complaint().to_owned();
-    assert!(said.starts_with(&format!("skill.star:2:9: {deep}\n  in f, called at skill.star:2:9\n")), "{said}");
+    assert!(
+        said.starts_with(&format!(
+            "skill.star:2:9: {deep}\n  in f, called at skill.star:2:9\n"
+        )),
+        "{said}"
+    );
     assert!(said.ends_with(" more calls"), "{said}");
     let mutual = Session::new(
         "def f(x):\n    y = g(x)\n    return y\ndef g(x):\n    y = f(x)\n    return y\nregister_tool(\"t\", \"\", f)",
@@ -46,7 +53,12 @@ fn loops_without_an_end_end() {
     ] {
         let said = body(code).limits(limits).run().complaint().to_owned();
         // The interpreter's ranges end at 32 bits.
-        assert!(said.contains(slow) || said.contains("Integer overflow") || said.contains("doesn't match"), "{code}: {said}");
+        assert!(
+            said.contains(slow)
+                || said.contains("Integer overflow")
+                || said.contains("of type `int"),
+            "{code}: {said}"
+        );
     }
 }
 
@@ -56,7 +68,8 @@ fn what_grows_step_by_step_ends() {
         heap: 4 << 20,
         ..Limits::default()
     };
-    let big = "this takes too much memory: more than 4194304 bytes, at this place or shortly before";
+    let big =
+        "this takes too much memory: more than 4194304 bytes, at this place or shortly before";
     for code in [
         "x = []\nfor i in range(10000000):\n    x.append(str(i))",
         "x = None\nfor i in range(10000000):\n    x = (x, i)",
@@ -78,28 +91,50 @@ fn a_source_that_is_too_deep_is_not_looked_at() {
         format!("x = f{}", "()".repeat(100_000)),
     ] {
         let said = Session::new(&source).run().complaint().to_owned();
-        assert_eq!(said, "skill.star:1: the expression is nested too deep or too long; give its parts names");
+        assert_eq!(
+            said,
+            "skill.star:1: the expression is nested too deep or too long; give its parts names"
+        );
     }
 }
 
 /// What the guard lets through, the interpreter can bear.
 #[test]
 fn a_source_that_is_just_not_too_deep_is() {
-    for source in [
-        format!("x = {}1{}", "(".repeat(490), ")".repeat(490)),
-        format!("x = {}1{}", "[".repeat(490), "]".repeat(490)),
-        format!("x = 1{}", " + 1".repeat(490)),
-        format!("x = {}True", "not ".repeat(900)),
-        format!("x = {}1", "-".repeat(900)),
-        format!("x = {}1", "lambda: ".repeat(450)),
-        format!("x = {}1{}", "(lambda: ".repeat(200), ")".repeat(200)),
-        format!("x = 1\nif x == 2:\n    pass\n{}", "elif x == 1:\n    pass\n".repeat(490)),
-        format!("x = {}1{}", "[x for x in ".repeat(150), "]".repeat(150)),
-        format!("def f():\n    return 1{}\nf()", " if True else 1".repeat(240)),
-    ] {
-        let transcript = Session::new(&source).call("shutdown", json!({})).run();
-        assert_eq!(*transcript.result(), json!({}), "{}", &source[..40]);
-    }
+    // Frames are ten times as large without optimisation.
+    let stack = if cfg!(debug_assertions) {
+        32 << 20
+    } else {
+        2 << 20
+    };
+    let thread = std::thread::Builder::new().stack_size(stack).spawn(|| {
+        for source in [
+            format!("x = {}1{}", "(".repeat(240), ")".repeat(240)),
+            format!("x = {}1{}", "[".repeat(240), "]".repeat(240)),
+            format!("x = 1{}", " + 1".repeat(240)),
+            format!("x = {}True", "not ".repeat(490)),
+            format!("x = {}1", "-".repeat(490)),
+            format!("x = {}1", "lambda: ".repeat(240)),
+            format!("x = {}1{}", "(lambda: ".repeat(150), ")".repeat(150)),
+            format!(
+                "x = 1\nif x == 2:\n    pass\n{}",
+                "elif x == 1:\n    pass\n".repeat(240)
+            ),
+            format!("x = {}1{}", "[x for x in ".repeat(90), "]".repeat(90)),
+            format!(
+                "def f():\n    return 1{}\nf()",
+                " if True else 1".repeat(120)
+            ),
+        ] {
+            let transcript = Session::new(&source).call("shutdown", json!({})).run();
+            assert_eq!(*transcript.result(), json!({}), "{}", &source[..40]);
+            let said = transcript.answers[0]["error"]["message"]
+                .as_str()
+                .unwrap_or_default();
+            assert!(!said.contains("too deep"), "{said}");
+        }
+    });
+    thread.unwrap().join().unwrap();
 }
 
 #[test]
@@ -107,8 +142,14 @@ fn data_that_is_too_deep_or_contains_itself_is_an_error() {
     let deep = "tool `t`: returned value: the value is nested more than 120 levels deep, or contains itself";
     assert_eq!(complaint("x = []\nx.append(x)\nreturn x"), deep);
     assert_eq!(complaint("x = {}\nx[\"x\"] = [x]\nreturn x"), deep);
-    assert_eq!(complaint("x = []\nfor i in range(1000):\n    x = [x]\nreturn x"), deep);
-    assert!(complaint("x = []\nx.append(x)\ny = json.encode(x)").contains("json.encode: the value is nested"));
+    assert_eq!(
+        complaint("x = []\nfor i in range(1000):\n    x = [x]\nreturn x"),
+        deep
+    );
+    assert!(
+        complaint("x = []\nx.append(x)\ny = json.encode(x)")
+            .contains("json.encode: the value is nested")
+    );
     assert_eq!(value("[str(x) for x in [[]]]"), json!(["[]"]));
     let printed = body("x = []\nx.append(x)\nreturn str(x)").run();
     assert_eq!(*printed.output(), "[[...]]");
@@ -125,7 +166,9 @@ fn a_million_log_lines_are_cut() {
         output: 10_000,
         ..Limits::default()
     };
-    let transcript = body("for i in range(1000000):\n    log(\"x\")\nreturn 1").limits(limits).run();
+    let transcript = body("for i in range(1000000):\n    log(\"x\")\nreturn 1")
+        .limits(limits)
+        .run();
     assert_eq!(transcript.asked.len(), 5_001);
     assert_eq!(
         transcript.asked[5_000].1,
@@ -143,10 +186,28 @@ fn an_error_has_a_size() {
 #[test]
 fn there_is_no_way_out() {
     for name in [
-        "open", "eval", "compile", "__import__", "globals", "locals", "input", "breakpoint", "debug", "pprint", "call_stack",
-        "os", "sys", "time",
+        "open",
+        "eval",
+        "compile",
+        "__import__",
+        "globals",
+        "locals",
+        "input",
+        "breakpoint",
+        "debug",
+        "pprint",
+        "call_stack",
+        "os",
+        "sys",
+        "time",
     ] {
-        let said = Session::new(&format!("x = {name}")).run().complaint().to_owned();
-        assert!(said.starts_with(&format!("skill.star:1:5: Variable `{name}` not found")), "{said}");
+        let said = Session::new(&format!("x = {name}"))
+            .run()
+            .complaint()
+            .to_owned();
+        assert!(
+            said.starts_with(&format!("skill.star:1:5: Variable `{name}` not found")),
+            "{said}"
+        );
     }
 }

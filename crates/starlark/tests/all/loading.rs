@@ -48,18 +48,48 @@ fn an_empty_skill_contributes_nothing() {
 #[test]
 fn mistakes_say_where_and_what_to_write() {
     let cases = [
-        ("x = (", "skill.star:1:6: Parse error: unexpected new line, expected expression"),
+        (
+            "x = (",
+            "skill.star:1:6: Parse error: unexpected new line, expected expression",
+        ),
         ("x = y", "skill.star:1:5: Variable `y` not found"),
         ("\nfail(\"no\", 1)", "skill.star:2:1: no 1"),
-        ("register_tool(\"t\", \"d\", \"f\")", "skill.star:1:1: register_tool: handler must be a function, got string"),
-        ("register_tool(\"a b\", \"d\", print)", "skill.star:1:1: register_tool: name must be 1 to 64 letters, digits, `_` or `-`, got `a b`"),
-        ("register_tool(7, \"d\", print)", "skill.star:1:1: register_tool: name must be a string, got int"),
-        ("register_tool(\"t\", \"d\", print, [])", "skill.star:1:1: register_tool: input_schema must be a dict or None, got list"),
-        ("register_tool(\"t\", \"d\", print, {1: 2})", "skill.star:1:1: register_tool: a key must be a string to become JSON, got int `1`"),
-        ("register_hook(\"later\", print)", "skill.star:1:1: register_hook: `later` is no phase; there are activate, deactivate,"),
-        ("register_hook(\"activate\", print, 1)", "skill.star:1:1: register_hook: fail_closed must be True or False, got int"),
-        ("register_scanner(\"s\")", "skill.star:1:1: Missing parameter `handler` for call to `register_scanner`"),
-        ("cancel(\"x\")", "skill.star:1:1: cancel: only the handler of a hook can cancel; use fail() to end with an error"),
+        (
+            "register_tool(\"t\", \"d\", \"f\")",
+            "skill.star:1:1: register_tool: handler must be a function, got string",
+        ),
+        (
+            "register_tool(\"a b\", \"d\", print)",
+            "skill.star:1:1: register_tool: name must be 1 to 64 letters, digits, `_` or `-`, got `a b`",
+        ),
+        (
+            "register_tool(7, \"d\", print)",
+            "skill.star:1:1: register_tool: name must be a string, got int",
+        ),
+        (
+            "register_tool(\"t\", \"d\", print, [])",
+            "skill.star:1:1: register_tool: input_schema must be a dict or None, got list",
+        ),
+        (
+            "register_tool(\"t\", \"d\", print, {1: 2})",
+            "skill.star:1:1: register_tool: a key must be a string to become JSON, got int `1`",
+        ),
+        (
+            "register_hook(\"later\", print)",
+            "skill.star:1:1: register_hook: `later` is no phase; there are activate, deactivate,",
+        ),
+        (
+            "register_hook(\"activate\", print, 1)",
+            "skill.star:1:1: register_hook: fail_closed must be True or False, got int",
+        ),
+        (
+            "register_scanner(\"s\")",
+            "skill.star:1:1: Missing parameter `handler` for call to `register_scanner`",
+        ),
+        (
+            "cancel(\"x\")",
+            "skill.star:1:1: cancel: only the handler of a hook can cancel; use fail() to end with an error",
+        ),
         (
             "register_tool(\"t\", \"\", print)\nregister_tool(\"t\", \"\", print)",
             "skill.star:2:1: register_tool: tool t is registered already",
@@ -67,7 +97,10 @@ fn mistakes_say_where_and_what_to_write() {
     ];
     for (source, expected) in cases {
         let said = complaint(Session::new(source));
-        assert!(said.starts_with(expected) && !said.contains('\n'), "{source}\n  {said}\n  {expected}");
+        assert!(
+            said.starts_with(expected) && !said.contains('\n'),
+            "{source}\n  {said}\n  {expected}"
+        );
     }
 }
 
@@ -83,7 +116,10 @@ def outer(input):
 register_tool("t", "", outer)
 "#,
     )
-    .file("lib/x.star", "def inner(input):\n    who = input[\"who\"]\n    return who\n")
+    .file(
+        "lib/x.star",
+        "def inner(input):\n    who = input[\"who\"]\n    return who\n",
+    )
     .tool("t", json!({}));
     assert_eq!(
         session.run().complaint(),
@@ -100,7 +136,10 @@ load("//lib/y.star", "z")
 register_tool("t", "", lambda input: [f(1), g(2), z, skill.name])
 "#,
     )
-    .file("lib/x.star", "load(\"lib/y.star\", \"z\")\ndef f(x):\n    return [x, z, skill.name]\n")
+    .file(
+        "lib/x.star",
+        "load(\"lib/y.star\", \"z\")\ndef f(x):\n    return [x, z, skill.name]\n",
+    )
     .file("lib/y.star", "z = 7\n")
     .tool("t", json!({}));
     assert_eq!(
@@ -112,7 +151,18 @@ register_tool("t", "", lambda input: [f(1), g(2), z, skill.name])
 #[test]
 fn load_finds_nothing_else() {
     let outside = "skill.star:1:1: load: `PATH` must be a path below the skill's folder, such as `lib/x.star`: without `..`, `.`, `\\` and `:`";
-    for path in ["../x.star", "/etc/passwd", "lib/../../x.star", "./x.star", "lib//x.star", "///x.star", "c:x.star", "lib:x.star", "", "//"] {
+    for path in [
+        "../x.star",
+        "/etc/passwd",
+        "lib/../../x.star",
+        "./x.star",
+        "lib//x.star",
+        "///x.star",
+        "c:x.star",
+        "lib:x.star",
+        "",
+        "//",
+    ] {
         let source = format!("load(\"{path}\", \"f\")");
         let said = complaint(Session::new(&source).file("lib/x.star", "f = 1"));
         assert!(said.starts_with(&outside.replace("PATH", path)), "{said}");
@@ -124,7 +174,9 @@ fn load_finds_nothing_else() {
     let private = complaint(Session::new("load(\"x.star\", \"_f\")").file("x.star", "_f = 1"));
     assert!(private.starts_with("skill.star:1:16: "), "{private}");
     let again = complaint(
-        Session::new("load(\"x.star\", \"f\")").file("x.star", "load(\"y.star\", \"f\")").file("y.star", "f = 1"),
+        Session::new("load(\"x.star\", \"f\")")
+            .file("x.star", "load(\"y.star\", \"f\")")
+            .file("y.star", "f = 1"),
     );
     assert!(again.contains("f"), "{again}");
 }
@@ -134,25 +186,39 @@ fn files_that_load_each_other_in_a_circle_are_told_so() {
     let session = Session::new("load(\"a.star\", \"x\")")
         .file("a.star", "load(\"b.star\", \"x\")")
         .file("b.star", "\nload(\"//a.star\", \"x\")");
-    assert!(complaint(session).starts_with("b.star:2:1: load: `a.star` loads itself: a.star → b.star → a.star"));
+    assert!(
+        complaint(session)
+            .starts_with("b.star:2:1: load: `a.star` loads itself: a.star → b.star → a.star")
+    );
     let itself = Session::new("load(\"skill.star\", \"x\")");
-    assert!(complaint(itself).starts_with("skill.star:1:1: load: `skill.star` loads itself: skill.star → skill.star"));
+    assert!(
+        complaint(itself).starts_with(
+            "skill.star:1:1: load: `skill.star` loads itself: skill.star → skill.star"
+        )
+    );
     let mut long = Session::new("load(\"f0.star\", \"x\")");
     for n in 0..100 {
-        long = long.file(&format!("f{n}.star"), &format!("load(\"f{}.star\", \"x\")", n + 1));
+        long = long.file(
+            &format!("f{n}.star"),
+            &format!("load(\"f{}.star\", \"x\")", n + 1),
+        );
     }
     assert!(complaint(long).contains("more than 32 files load each other in a row"));
 }
 
 #[test]
 fn only_the_entrypoint_registers_and_only_while_it_is_loaded() {
-    let library = Session::new("load(\"x.star\", \"f\")")
-        .file("x.star", "f = 1\nregister_tool(\"t\", \"\", lambda input: 1)");
+    let library = Session::new("load(\"x.star\", \"f\")").file(
+        "x.star",
+        "f = 1\nregister_tool(\"t\", \"\", lambda input: 1)",
+    );
     assert!(complaint(library).starts_with(
         "x.star:2:1: register_tool: only the entrypoint can register; put this into a function and call that from there"
     ));
-    let function = Session::new("load(\"x.star\", \"f\")\nf()")
-        .file("x.star", "def f():\n    register_tool(\"t\", \"\", lambda input: 1)");
+    let function = Session::new("load(\"x.star\", \"f\")\nf()").file(
+        "x.star",
+        "def f():\n    register_tool(\"t\", \"\", lambda input: 1)",
+    );
     assert_eq!(function.run().result()["tools"][0]["name"], "t");
     for register in [
         "register_tool(\"u\", \"\", t)",
@@ -163,7 +229,9 @@ fn only_the_entrypoint_registers_and_only_while_it_is_loaded() {
         let said = crate::session::body(register).run().complaint().to_owned();
         let name = register.split('(').next().unwrap();
         assert!(
-            said.starts_with(&format!("skill.star:2:5: {name}: a skill registers while it is loaded, not in a handler")),
+            said.starts_with(&format!(
+                "skill.star:2:5: {name}: a skill registers while it is loaded, not in a handler"
+            )),
             "{said}"
         );
     }
@@ -195,7 +263,12 @@ fn a_second_initialize_begins_anew() {
         .call("initialize", second)
         .tool("t", json!({}))
         .run_as_is();
-    assert!(transcript.answers[1]["error"]["message"].as_str().unwrap().contains("Variable `x` not found"));
+    assert!(
+        transcript.answers[1]["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("Variable `x` not found")
+    );
     assert_eq!(transcript.answers[2]["result"]["output"], 1);
 }
 
@@ -203,10 +276,20 @@ fn a_second_initialize_begins_anew() {
 fn what_initialize_lacks_is_said() {
     let with = |params: serde_json::Value| Session::new("").call("initialize", params).run_as_is();
     let none = with(json!({"protocol": 1, "skill": "a", "directory": ""}));
-    assert_eq!((none.code(), none.complaint()), (-32602, "`entrypoint` is missing"));
-    let absent = with(json!({"protocol": 1, "skill": "a", "directory": "", "entrypoint": "x.star"}));
-    assert_eq!(absent.complaint(), "the entrypoint `x.star` is not among `sources`");
+    assert_eq!(
+        (none.code(), none.complaint()),
+        (-32602, "`entrypoint` is missing")
+    );
+    let absent =
+        with(json!({"protocol": 1, "skill": "a", "directory": "", "entrypoint": "x.star"}));
+    assert_eq!(
+        absent.complaint(),
+        "the entrypoint `x.star` is not among `sources`"
+    );
     let newer = with(json!({"protocol": 2, "skill": "a", "directory": "", "entrypoint": "x.star"}));
-    assert_eq!(newer.complaint(), "this speaks version 1 of the protocol, not 2");
+    assert_eq!(
+        newer.complaint(),
+        "this speaks version 1 of the protocol, not 2"
+    );
     assert_eq!(with(json!({})).code(), -32602);
 }

@@ -1,7 +1,7 @@
 //! What one step of the interpreter can do to memory and time, and that the limits of a process end it.
 //!
-//! This test runs itself again as a child whose address space and processor time are limited, as a worker's are. The child must give an answer or
-//! be gone, soon.
+//! This test runs itself again as a child whose address space and processor time are limited, as a worker's are. The child
+//! must give an answer or be gone, soon.
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
@@ -17,7 +17,12 @@ const MARK: &str = "METIER_STARLARK_TEST_GUEST";
 #[ignore = "run by the tests of this file"]
 fn guest() {
     if std::env::var_os(MARK).is_some() {
-        serve(std::io::stdin().lock(), std::io::stdout().lock(), &Limits::default()).unwrap();
+        serve(
+            std::io::stdin().lock(),
+            std::io::stdout().lock(),
+            &Limits::default(),
+        )
+        .unwrap();
     }
 }
 
@@ -28,15 +33,18 @@ enum End {
     Gone(std::process::ExitStatus),
 }
 
-/// Runs a handler with this body in a child that has 512 MB and two seconds of processor time.
+/// Runs a handler with this body in a child that has 512 MB and one second of processor time.
 fn run(code: &str) -> End {
     let lines: Vec<String> = code.lines().map(|line| format!("    {line}\n")).collect();
-    let source = format!("def t(input):\n{}register_tool(\"t\", \"\", t)\n", lines.concat());
+    let source = format!(
+        "def t(input):\n{}register_tool(\"t\", \"\", t)\n",
+        lines.concat()
+    );
     let initialize = json!({"id": 0, "method": "initialize", "params": {"protocol": 1, "skill": "s", "directory": "/",
         "entrypoint": "s.star", "sources": {"s.star": source}}});
     let execute = json!({"id": 1, "method": "tool/execute", "params": {"name": "t", "input": {}}});
     let mut child = Command::new("sh")
-        .args(["-c", "ulimit -v 524288; ulimit -t 2; ulimit -c 0; exec \"$0\" --exact outside::guest --ignored --nocapture"])
+        .args(["-c", "ulimit -v 524288; ulimit -t 1; ulimit -c 0; exec \"$0\" --exact outside::guest --ignored --nocapture"])
         .arg(std::env::current_exe().unwrap())
         .env(MARK, "1")
         .env("RUST_BACKTRACE", "0")
@@ -51,9 +59,18 @@ fn run(code: &str) -> End {
     let _ = writeln!(stdin, "{initialize}\n{execute}");
     drop(stdin);
     let mut said = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
     let status = child.wait().unwrap();
-    assert!(begin.elapsed() < Duration::from_secs(30), "{code}: took {:?}", begin.elapsed());
+    assert!(
+        begin.elapsed() < Duration::from_secs(30),
+        "{code}: took {:?}",
+        begin.elapsed()
+    );
     let answer = said
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())

@@ -72,12 +72,16 @@ impl Session {
         self
     }
 
-    pub(crate) fn call(self, method: &str, params: Value) -> Self {
+    pub(crate) fn call(self, method: &str, params: impl Into<Value>) -> Self {
+        let params: Value = params.into();
         let id = self.lines.len() + 1;
-        self.line(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string())
+        self.line(
+            json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string(),
+        )
     }
 
-    pub(crate) fn tool(self, name: &str, input: Value) -> Self {
+    pub(crate) fn tool(self, name: &str, input: impl Into<Value>) -> Self {
+        let input: Value = input.into();
         self.call("tool/execute", json!({"name": name, "input": input}))
     }
 
@@ -106,7 +110,11 @@ impl Session {
             silent: self.silent,
             pending: Vec::new(),
         };
-        let end = serve(BufReader::new(reader), Writer(Rc::clone(&shared)), &self.limits);
+        let end = serve(
+            BufReader::new(reader),
+            Writer(Rc::clone(&shared)),
+            &self.limits,
+        );
         let mut shared = shared.borrow_mut();
         shared.take_lines();
         Transcript {
@@ -142,7 +150,10 @@ impl Transcript {
 
     /// The code of the last answer's error.
     pub(crate) fn code(&self) -> i64 {
-        self.answers.last().and_then(|last| last["error"]["code"].as_i64()).expect("no error")
+        self.answers
+            .last()
+            .and_then(|last| last["error"]["code"].as_i64())
+            .expect("no error")
     }
 }
 
@@ -173,16 +184,24 @@ struct Shared {
 impl Shared {
     fn take_lines(&mut self) {
         let written = std::mem::take(&mut self.written);
-        for line in written.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        for line in written
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+        {
             let message: Value = serde_json::from_slice(line).expect("the guest wrote no JSON");
             assert_eq!(message["jsonrpc"], "2.0");
             let Some(method) = message["method"].as_str() else {
                 self.answers.push(message);
                 continue;
             };
-            self.asked.push((method.to_owned(), message["params"].clone()));
+            self.asked
+                .push((method.to_owned(), message["params"].clone()));
             if !message["id"].is_null() {
-                self.open.push((message["id"].clone(), method.to_owned(), message["params"].clone()));
+                self.open.push((
+                    message["id"].clone(),
+                    method.to_owned(),
+                    message["params"].clone(),
+                ));
             }
         }
     }
@@ -227,7 +246,8 @@ impl Reader {
         Some(match (self.host)(&method, &params) {
             Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string(),
             Err((code, message)) => {
-                json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}).to_string()
+                json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
+                    .to_string()
             }
         })
     }
@@ -235,11 +255,11 @@ impl Reader {
 
 impl Read for Reader {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        if self.pending.is_empty() {
-            if let Some(line) = self.next_line() {
-                self.pending = line.into_bytes();
-                self.pending.push(b'\n');
-            }
+        if self.pending.is_empty()
+            && let Some(line) = self.next_line()
+        {
+            self.pending = line.into_bytes();
+            self.pending.push(b'\n');
         }
         let count = buffer.len().min(self.pending.len());
         buffer[..count].copy_from_slice(&self.pending[..count]);
