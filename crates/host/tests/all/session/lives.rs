@@ -134,6 +134,7 @@ fn one_that_does_not_begin_is_not_opened() {
     let missing = Worker {
         binary: "/no/such/program".into(),
         arguments: Vec::new(),
+        variables: Vec::new(),
         confinement: "unsandboxed",
     };
     let missing = Process::open(missing, &hello(), &desk, PATIENCE)
@@ -302,6 +303,7 @@ fn a_thousand_sessions() {
     let worker = || Worker {
         binary: probe().into(),
         arguments: vec!["speak".into()],
+        variables: Vec::new(),
         confinement: "unsandboxed",
     };
     let cycle = || {

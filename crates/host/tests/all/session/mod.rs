@@ -99,6 +99,7 @@ impl Script {
         Worker {
             binary: PYTHON.into(),
             arguments: vec!["-I".into(), "-S".into(), script, folder],
+            variables: Vec::new(),
             confinement: "unsandboxed",
         }
     }
