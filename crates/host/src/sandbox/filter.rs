@@ -233,6 +233,7 @@ const WORKER: &[libc::c_long] = &[
     libc::SYS_getpid,
     libc::SYS_gettid,
     libc::SYS_getcpu,
+    libc::SYS_getrusage,
     libc::SYS_rt_sigaction,
     libc::SYS_rt_sigprocmask,
     libc::SYS_rt_sigreturn,
