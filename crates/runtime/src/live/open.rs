@@ -213,6 +213,7 @@ impl<'p> Runtime<'p> {
                 let starter = backend::Worker {
                     binary: self.premises.shim.to_owned(),
                     arguments: [STARLARK.to_owned()].into_iter().chain(flag).collect(),
+                    variables: Vec::new(),
                     confinement: if unsandboxed { "unsandboxed" } else { "worker" },
                 };
                 Process::open(starter, &initialize, host, timeout)
