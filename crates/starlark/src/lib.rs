@@ -39,6 +39,7 @@ mod nesting;
 mod reference;
 mod serve;
 mod skill;
+mod testing;
 mod trouble;
 
 pub use reference::{Builtin, reference};

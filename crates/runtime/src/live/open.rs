@@ -167,6 +167,9 @@ impl<'p> Runtime<'p> {
         let events = session.events();
         *active.session.get_mut() = Some(session);
         self.happened(active, events).map_err(Failed::from)?;
+        if self.tests.is_some() {
+            return Ok(());
+        }
         declared(active)?;
         let (name, source) = (active.name(), active.identity.source);
         active.tools = tools::named(name, source, &active.contributions.tools)
@@ -187,7 +190,10 @@ impl<'p> Runtime<'p> {
         backend: Backend,
         host: &dyn Host,
     ) -> Result<Box<dyn Session + 'p>, ActivateError> {
-        let entrypoint = entrypoint(active, backend)?;
+        let entrypoint = match &self.tests {
+            Some(file) => file.clone(),
+            None => entrypoint(active, backend)?,
+        };
         let mut initialize = Initialize {
             protocol: PROTOCOL,
             skill: active.name().to_owned(),
