@@ -4,7 +4,7 @@
 //! patterns in one pass over the files; what each skill then gets to hear is worded by the same function as for a
 //! single skill.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use globset::Glob;
@@ -77,7 +77,7 @@ impl Compiled {
     /// Makes the triggers of all skills ready. Their positions are what answers speak of.
     #[must_use]
     pub fn new<'a>(offers: impl IntoIterator<Item = Offer<'a>>) -> Self {
-        let mut globs = Table::<Glob>::default();
+        let mut globs = Table::<Arc<Glob>>::default();
         let mut keywords = Table::<Box<str>>::default();
         let mut read = HashMap::new();
         let skills: Vec<Ready> = offers
@@ -90,7 +90,7 @@ impl Compiled {
                     name: offer.name.into(),
                     source: offer.source,
                     globs: files
-                        .map(|(_, glob)| globs.position(glob.glob(), || glob.clone()))
+                        .map(|(_, glob)| globs.position(glob.glob(), || Arc::clone(glob)))
                         .collect(),
                     keywords: words
                         .map(|(_, word)| keywords.position(word, || word.as_str().into()))
@@ -130,13 +130,6 @@ impl Compiled {
     pub fn asks_about_files(&self) -> bool {
         let asks = |skill: &Ready| !skill.globs.is_empty() || !skill.wanted.languages.is_empty();
         self.skills.iter().any(asks)
-    }
-
-    /// Whether a skill has a trigger that can match.
-    #[must_use]
-    pub fn has_triggers(&self, skill: usize) -> bool {
-        let skill = self.skills.get(skill);
-        skill.is_some_and(|skill| !skill.wanted.is_empty())
     }
 
     /// What is wrong with the triggers of a skill.

@@ -4,7 +4,10 @@
 //! that ends with a slash means everything below that folder. `*` and `?` stop at a slash, `**` doesn't; `{a,b}` and
 //! `[x]` are what they are in shells. Case counts.
 
-use std::{collections::HashMap, sync::OnceLock};
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
 
 use globset::{Candidate, Glob, GlobBuilder, GlobSet};
 
@@ -62,12 +65,12 @@ pub(crate) struct Globs {
 #[derive(Default)]
 struct Group {
     positions: Vec<usize>,
-    globs: Vec<Glob>,
+    globs: Vec<Arc<Glob>>,
     sets: OnceLock<Vec<(usize, GlobSet)>>,
 }
 
 impl Globs {
-    pub(crate) fn new(globs: Vec<Glob>) -> Self {
+    pub(crate) fn new(globs: Vec<Arc<Glob>>) -> Self {
         let mut all = Self {
             below: HashMap::new(),
             anywhere: Group::default(),
@@ -121,11 +124,11 @@ impl Group {
 }
 
 /// Patterns that are too many for one set are put into several.
-fn add(globs: &[Glob], first: usize, sets: &mut Vec<(usize, GlobSet)>) {
+fn add(globs: &[Arc<Glob>], first: usize, sets: &mut Vec<(usize, GlobSet)>) {
     if globs.is_empty() {
         return;
     }
-    match GlobSet::new(globs) {
+    match GlobSet::new(globs.iter().map(|glob| &**glob)) {
         Ok(set) => sets.push((first, set)),
         Err(_) if globs.len() > 1 => {
             let (left, right) = globs.split_at(globs.len() / 2);
@@ -141,7 +144,7 @@ mod tests {
     use super::*;
 
     fn is_match(pattern: &str, path: &str) -> bool {
-        let globs = Globs::new(vec![read(pattern).unwrap()]);
+        let globs = Globs::new(vec![read(pattern).unwrap().into()]);
         let mut found = Vec::new();
         globs.matches(path, &mut found);
         !found.is_empty()

@@ -417,8 +417,8 @@ const EXTENSIONS: &[(&str, &str)] = &[
     ("swift", "swift"),
     ("tcl", "tcl"),
     ("tex", "latex"),
-    ("tf", "terraform"),
-    ("tfvars", "terraform"),
+    ("tf", "hcl"),
+    ("tfvars", "hcl"),
     ("toml", "toml"),
     ("ts", "typescript"),
     ("tsx", "typescript"),
@@ -484,7 +484,8 @@ const ALIASES: &[(&str, &str)] = &[
     ("vb", "visual-basic"),
     ("vb.net", "visual-basic"),
     ("visual basic", "visual-basic"),
-    ("tf", "terraform"),
+    ("tf", "hcl"),
+    ("terraform", "hcl"),
     ("docker", "dockerfile"),
     ("containerfile", "dockerfile"),
     ("make", "makefile"),
@@ -508,7 +509,6 @@ const ALIASES: &[(&str, &str)] = &[
     ("ipynb", "jupyter"),
     ("jupyter notebook", "jupyter"),
     ("wasm", "webassembly"),
-    ("golang/go", "go"),
 ];
 
 #[cfg(test)]

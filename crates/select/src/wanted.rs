@@ -1,6 +1,6 @@
 //! The triggers of a skill, read: what can be compared, and what is wrong with the rest.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use globset::Glob;
 
@@ -15,12 +15,12 @@ use crate::{
 const MAX_SHOWN: usize = 80;
 
 /// Patterns that were read before: many skills wait for the same ones.
-pub(crate) type Patterns<'a> = HashMap<&'a str, Result<Glob, String>>;
+pub(crate) type Patterns<'a> = HashMap<&'a str, Result<Arc<Glob>, String>>;
 
 /// What a skill waits for. Each with the words of its author, cut to what can be shown.
 #[derive(Default)]
 pub(crate) struct Wanted {
-    pub(crate) files: Vec<(String, Glob)>,
+    pub(crate) files: Vec<(String, Arc<Glob>)>,
     pub(crate) keywords: Vec<(String, String)>,
     pub(crate) languages: Vec<(String, Language)>,
     pub(crate) modes: Vec<Mode>,
@@ -36,7 +36,9 @@ impl Wanted {
             .iter()
             .map(|text| ("triggers.files", text));
         for (field, text) in files.chain(offer.paths.iter().map(|text| ("paths", text))) {
-            let glob = patterns.entry(text).or_insert_with(|| glob::read(text));
+            let glob = patterns
+                .entry(text)
+                .or_insert_with(|| glob::read(text).map(Arc::new));
             wanted.file(field, text, glob);
         }
         for text in &offer.triggers.keywords {
@@ -51,10 +53,10 @@ impl Wanted {
         wanted
     }
 
-    fn file(&mut self, field: &str, text: &str, glob: &Result<Glob, String>) {
+    fn file(&mut self, field: &str, text: &str, glob: &Result<Arc<Glob>, String>) {
         match glob {
             Ok(glob) if self.files.iter().any(|(_, known)| known == glob) => {}
-            Ok(glob) => self.files.push((shown(text), glob.clone())),
+            Ok(glob) => self.files.push((shown(text), Arc::clone(glob))),
             Err(why) => self.problem(Signal::File, field, text, why),
         }
     }
@@ -91,13 +93,6 @@ impl Wanted {
     fn problem(&mut self, signal: Signal, field: &str, text: &str, why: &str) {
         let message = format!("`{}` in `{field}` never matches: {why}", shown(text));
         self.problems.push(Problem { signal, message });
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.files.is_empty()
-            && self.keywords.is_empty()
-            && self.languages.is_empty()
-            && self.modes.is_empty()
     }
 }
 
