@@ -22,6 +22,7 @@ mod list;
 mod manifest;
 mod permission;
 mod scan;
+mod select;
 
 pub use baseline::Baseline;
 pub use compose::{ComposeDocument, ComposeTools, FaultRow};
@@ -38,3 +39,7 @@ pub use permission::{
     PermissionRow, ReceiptRow, SkillPermissions,
 };
 pub use scan::{AcceptanceRow, FindingRow, Observed, ScanDocument, ScannedRow, UnreadRow, sarif};
+pub use select::{
+    AccountRow, GateRow, MissRow, PickRow, ProjectRow, RefusedRow, SelectDocument, SignalRow,
+    WhyDocument,
+};
