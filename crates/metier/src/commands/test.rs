@@ -11,9 +11,12 @@ use metier_model::{
     Case, Expect, Mode, Permission, Scope, Source, What, cases_in_file, scope::Anchor,
 };
 use metier_policy::{Approver, Headless, Question, Reply};
-use metier_runtime::{Inventory, live::Runtime, selecting};
+use metier_runtime::{
+    Inventory,
+    live::{CallError, Runtime},
+};
 use metier_sdk::wire::ScannedFile;
-use metier_select::{Mode as SituationMode, Situation};
+use metier_select::{Mode as SituationMode, Offer, Situation, languages::detect};
 use metier_wire::{TestDocument, TestRow};
 use serde_json::Value;
 
@@ -21,7 +24,7 @@ use crate::{
     active::{self, Stage},
     approver::Terminal,
     failure::Failure,
-    output::{Tone, count, one_line},
+    output::{Tone, one_line},
     session::Session,
 };
 
@@ -179,15 +182,26 @@ impl Suite<'_> {
 
     fn trigger(&self, case: &Case, task: &str) -> Result<(), String> {
         let files: Vec<&str> = case.files.iter().map(|(path, _)| path.as_str()).collect();
+        let limit = self.session.config.limits.max_skill_bytes;
+        let loaded = self.entry.load(Mode::Lenient, limit);
+        let (parsed, _) = loaded.map_err(|error| error.to_string())?;
+        let manifest = parsed.manifest.ok_or("its manifest can't be read")?;
+        let languages = detect(files.iter().copied()).seen();
         let situation = Situation {
             task,
             files: &files,
-            languages: &[],
+            languages: &languages,
             mode: SituationMode::Interactive,
             explicit: &[],
         };
-        let picked = selecting::fits(self.inventory, self.entry, &situation);
-        check(&case.expect, &Done::Activates(picked))
+        let offer = Offer {
+            name: &self.entry.name(),
+            source: self.entry.source,
+            triggers: &manifest.triggers,
+            paths: &manifest.invocation.paths,
+        };
+        let activates = !metier_select::matches(&offer, &situation).is_empty();
+        check(&case.expect, &Done::Activates(activates))
     }
 
     /// Every test function of a Starlark file, each in a project of its own.
@@ -286,7 +300,6 @@ fn act(runtime: &Runtime<'_>, skill: &str, case: &Case) -> Done {
         }
         What::Trigger(_) => return Done::Error("a trigger needs no activation".to_owned()),
     };
-    use metier_runtime::live::CallError;
     match called {
         Ok(called) if called.is_error => Done::Error(text(&called.output)),
         Ok(called) => Done::Output(called.output),
