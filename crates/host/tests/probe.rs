@@ -35,7 +35,6 @@ mod linux {
                 let limits = WorkerLimits {
                     memory: 200 << 20,
                     cpu_seconds: if rest == ["spin"] { 1 } else { 60 },
-                    die_with_parent: true,
                     ..WorkerLimits::default()
                 };
                 match confine(&limits) {

@@ -251,8 +251,8 @@ mod tests {
         let mut incoming = Incoming::default();
         let mut found = Vec::new();
         for chunk in chunks {
-            let (read, write) = rustix::pipe::pipe().unwrap();
-            rustix::io::write(&write, chunk).unwrap();
+            let (read, mut write) = io::pipe().unwrap();
+            io::Write::write_all(&mut write, chunk).unwrap();
             assert_eq!(incoming.read(read.as_fd()), Got::Some);
             while let Some(line) = incoming.line().unwrap() {
                 found.push(line.to_vec());
