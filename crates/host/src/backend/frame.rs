@@ -275,6 +275,29 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_lines_and_none_is_a_panic(
+            chunks in proptest::collection::vec(
+                proptest::collection::vec(
+                    proptest::prop_oneof![proptest::strategy::Just(b'\n'), proptest::num::u8::ANY],
+                    1..40,
+                ),
+                1..20,
+            )
+        ) {
+            let parts: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
+            let whole = chunks.concat();
+            let mut expected: Vec<&[u8]> = whole.split(|byte| *byte == b'\n').collect();
+            expected.pop_if(|last| last.is_empty());
+            let found = lines(&parts);
+            proptest::prop_assert_eq!(&found, &expected);
+            for line in &found {
+                let _understood = parse(line, Some(1)).map(Message::answer);
+            }
+        }
+    }
+
     #[test]
     fn what_has_no_end_is_not_kept() {
         let mut incoming = Incoming {
