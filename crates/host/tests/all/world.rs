@@ -247,7 +247,7 @@ begin()
 id = hear()['id']
 import subprocess
 for _ in range(3):
-    subprocess.Popen(['/bin/sh', '-c', 'trap \"\" TERM; sleep {marker}; sleep {marker}'], start_new_session=True)
+    subprocess.Popen(['/bin/sh', '-c', 'trap \"\" TERM; sleep {marker}; sleep {marker}', '{marker}'], start_new_session=True)
 send(id=id, result='started')
 hear()
 time.sleep(1000)
