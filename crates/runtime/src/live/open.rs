@@ -219,7 +219,8 @@ impl<'p> Runtime<'p> {
                 let starter = backend::Worker {
                     binary: self.premises.shim.to_owned(),
                     arguments: [STARLARK.to_owned()].into_iter().chain(flag).collect(),
-                    variables: Vec::new(),
+                    // Our allocator would set aside a gigabyte, which no limit on memory could take back.
+                    variables: vec![("MIMALLOC_ARENA_RESERVE".into(), "16384".into())],
                     confinement: if unsandboxed { "unsandboxed" } else { "worker" },
                 };
                 Process::open(starter, &initialize, host, timeout)
