@@ -44,6 +44,15 @@ mod trouble;
 pub use reference::{Builtin, reference};
 pub use serve::{ServeError, serve};
 
+/// Builds what all skills share. Call it before the fence goes up.
+///
+/// The interpreter asks the machine how many processors it has when it is first used, and reads files of the system for
+/// that. [`serve`] does this too, and it works where those files can't be opened; it must not be a reason to end the
+/// process, though.
+pub fn prepare() {
+    builtins::globals();
+}
+
 /// What holds for one call, and for the loading of each file.
 ///
 /// Ticks and heap are looked at every thousand ticks, so they end what grows step by step. They don't bound what a single
