@@ -63,7 +63,8 @@ pub struct Limits {
     pub ticks: u64,
     /// Bytes of values that are alive or were at the last look.
     pub heap: usize,
-    /// Calls inside each other.
+    /// Calls inside each other. A function may call itself, which the standard of the language forbids and this interpreter
+    /// does not; so this is what ends a recursion.
     pub call_stack: usize,
     /// Bytes of the answer, and again as many of log lines.
     pub output: usize,

@@ -72,6 +72,11 @@ impl Walk<'_> {
                     blanks += 1;
                     self.skip(1);
                 }
+                // A line that goes on in the next one.
+                '\\' if self.rest.starts_with("\\\n") || self.rest.starts_with("\\\r\n") => {
+                    self.line += 1;
+                    self.skip(self.rest.find('\n').unwrap_or(0) + 1);
+                }
                 '#' => {
                     let end = self.rest.find('\n').unwrap_or(self.rest.len());
                     self.skip(end);
@@ -203,6 +208,8 @@ mod tests {
             "(".repeat(many),
             format!("x = {}", "[".repeat(many)),
             format!("x = 1{}", "+1".repeat(many)),
+            format!("x = 1{}", " + \\\n1".repeat(many)),
+            format!("x = 1{}", " + \\\r\n1".repeat(many)),
             format!("x = {}True", "not ".repeat(many)),
             format!("x = y{}", "[0]".repeat(many)),
             format!("x = y{}", ".z".repeat(many)),
