@@ -44,11 +44,12 @@ mod trouble;
 pub use reference::{Builtin, reference};
 pub use serve::{ServeError, serve};
 
-/// Builds what all skills share. Call it before the fence goes up.
+/// Builds what all skills share; [`serve`] does so itself if nobody did. There are two reasons to call it earlier.
 ///
-/// The interpreter asks the machine how many processors it has when it is first used, and reads files of the system for
-/// that. [`serve`] does this too, and it works where those files can't be opened; it must not be a reason to end the
-/// process, though.
+/// It takes three times as long as loading a small skill, since the interpreter reads the documentation of its own functions
+/// with regular expressions; a worker can do it while the host still looks for the skill. And the interpreter counts the
+/// processors when it is first used, and opens files of the system for that. Where they can't be opened it does without, but
+/// a fence that ends the process instead must not be up yet.
 pub fn prepare() {
     builtins::globals();
 }

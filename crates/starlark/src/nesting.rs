@@ -6,7 +6,7 @@
 //! level; so may a step of indentation and an `elif`. The sum is never smaller than the depth of the tree. Lists and dicts
 //! of any length pass, since a comma begins anew.
 
-/// Levels that one expression may have, in tokens between commas and brackets. Twice as many need less than 4 MiB of stack
+/// Levels that one expression may have, in tokens between commas and brackets. They need less than 4 MiB of stack
 /// in a release build, and a process has 8.
 const MAX_TOKENS: usize = 500;
 /// Blocks inside blocks.

@@ -105,7 +105,7 @@ fn a_source_that_is_just_not_too_deep_is() {
     let stack = if cfg!(debug_assertions) {
         32 << 20
     } else {
-        2 << 20
+        4 << 20
     };
     let thread = std::thread::Builder::new().stack_size(stack).spawn(|| {
         for source in [
