@@ -46,7 +46,7 @@ pub use serve::{ServeError, serve};
 
 /// Builds what all skills share; [`serve`] does so itself if nobody did. There are two reasons to call it earlier.
 ///
-/// It takes three times as long as loading a small skill, since the interpreter reads the documentation of its own functions
+/// It takes longer than loading a small skill, since the interpreter reads the documentation of its own functions
 /// with regular expressions; a worker can do it while the host still looks for the skill. And the interpreter counts the
 /// processors when it is first used, and opens files of the system for that. Where they can't be opened it does without, but
 /// a fence that ends the process instead must not be up yet.
