@@ -22,6 +22,7 @@ mod office;
 mod output;
 mod screening;
 mod session;
+mod templates;
 
 use std::{ffi::OsString, process::ExitCode};
 
