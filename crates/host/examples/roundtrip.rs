@@ -6,8 +6,13 @@ use std::io::{BufRead, Write};
 use std::time::{Duration, Instant};
 
 use metier_host::backend::{Host, Process, Session, Worker};
+use metier_host::sandbox::{WorkerLimits, confine};
 use metier_sdk::wire::{HostRequest, Initialize, RpcError, method};
 use serde_json::{Value, json};
+
+/// As in the program itself: what an allocator asks of the kernel must be allowed in a worker.
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const CALLS: usize = 20_000;
 const STARTS: usize = 200;
@@ -24,6 +29,10 @@ impl Host for Nobody {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     match std::env::args().nth(1).as_deref() {
         Some("child") => return child(false),
+        Some("confined") => {
+            confine(&WorkerLimits::default())?;
+            return child(false);
+        }
         Some("asking") => return child(true),
         _ => {}
     }
@@ -40,10 +49,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Ok(Worker {
             binary: std::env::current_exe()?,
             arguments: vec![word.to_owned()],
+            variables: Vec::new(),
             confinement: "unsandboxed",
         })
     };
-    for (word, size) in [("child", 10), ("child", 100_000), ("asking", 10)] {
+    for (word, size) in [
+        ("child", 10),
+        ("child", 100_000),
+        ("asking", 10),
+        ("confined", 10),
+        ("confined", 3_000_000),
+    ] {
         let mut session = Process::open(worker(word)?, &hello, &Nobody, PATIENCE)?;
         let params = json!({"name": "greet", "input": {"who": "x".repeat(size)}, "session": "s"});
         let calls = if size > 1_000 { CALLS / 20 } else { CALLS };
@@ -57,14 +73,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         report(&format!("{word}, {size} bytes"), times);
         Box::new(session).close(&Nobody, PATIENCE);
     }
-    let mut times = Vec::with_capacity(STARTS);
-    for _ in 0..STARTS {
-        let began = Instant::now();
-        let session = Process::open(worker("child")?, &hello, &Nobody, PATIENCE)?;
-        times.push(began.elapsed());
-        Box::new(session).close(&Nobody, PATIENCE);
+    for word in ["child", "confined"] {
+        let mut times = Vec::with_capacity(STARTS);
+        for _ in 0..STARTS {
+            let began = Instant::now();
+            let session = Process::open(worker(word)?, &hello, &Nobody, PATIENCE)?;
+            times.push(began.elapsed());
+            Box::new(session).close(&Nobody, PATIENCE);
+        }
+        report(&format!("{word}, start and initialize"), times);
     }
-    report("start and initialize", times);
     Ok(())
 }
 

@@ -17,23 +17,7 @@ fn main() {}
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    match args[..] {
-        ["descriptors"] => linux::descriptors(),
-        ["memory", megabytes] => linux::memory(megabytes.parse().unwrap_or(0)),
-        ["forks", most] => linux::forks(most.parse().unwrap_or(0)),
-        ["connect", address] => println!(
-            "{:?}",
-            std::net::TcpStream::connect(address).map_err(|e| e.kind())
-        ),
-        ["ask", address] => linux::ask(address),
-        ["signal", pid] => linux::answer(unsafe { libc::kill(pid.parse().unwrap_or(1), 0) }.into()),
-        ["limit", pid] => linux::limit(pid.parse().unwrap_or(0)),
-        ["deep", levels] => linux::deep(levels.parse().unwrap_or(0)),
-        ["steal", path] => linux::steal(path),
-        ["speak"] => linux::speak(),
-        [name] => linux::call(name),
-        _ => println!("what?"),
-    }
+    linux::act(&args);
 }
 
 #[cfg(target_os = "linux")]
@@ -41,9 +25,84 @@ mod linux {
     use std::ffi::CString;
     use std::io::{Read, Write};
 
+    use metier_host::sandbox::{WorkerLimits, confine};
+
     const NULL: *const libc::c_void = std::ptr::null();
 
-    pub(super) fn answer(result: libc::c_long) {
+    pub(super) fn act(args: &[&str]) {
+        match args[..] {
+            ["confined", ref rest @ ..] => {
+                let limits = WorkerLimits {
+                    memory: 200 << 20,
+                    cpu_seconds: 1,
+                    die_with_parent: true,
+                    ..WorkerLimits::default()
+                };
+                match confine(&limits) {
+                    Ok(_) => act(rest),
+                    Err(error) => println!("{error}"),
+                }
+            }
+            ["nest"] => nest(),
+            ["stay"] => std::thread::sleep(std::time::Duration::from_secs(60)),
+            ["spin"] => loop {
+                std::hint::spin_loop();
+            },
+            ["hog"] => hog(),
+            ["panic"] => panic!("as told"),
+            ["open", path] => println!("{:?}", std::fs::read(path).map_err(|error| error.kind())),
+            ["thread"] => println!("{:?}", std::thread::spawn(|| 7).join().ok()),
+            ["execute"] => answer(
+                unsafe { libc::execve(c"/bin/true".as_ptr(), std::ptr::null(), std::ptr::null()) }
+                    .into(),
+            ),
+            ["code"] => code(),
+            ["descriptors"] => descriptors(),
+            ["memory", megabytes] => memory(megabytes.parse().unwrap_or(0)),
+            ["forks", most] => forks(most.parse().unwrap_or(0)),
+            ["connect", address] => println!(
+                "{:?}",
+                std::net::TcpStream::connect(address).map_err(|e| e.kind())
+            ),
+            ["ask", address] => ask(address),
+            ["signal", pid] => answer(unsafe { libc::kill(pid.parse().unwrap_or(1), 0) }.into()),
+            ["limit", pid] => limit(pid.parse().unwrap_or(0)),
+            ["deep", levels] => deep(levels.parse().unwrap_or(0)),
+            ["steal", path] => steal(path),
+            ["speak"] => speak(),
+            [name] => call(name),
+            _ => println!("what?"),
+        }
+    }
+
+    /// Starts one that is confined and never ends, and waits to be killed.
+    fn nest() {
+        let own = std::env::current_exe().unwrap_or_default();
+        let started = std::process::Command::new(own)
+            .args(["confined", "stay"])
+            .spawn();
+        println!("{:?}", started.map(|child| child.id()).unwrap_or_default());
+        unsafe { libc::sleep(60) };
+    }
+
+    /// Doubles a text until there is no memory left, or enough was had.
+    fn hog() {
+        let mut all = vec![b'x'; 1 << 20];
+        while all.len() < 1 << 31 {
+            all.extend_from_within(..);
+        }
+        println!("{}", all.len());
+    }
+
+    /// Asks for memory that can be run.
+    fn code() {
+        let wanted = libc::PROT_READ | libc::PROT_EXEC;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let got = unsafe { libc::mmap(std::ptr::null_mut(), 4096, wanted, flags, -1, 0) };
+        answer(if got == libc::MAP_FAILED { -1 } else { 0 });
+    }
+
+    fn answer(result: libc::c_long) {
         if result >= 0 {
             println!("allowed");
             return;
@@ -58,7 +117,7 @@ mod linux {
     }
 
     /// Speaks the wire protocol, and answers everything with nothing.
-    pub(super) fn speak() {
+    fn speak() {
         for line in std::io::stdin().lines().map_while(Result::ok) {
             let message: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
             println!(
@@ -81,7 +140,7 @@ mod linux {
         unsafe { libc::syscall(number, argument, NULL, NULL, NULL, NULL, NULL) }
     }
 
-    pub(super) fn call(name: &str) {
+    fn call(name: &str) {
         let root = c"/".as_ptr() as libc::c_long;
         answer(match name {
             "unix" => socket(libc::AF_UNIX, libc::SOCK_STREAM, 0),
@@ -138,13 +197,13 @@ mod linux {
     }
 
     /// The numbers of all open descriptors.
-    pub(super) fn descriptors() {
+    fn descriptors() {
         let open = |fd: &i32| unsafe { libc::fcntl(*fd, libc::F_GETFD) } >= 0;
         println!("{:?}", (0..4096).filter(open).collect::<Vec<_>>());
     }
 
     /// Takes memory and writes to it, up to a bound.
-    pub(super) fn memory(megabytes: usize) {
+    fn memory(megabytes: usize) {
         let mut all: Vec<Vec<u8>> = Vec::new();
         for taken in 0..megabytes {
             let mut piece = Vec::new();
@@ -160,7 +219,7 @@ mod linux {
     }
 
     /// Starts processes that wait, up to a bound, and says how many there are.
-    pub(super) fn forks(most: usize) {
+    fn forks(most: usize) {
         for started in 0..most {
             match unsafe { libc::fork() } {
                 -1 => {
@@ -180,7 +239,7 @@ mod linux {
     }
 
     /// Says something to a server and prints what it answers.
-    pub(super) fn ask(address: &str) {
+    fn ask(address: &str) {
         let address = address.trim_start_matches("http://");
         let mut answer = String::new();
         let asked = std::net::TcpStream::connect(address).and_then(|mut stream| {
@@ -194,7 +253,7 @@ mod linux {
     }
 
     /// Gives another process a limit that would end it.
-    pub(super) fn limit(pid: libc::pid_t) {
+    fn limit(pid: libc::pid_t) {
         let limit = libc::rlimit {
             rlim_cur: libc::RLIM_INFINITY,
             rlim_max: libc::RLIM_INFINITY,
@@ -204,7 +263,7 @@ mod linux {
     }
 
     /// Makes folders inside folders, deeper than any path is long.
-    pub(super) fn deep(levels: usize) {
+    fn deep(levels: usize) {
         for _ in 0..levels {
             let made = std::fs::create_dir("d").and_then(|()| std::env::set_current_dir("d"));
             if let Err(error) = made {
@@ -216,7 +275,7 @@ mod linux {
     }
 
     /// Cuts a file short without opening it.
-    pub(super) fn steal(path: &str) {
+    fn steal(path: &str) {
         let path = CString::new(path).unwrap_or_default();
         answer(unsafe { libc::truncate(path.as_ptr(), 0) }.into());
     }

@@ -14,6 +14,22 @@ pub type Command = Vec<Option<Box<str>>>;
 pub enum Act {
     /// Read a file or list a folder. The path is absolute, without links or `..` in it.
     ReadFile(PathBuf),
+    /// Look for files by their names. What is found is only what could be read by itself.
+    FindFiles {
+        /// Where: absolute, without links or `..` in it.
+        folder: PathBuf,
+        /// Such as `**/*.rs`, from there.
+        pattern: Box<str>,
+    },
+    /// Look for lines in files, of those that could be read by themselves.
+    SearchFiles {
+        /// A folder or a file: absolute, without links or `..` in it.
+        folder: PathBuf,
+        /// A regular expression.
+        pattern: Box<str>,
+        /// Which files, such as `*.rs`; all if there is none.
+        glob: Option<Box<str>>,
+    },
     /// Write a file.
     WriteFile {
         /// Absolute, without links or `..` in it.
@@ -35,7 +51,12 @@ pub enum Act {
     /// Read an environment variable.
     ReadVariable(Box<str>),
     /// Set an environment variable for later children.
-    SetVariable(Box<str>),
+    SetVariable {
+        /// Its name.
+        name: Box<str>,
+        /// What it is set to; never in a receipt.
+        value: Box<str>,
+    },
     /// Read a git repository.
     ReadRepository(Git),
     /// Change a git repository.
@@ -130,12 +151,14 @@ impl Act {
     #[must_use]
     pub const fn permission(&self) -> Permission {
         match self {
-            Self::ReadFile(_) => Permission::FileRead,
+            Self::ReadFile(_) | Self::FindFiles { .. } | Self::SearchFiles { .. } => {
+                Permission::FileRead
+            }
             Self::WriteFile { .. } => Permission::FileWrite,
             Self::Line(_) | Self::Script { .. } => Permission::ShellExec,
             Self::Fetch(_) => Permission::NetFetch,
             Self::ReadVariable(_) => Permission::EnvRead,
-            Self::SetVariable(_) => Permission::EnvWrite,
+            Self::SetVariable { .. } => Permission::EnvWrite,
             Self::ReadRepository(_) => Permission::GitRead,
             Self::WriteRepository(_) => Permission::GitWrite,
             Self::CallModel(_) => Permission::LlmCall,
@@ -148,6 +171,10 @@ impl Act {
     pub fn detail(&self) -> String {
         match self {
             Self::ReadFile(path) | Self::WriteFile { path, .. } => path.display().to_string(),
+            Self::FindFiles { folder, pattern } => folder.join(&**pattern).display().to_string(),
+            Self::SearchFiles {
+                folder, pattern, ..
+            } => format!("`{pattern}` in {}", folder.display()),
             Self::ReadRepository(git) | Self::WriteRepository(git) => {
                 format!("git {}", git.arguments.join(" "))
             }
@@ -160,7 +187,7 @@ impl Act {
                 words.collect::<Vec<_>>().join(" ")
             }
             Self::ReadVariable(text)
-            | Self::SetVariable(text)
+            | Self::SetVariable { name: text, .. }
             | Self::CallModel(text)
             | Self::InvokeSkill(text) => text.to_string(),
         }

@@ -10,7 +10,7 @@ use std::{
 
 use metier_model::{
     Permission, Scope, Want,
-    scope::{Anchor, CommandPattern, PathPattern},
+    scope::{Anchor, CommandPattern, PathPattern, Reach},
 };
 
 use crate::{
@@ -141,6 +141,21 @@ impl Grant {
         Ok(Permit { act, timeout })
     }
 
+    /// Whether a file could be read, for whoever looks at many and was permitted to look. Nothing is counted.
+    #[must_use]
+    pub fn may_read(&self, path: &Path) -> bool {
+        let covers = |wants: &[Want]| {
+            let wants = wants.iter();
+            let mut wants = wants.filter(|want| want.permission == Permission::FileRead);
+            wants.any(|want| match want.reach() {
+                Scope::All => true,
+                Scope::Paths(pattern) => self.in_pattern(&pattern, path),
+                _ => false,
+            })
+        };
+        is_plain(path) && covers(&self.allowed) && !covers(&self.denied)
+    }
+
     /// What no grant can hold.
     fn forbidden(&self, act: &Act) -> Result<(), Refusal> {
         let refuse = |code, message: String| {
@@ -151,7 +166,7 @@ impl Grant {
             })
         };
         match act {
-            Act::SetVariable(name) if variables::is_reserved(name) => refuse(
+            Act::SetVariable { name, .. } if variables::is_reserved(name) => refuse(
                 "forbidden-variable",
                 format!(
                     "`{name}` decides what other programs load, run or reach; no skill may set it"
@@ -186,11 +201,18 @@ impl Grant {
                     .as_deref()
                     .is_some_and(|commands| !commands.is_empty() && commands.iter().all(known));
         }
+        if let Act::FindFiles { folder, .. } | Act::SearchFiles { folder, .. } = act {
+            return scopes.iter().any(|scope| self.reaches(scope, folder));
+        }
         scopes.iter().any(|scope| self.holds_one(scope, act))
     }
 
     /// Whether some denied scope touches any part of the act.
     fn touches(&self, scopes: &[Scope], act: &Act) -> bool {
+        if let Act::FindFiles { folder, .. } | Act::SearchFiles { folder, .. } = act {
+            // What is denied inside of it is left out, file by file; only all of it is a refusal.
+            return scopes.iter().any(|scope| self.contains(scope, folder));
+        }
         if let Act::Line(Line { text, commands, .. }) = act {
             let hits = |command: &Command| {
                 // A program that only the shell knows could be the denied one.
@@ -221,7 +243,7 @@ impl Grant {
             (Act::Fetch(fetch), Scope::Host(pattern)) => pattern.matches(&fetch.host, fetch.port),
             (
                 Act::ReadVariable(name)
-                | Act::SetVariable(name)
+                | Act::SetVariable { name, .. }
                 | Act::CallModel(name)
                 | Act::InvokeSkill(name),
                 scope,
@@ -230,12 +252,44 @@ impl Grant {
         }
     }
 
-    fn in_pattern(&self, pattern: &PathPattern, path: &Path) -> bool {
-        let anchor = match pattern.anchor() {
+    /// Whether a scope may hold something in a folder, or the folder itself: what it does hold is seen file by file.
+    fn reaches(&self, scope: &Scope, folder: &Path) -> bool {
+        let Scope::Paths(pattern) = scope else {
+            return *scope == Scope::All;
+        };
+        let (names, reach) = pattern.fixed();
+        let Some(base) = self
+            .anchor(pattern)
+            .map(|anchor| anchor.join(names.join("/")))
+        else {
+            return false;
+        };
+        base.starts_with(folder) || (reach != Reach::Exactly && folder.starts_with(&base))
+    }
+
+    /// Whether a scope holds all that is in a folder.
+    fn contains(&self, scope: &Scope, folder: &Path) -> bool {
+        let Scope::Paths(pattern) = scope else {
+            return *scope == Scope::All;
+        };
+        let (names, reach) = pattern.fixed();
+        let base = self
+            .anchor(pattern)
+            .map(|anchor| anchor.join(names.join("/")));
+        reach == Reach::Everything && base.is_some_and(|base| folder.starts_with(base))
+    }
+
+    /// Where a pattern starts on this machine.
+    fn anchor(&self, pattern: &PathPattern) -> Option<&Path> {
+        match pattern.anchor() {
             Anchor::Project => Some(self.terms.project.as_path()),
             Anchor::Home => self.terms.home.as_deref(),
             Anchor::Root => Some(Path::new("/")),
-        };
+        }
+    }
+
+    fn in_pattern(&self, pattern: &PathPattern, path: &Path) -> bool {
+        let anchor = self.anchor(pattern);
         let Some(rest) = anchor.and_then(|anchor| path.strip_prefix(anchor).ok()) else {
             return false;
         };
@@ -271,6 +325,9 @@ fn not_permitted(act: &Act) -> Refusal {
         Act::Line(line) => CommandPattern::line(&line.text).to_string(),
         Act::Script { path, .. } => CommandPattern::script(path).to_string(),
         Act::Fetch(fetch) => needed_host(fetch),
+        Act::FindFiles { folder, .. } | Act::SearchFiles { folder, .. } => {
+            folder.join("**").display().to_string()
+        }
         Act::ReadRepository(git) | Act::WriteRepository(git) => {
             git.repository.display().to_string()
         }
@@ -290,6 +347,7 @@ fn not_permitted(act: &Act) -> Refusal {
 fn path(act: &Act) -> Option<&Path> {
     match act {
         Act::ReadFile(path) | Act::WriteFile { path, .. } => Some(path),
+        Act::FindFiles { folder, .. } | Act::SearchFiles { folder, .. } => Some(folder),
         Act::ReadRepository(git) | Act::WriteRepository(git) => Some(&git.repository),
         _ => None,
     }

@@ -103,6 +103,28 @@ fn write(path: &str) -> Act {
     }
 }
 
+fn set(name: &str) -> Act {
+    Act::SetVariable {
+        name: name.into(),
+        value: "secret".into(),
+    }
+}
+
+fn find(folder: &str) -> Act {
+    Act::FindFiles {
+        folder: folder.into(),
+        pattern: "**/*.rs".into(),
+    }
+}
+
+fn search(folder: &str) -> Act {
+    Act::SearchFiles {
+        folder: folder.into(),
+        pattern: "TODO".into(),
+        glob: None,
+    }
+}
+
 fn git(repository: &str) -> Git {
     Git {
         repository: repository.into(),
@@ -113,6 +135,8 @@ fn git(repository: &str) -> Git {
 fn all_acts() -> Vec<(Act, &'static str)> {
     vec![
         (Act::ReadFile("/src/app/a".into()), "file:read(./a)"),
+        (find("/src/app/lib"), "file:read(./lib/**)"),
+        (search("/src/app/docs"), "file:read(./docs/*.md)"),
         (write("/home/ada/b"), "file:write(~/b)"),
         (line("git log", &[&["git", "log"]]), "shell:exec(git *)"),
         (
@@ -124,7 +148,7 @@ fn all_acts() -> Vec<(Act, &'static str)> {
         ),
         (fetch("a.io", 443), "net:fetch(a.io)"),
         (Act::ReadVariable("LANG".into()), "env:read(LANG)"),
-        (Act::SetVariable("COLOR".into()), "env:write(COLOR)"),
+        (set("COLOR"), "env:write(COLOR)"),
         (Act::ReadRepository(git("/src/app")), "git:read(.)"),
         (Act::WriteRepository(git("/src/app")), "git:write(.)"),
         (
@@ -268,10 +292,7 @@ fn nobody_may_do_these() {
         "GIT_SSH_COMMAND",
         "http_proxy",
     ] {
-        assert_eq!(
-            refused(&grant, Act::SetVariable(name.into())).code,
-            "forbidden-variable"
-        );
+        assert_eq!(refused(&grant, set(name)).code, "forbidden-variable");
     }
     for name in ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "OPENAI_API_KEY"] {
         assert_eq!(
@@ -384,4 +405,55 @@ fn a_line_is_read_as_a_shell_reads_it() {
     ] {
         assert!(!permit(text), "{text}");
     }
+}
+
+#[test]
+fn a_folder_may_be_looked_through_if_something_in_it_may_be_read() {
+    let grant = granted(
+        &["file:read(./src/**)", "file:read(~/notes/*.md)"],
+        &["file:read(./src/private/**)"],
+        terms(),
+    );
+    let may = |folder: &str| {
+        let permit = |act| grant.permit(act, &Meter::default()).is_ok();
+        assert_eq!(permit(find(folder)), permit(search(folder)), "{folder}");
+        permit(find(folder))
+    };
+    for folder in [
+        "/",
+        "/src/app",
+        "/src/app/src",
+        "/src/app/src/deep",
+        "/home/ada",
+        "/home/ada/notes",
+    ] {
+        assert!(may(folder), "{folder}");
+    }
+    for folder in [
+        "/src/app/srcs",
+        "/src/app/docs",
+        "/src/app/src/private",
+        "/etc",
+        "/src/app/src/..",
+    ] {
+        assert!(!may(folder), "{folder}");
+    }
+    let read = |path: &str| grant.may_read(path.as_ref());
+    assert!(read("/src/app/src/main.rs") && read("/home/ada/notes/a.md"));
+    for path in [
+        "/src/app/Cargo.toml",
+        "/src/app/src/private/key",
+        "/home/ada/notes/deep/a.md",
+        "/src/app/src/../x",
+        "src/x",
+    ] {
+        assert!(!read(path), "{path}");
+    }
+}
+
+#[test]
+fn a_value_is_in_no_receipt() {
+    assert_eq!(set("COLOR").detail(), "COLOR");
+    assert_eq!(find("/src/app").detail(), "/src/app/**/*.rs");
+    assert_eq!(search("/src/app").detail(), "`TODO` in /src/app");
 }

@@ -148,16 +148,24 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Starts a program that stays.
+    /// Starts a program that stays. That it runs is written down by whoever talks to it.
     ///
     /// # Errors
     /// When it can't be started, or not be confined.
     pub fn start(&self, permit: &Permit) -> Result<Started, WorldError> {
         if !(self.unchanged)() {
-            return Err(WorldError::Elsewhere("x"));
+            return Err(WorldError::Changed);
         }
-        let _ = permit;
-        Err(WorldError::Elsewhere("y"))
+        self.world.start(permit).map(Started::from)
+    }
+
+    /// Writes down which hosts a program that stays has reached for since this was asked last.
+    ///
+    /// # Errors
+    /// When it can't be.
+    pub fn note_hosts(&self) -> Result<(), StoreError> {
+        let seen = self.world.seen();
+        seen.iter().try_for_each(|seen| self.note_host(seen))
     }
 
     /// Writes down something that is no act: a call, a hook, a start.

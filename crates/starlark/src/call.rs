@@ -1,8 +1,9 @@
 //! What is going on while Starlark code runs: who can be asked, what may be registered, how much may be logged.
 //!
-//! Built-ins are plain functions of the interpreter, and the one thing that they all need is this. The interpreter has a slot for such
-//! things, but whoever wants to use it writes `unsafe impl`, which this crate forbids itself. So the calls that are under way are kept in a
-//! stack of the thread: usually one, and one more for each file that is being loaded. A guard takes the call off again.
+//! Built-ins are plain functions of the interpreter, and the one thing that they all need is this. The interpreter has a
+//! slot for such things, but whoever wants to use it writes `unsafe impl`, which this crate forbids itself. So the calls
+//! that are under way are kept in a stack of the thread: usually one, and one more for each file that is being loaded. A
+//! guard takes the call off again.
 //!
 //! A hook that cancels does so by ending: `cancel()` leaves its reason here and stops the handler with an error that nobody
 //! sees. If it were a value to be returned, a handler that forgets the `return` would let everything through.

@@ -1,9 +1,9 @@
 //! The line to the host: one message a line, and one call at a time.
 //!
-//! A call of the host may need the host: the skill asks, and nothing else happens until the answer is there. There are no threads
-//! (the room in which this runs forbids them), so whatever comes in meanwhile is dealt with here: a `cancel` of the call that is
-//! under way ends it, `shutdown` ends everything, and another call is told to wait. It is not put into a queue, since a skill
-//! that invokes another that invokes the first would wait for itself.
+//! A call of the host may need the host: the skill asks, and nothing else happens until the answer is there. There are no
+//! threads (the room in which this runs forbids them), so whatever comes in meanwhile is dealt with here: a `cancel` of the
+//! call that is under way ends it, `shutdown` ends everything, and another call is told to wait. It is not put into a queue,
+//! since a skill that invokes another that invokes the first would wait for itself.
 
 use std::cell::{Cell, RefCell};
 use std::io::{BufRead, Read, Write};

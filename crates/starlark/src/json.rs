@@ -1,9 +1,9 @@
 //! JSON on the outside, Starlark inside, and nothing lost on the way.
 //!
-//! The interpreter has a conversion of its own. It turns an integer that does not fit into 64 bits into a float, panics at `1e999`, and
-//! writes as much as it is given; a list that holds the same list ten times, twenty levels deep, is a small value and no small
-//! text. So this one is exact, refuses what has no counterpart, and stops at a number of bytes and at a depth. A list that contains
-//! itself is nothing but deep.
+//! The interpreter has a conversion of its own. It turns an integer that does not fit into 64 bits into a float, panics at
+//! `1e999`, and writes as much as it is given; a list that holds the same list ten times, twenty levels deep, is a small
+//! value and no small text. So this one is exact, refuses what has no counterpart, and stops at a number of bytes and at a
+//! depth. A list that contains itself is nothing but deep.
 
 use num_bigint::BigInt;
 use starlark::values::dict::{AllocDict, DictRef};

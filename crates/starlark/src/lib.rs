@@ -1,12 +1,12 @@
 //! # metier-starlark — runs one Starlark skill
 //!
-//! **Problem.** A skill written in Starlark is code of somebody else. The interpreter is deterministic and has no way out, but its limits
-//! don't hold against somebody who means harm: one multiplication can take a minute or all memory.
+//! **Problem.** A skill written in Starlark is code of somebody else. The interpreter is deterministic and has no way out,
+//! but its limits don't hold against somebody who means harm: one multiplication can take a minute or all memory.
 //!
-//! **Goals.** A guest for a process of its own: it speaks the [wire protocol](metier_sdk::wire) on a reader and a writer, opens nothing,
-//! starts nothing, and asks the host for all the rest. Errors are written for the author of the skill: `file:line:column`, what was
-//! wrong, what to write. What goes on for too long or grows too big by many steps is ended inside ([`Limits`]); what does so in one step
-//! is ended from outside, by the limits of the process.
+//! **Goals.** A guest for a process of its own: it speaks the [wire protocol](metier_sdk::wire) on a reader and a writer,
+//! opens nothing, starts nothing, and asks the host for all the rest. Errors are written for the author of the skill:
+//! `file:line:column`, what was wrong, what to write. What goes on for too long or grows too big by many steps is ended
+//! inside ([`Limits`]); what does so in one step is ended from outside, by the limits of the process.
 //!
 //! **Worked example.**
 //!
@@ -17,12 +17,15 @@
 //! register_tool("greet", "Greets somebody.", greet)
 //! ```
 //!
-//! `initialize` evaluates that and answers with one tool. `tool/execute` calls `greet`, which sends `host/read_file` and waits.
+//! `initialize` evaluates that and answers with one tool. `tool/execute` calls `greet`, which sends `host/read_file` and
+//! waits.
 //!
-//! **In → out.** lines of JSON → [`serve`] → lines of JSON; [`reference()`] is the table of all built-ins, for documentation and tests.
+//! **In → out.** lines of JSON → [`serve`] → lines of JSON; [`reference()`] is the table of all built-ins, for documentation
+//! and tests.
 //!
-//! **Invariants.** no files, no threads, no clock, no environment · `load` sees only the skill's own sources · nothing survives a call: modules are
-//! frozen, heaps are dropped · a refusal of the host ends the handler, always · what is not JSON is an error, never something near it.
+//! **Invariants.** no files, no threads, no clock, no environment · `load` sees only the skill's own sources · nothing
+//! survives a call: modules are frozen, heaps are dropped · a refusal of the host ends the handler, always · what is not
+//! JSON is an error, never something near it.
 //!
 //! **Start reading at** `serve.rs`, then `load.rs`, `skill.rs`, `builtins/`.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
@@ -43,8 +46,8 @@ pub use serve::{ServeError, serve};
 
 /// What holds for one call, and for the loading of each file.
 ///
-/// Ticks and heap are looked at every thousand ticks, so they end what grows step by step. They don't bound what a single step
-/// can do (`"x" * 1000000000`): the process needs limits of its own for memory and time.
+/// Ticks and heap are looked at every thousand ticks, so they end what grows step by step. They don't bound what a single
+/// step can do (`"x" * 1000000000`): the process needs limits of its own for memory and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Calls and rounds of loops.

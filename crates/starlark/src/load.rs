@@ -1,8 +1,9 @@
 //! Loading: the entrypoint, the files that it loads, and what it contributes.
 //!
-//! Sources come with `initialize`; there is no file to open. `load("lib/x.star", "f")` and `load("//lib/x.star", "f")` both mean the file below
-//! the skill's folder, wherever the statement stands; there is no way to say anything outside of it. Each file is evaluated once, in a module of
-//! its own, and frozen: afterwards nothing in it can change, and no call leaves anything behind for the next one.
+//! Sources come with `initialize`; there is no file to open. `load("lib/x.star", "f")` and `load("//lib/x.star", "f")` both
+//! mean the file below the skill's folder, wherever the statement stands; there is no way to say anything outside of it.
+//! Each file is evaluated once, in a module of its own, and frozen: afterwards nothing in it can change, and no call leaves
+//! anything behind for the next one.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,16 +1,18 @@
 //! How deep a source may be nested.
 //!
-//! The parser needs no stack for `((((…`, but what walks the tree after it does, and a tree that is deep enough ends the process
-//! instead of the skill. The interpreter has no limit for this. So the source is looked at first, as a row of tokens: brackets, and
-//! whatever stands between two commas (`1+1+1+…`, `not not not …`, `x[0][0][0]…`), may each add a level; so may a step of indentation and
-//! an `elif`. The sum is never smaller than the depth of the tree. Lists and dicts of any length pass, since a comma begins anew.
+//! The parser needs no stack for `((((…`, but what walks the tree after it does, and a tree that is deep enough ends the
+//! process instead of the skill. The interpreter has no limit for this. So the source is looked at first, as a row of
+//! tokens: brackets, and whatever stands between two commas (`1+1+1+…`, `not not not …`, `x[0][0][0]…`), may each add a
+//! level; so may a step of indentation and an `elif`. The sum is never smaller than the depth of the tree. Lists and dicts
+//! of any length pass, since a comma begins anew.
 
-/// Levels that one expression may have, in tokens between commas and brackets.
-const MAX_TOKENS: usize = 1_000;
+/// Levels that one expression may have, in tokens between commas and brackets. Twice as many need less than 4 MiB of stack
+/// in a release build, and a process has 8.
+const MAX_TOKENS: usize = 500;
 /// Blocks inside blocks.
 const MAX_BLOCKS: usize = 64;
 /// `elif`s in a file: each is an `if` inside the `else` of the one before.
-const MAX_ELIFS: usize = 500;
+const MAX_ELIFS: usize = 250;
 
 /// A place that is too deep.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! Answering the host, one request after the other.
 //!
-//! What a skill does wrong is an answer; only a line that can't be read or written any more is an error. So a host that gets an
-//! error from here knows that the process is of no use, and one that gets an answer knows that it is.
+//! What a skill does wrong is an answer; only a line that can't be read or written any more is an error. So a host that gets
+//! an error from here knows that the process is of no use, and one that gets an answer knows that it is.
 
 use std::io::{self, BufRead, Write};
 use std::rc::Rc;
@@ -14,9 +14,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::Limits;
 use crate::channel::{Channel, Host, rpc_error};
 use crate::skill::{CallError, Outcome, Skill};
+use crate::{Limits, builtins};
 
 /// Why nothing more can be served.
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +39,8 @@ pub enum ServeError {
 ///
 /// # Errors
 ///
-/// When the line breaks: it can't be read or written, a message is longer than [`MAX_FRAME`], or it is closed in the middle of a call.
+/// When the line breaks: it can't be read or written, a message is longer than [`MAX_FRAME`], or it is closed in the middle
+/// of a call.
 pub fn serve(
     input: impl BufRead + 'static,
     output: impl Write + 'static,
@@ -52,6 +53,8 @@ pub fn serve(
         output: limits.output.min(MAX_FRAME - 4_096),
         ..*limits
     };
+    // Built before the first line is there, so that nobody waits for it.
+    builtins::globals();
     let mut skill = None;
     while let Some(request) = channel.next()? {
         let answer = answer(&request.method, request.params, &mut skill, &host, &limits);

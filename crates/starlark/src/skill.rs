@@ -1,7 +1,7 @@
 //! A skill that was loaded, and its handlers.
 //!
-//! A call gets a heap of its own, which is gone when the call ends: memory stays flat over any number of calls, and what a handler keeps in a
-//! variable of the module does not exist, since the module is frozen.
+//! A call gets a heap of its own, which is gone when the call ends: memory stays flat over any number of calls, and what a
+//! handler keeps in a variable of the module does not exist, since the module is frozen.
 
 use std::rc::Rc;
 

@@ -1,7 +1,8 @@
 //! What went wrong in a skill, in words for the skill's author.
 //!
-//! The interpreter's errors know their place and their calls, but print them with pictures made for terminals, and words about itself.
-//! Here the first line is `file:line:column: what`, so that an editor can jump there, and each further line is a call.
+//! The interpreter's errors know their place and their calls, but print them with pictures made for terminals, and words
+//! about itself. Here the first line is `file:line:column: what`, so that an editor can jump there, and each further line is
+//! a call.
 
 use starlark::codemap::FileSpan;
 use starlark::{Error, ErrorKind};

@@ -194,13 +194,13 @@ pub(super) struct Garbage {
     pub(super) answers: bool,
 }
 
-/// Understands a line. `asked` is the id of the request whose answer is waited for.
-pub(super) fn parse(line: &[u8], asked: u64) -> Result<Message, Garbage> {
+/// Understands a line. `asked` is the id of the request whose answer is waited for, if one is.
+pub(super) fn parse(line: &[u8], asked: Option<u64>) -> Result<Message, Garbage> {
     let garbage = |code, why: String| Garbage {
         code,
         why,
         shown: String::from_utf8_lossy(line).chars().take(SHOWN).collect(),
-        answers: looks_like_answer(line, asked),
+        answers: asked.is_some_and(|asked| looks_like_answer(line, asked)),
     };
     if line.first() == Some(&b'[') {
         // A batch may be of any size, and none of it is looked at.
@@ -305,12 +305,12 @@ mod tests {
             ("\"text\"", code::INVALID, false),
             ("7", code::INVALID, false),
         ] {
-            let garbage = parse(line.as_bytes(), 7).unwrap_err();
+            let garbage = parse(line.as_bytes(), Some(7)).unwrap_err();
             assert_eq!(garbage.code, code, "{}", garbage.shown);
             assert_eq!(garbage.answers, answers, "{}", garbage.shown);
         }
         assert!(
-            parse(b"{\"id\":7,\"result\":\"\xff\"}", 7)
+            parse(b"{\"id\":7,\"result\":\"\xff\"}", Some(7))
                 .unwrap_err()
                 .answers
         );
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn an_answer_may_be_null_and_must_be_something() {
-        let answer = |line: &str| parse(line.as_bytes(), 1).unwrap().answer();
+        let answer = |line: &str| parse(line.as_bytes(), Some(1)).unwrap().answer();
         assert_eq!(answer("{\"id\":1,\"result\":null}"), Ok(Value::Null));
         let missing = answer("{\"id\":1}").unwrap_err();
         assert!(missing.message.contains("neither"), "{missing}");

@@ -101,17 +101,22 @@ impl Line {
     }
 
     /// Whether the other end is gone, though nobody asked anything of it.
-    pub(super) fn is_cut(&mut self) -> bool {
+    pub(super) fn is_cut(&self) -> bool {
+        let now = self.look();
+        // With something left to read it is not over: that may be the words with which it ended.
+        now.intersects(PollFlags::HUP | PollFlags::ERR) && !now.contains(PollFlags::IN)
+    }
+
+    /// What there is on standard output at this moment.
+    fn look(&self) -> PollFlags {
         let Some(stdout) = &self.stdout else {
-            return true;
+            return PollFlags::HUP;
         };
         let mut polled = [PollFd::new(stdout, PollFlags::IN)];
-        let ended = match poll(&mut polled, Some(&timespec(Duration::ZERO))) {
+        match poll(&mut polled, Some(&timespec(Duration::ZERO))) {
             Ok(_) => polled[0].revents(),
-            Err(_) => return false,
-        };
-        // With something left to read it is not over: that may be the words with which it ended.
-        ended.intersects(PollFlags::HUP | PollFlags::ERR) && !ended.contains(PollFlags::IN)
+            Err(_) => PollFlags::empty(),
+        }
     }
 
     /// Asks, and answers until it is answered.
@@ -124,6 +129,7 @@ impl Line {
     ) -> Result<Value, Failed> {
         self.log.begin();
         self.stray = 0;
+        self.catch_up(host, until)?;
         let id = self.next;
         self.next += 1;
         let request = Request {
@@ -137,7 +143,7 @@ impl Line {
             return Err(Failed::Answered(rpc(code::PARAMS, &text)));
         }
         loop {
-            if let Some(answer) = self.listen(id, host, until)? {
+            if let Some(answer) = self.listen(Some(id), host, until)? {
                 return answer.map_err(Failed::Answered);
             }
             self.flush();
@@ -148,6 +154,21 @@ impl Line {
                 return Err(Failed::Closed);
             }
             self.wait(until)?;
+        }
+    }
+
+    /// Takes what came while nobody asked: whatever it answers, it is not what is asked now.
+    fn catch_up(&mut self, host: &dyn Host, until: Instant) -> Result<(), Failed> {
+        loop {
+            self.listen(None, host, until)?;
+            let more = self.look().contains(PollFlags::IN);
+            if !more || self.outgoing.len() >= QUEUE {
+                return Ok(());
+            }
+            if Instant::now() >= until {
+                return Err(Failed::TimedOut);
+            }
+            self.read();
         }
     }
 
@@ -185,7 +206,7 @@ impl Line {
     /// Takes whole lines until one is the answer, or there are no more, or the child has to read first.
     fn listen(
         &mut self,
-        id: u64,
+        id: Option<u64>,
         host: &dyn Host,
         until: Instant,
     ) -> Result<Option<Result<Value, RpcError>>, Failed> {
@@ -214,7 +235,9 @@ impl Line {
                         return Err(Failed::TimedOut);
                     }
                 }
-                Ok(message) if message.id.as_ref().and_then(Value::as_u64) == Some(id) => {
+                Ok(message)
+                    if id.is_some() && message.id.as_ref().and_then(Value::as_u64) == id =>
+                {
                     return Ok(Some(message.answer()));
                 }
                 Ok(_) => self.stray("an answer to nothing that was asked")?,

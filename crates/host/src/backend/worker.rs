@@ -3,7 +3,7 @@
 //! A skill in a language that we interpret ourselves needs no program, no file and no network: everything it may do goes over
 //! the line. So its room is smaller than that of a child with a program of its own, and quicker to build: no
 //! namespaces, no mounts. The worker starts with nothing but its three pipes, and shuts itself in with
-//! `confine` before it reads a single byte of the skill.
+//! [`confine`](crate::sandbox::confine) before it reads a single byte of the skill.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -28,6 +28,8 @@ pub struct Worker {
     pub binary: PathBuf,
     /// What tells it what to be, such as `__starlark`.
     pub arguments: Vec<String>,
+    /// Its whole environment; for what our own allocator wants to be told, and nothing else.
+    pub variables: Vec<(String, String)>,
     /// What it will be confined by, for a receipt. It confines itself, and ends where it can't.
     pub confinement: &'static str,
 }
@@ -48,6 +50,7 @@ impl Worker {
         let mut child = Command::new(&self.binary)
             .args(&self.arguments)
             .env_clear()
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

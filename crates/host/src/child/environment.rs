@@ -12,7 +12,6 @@ pub fn is_hazardous(name: &OsStr) -> bool {
 }
 
 /// Whether it is the name of one variable: letters, digits, underscores and a few others, and no pattern.
-#[cfg(target_os = "linux")]
 pub(crate) fn is_name(name: &OsStr) -> bool {
     let name = name.as_bytes();
     let fits = |byte: &u8| byte.is_ascii_graphic() && !b"=*?[]".contains(byte);

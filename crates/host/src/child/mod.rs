@@ -23,7 +23,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::net::TcpListener;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -50,6 +50,7 @@ mod unsupported;
 mod watch;
 
 pub use environment::is_hazardous;
+pub(crate) use environment::is_name;
 #[cfg(target_os = "linux")]
 pub use process::{Child, detect, run, spawn};
 #[cfg(not(target_os = "linux"))]
@@ -110,6 +111,17 @@ impl<'a> Spec<'a> {
             max_output: MAX_OUTPUT,
         }
     }
+}
+
+/// What a child is talked to through.
+#[derive(Debug)]
+pub struct Pipes {
+    /// What it reads.
+    pub stdin: OwnedFd,
+    /// What it prints.
+    pub stdout: OwnedFd,
+    /// What it complains about.
+    pub stderr: OwnedFd,
 }
 
 /// What a child reads.
@@ -221,7 +233,7 @@ fn signal_meaning(signal: i32) -> &'static str {
         11 => " (it crashed)",
         24 => " (no processor time left)",
         25 => " (a file grew too large)",
-        31 => " (a system call of another architecture)",
+        31 => " (a system call that it may not make)",
         _ => "",
     }
 }

@@ -14,11 +14,11 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::control::{self, Ended, News, Order};
-use super::environment::{is_hazardous, is_name};
 use super::job::Job;
 use super::output::Stream;
 use super::watch::Watch;
-use super::{ChildError, Exit, Fence, NotStarted, Outcome, Spec, Stdin};
+use super::{ChildError, Exit, Fence, NotStarted, Outcome, Pipes, Spec, Stdin};
+use super::{is_hazardous, is_name};
 use crate::sandbox::look::Look;
 use crate::sandbox::{Mechanism, Profile, Support, sys};
 
@@ -151,6 +151,15 @@ impl Child {
     #[must_use]
     pub fn is_running(&mut self) -> bool {
         matches!(self.shim.try_wait(), Ok(None))
+    }
+
+    /// Takes what it is talked to through; nothing unless the spec asked for [`Stdin::Piped`].
+    pub fn pipes(&mut self) -> Option<Pipes> {
+        Some(Pipes {
+            stdin: self.stdin.take()?.into(),
+            stdout: self.stdout.take()?.into(),
+            stderr: self.stderr.take()?.into(),
+        })
     }
 
     /// Ends it and all that it started, now.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{ChildError, Outcome, Spec};
+use super::{ChildError, Outcome, Pipes, Spec};
 use crate::sandbox::{Mechanism, Support};
 
 const WHY: &str = "children are only started on Linux so far";
@@ -16,6 +16,11 @@ impl Child {
     /// Never called.
     #[must_use]
     pub fn mechanism(&self) -> Mechanism {
+        match *self {}
+    }
+
+    /// Never called.
+    pub fn pipes(&mut self) -> Option<Pipes> {
         match *self {}
     }
 

@@ -4,6 +4,8 @@
 //! runs them all denies little. What matters is on it: everything that opens a way around the other layers. Denied
 //! calls answer `EPERM`, so that programs say what happened instead of dying. Only `clone3` answers "no such call":
 //! its flags can't be looked at, and every C library then uses `clone`.
+//!
+//! Only [`worker`] is the other way round: there it is our own code that runs, and we know what it needs.
 
 use std::collections::BTreeMap;
 
@@ -200,6 +202,107 @@ pub(crate) fn programs(facts: &Facts) -> Result<[BpfProgram; 2], BackendError> {
         std::env::consts::ARCH.try_into()?,
     )?;
     Ok([filter.try_into()?, absent()])
+}
+
+/// All that a worker of ours may do once it has shut itself in: read, write, have memory, look at the clock, end.
+const WORKER: &[libc::c_long] = &[
+    libc::SYS_read,
+    libc::SYS_readv,
+    libc::SYS_write,
+    libc::SYS_writev,
+    libc::SYS_close,
+    libc::SYS_lseek,
+    libc::SYS_fstat,
+    libc::SYS_ppoll,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_poll,
+    libc::SYS_munmap,
+    libc::SYS_mremap,
+    libc::SYS_madvise,
+    libc::SYS_brk,
+    libc::SYS_futex,
+    libc::SYS_sched_yield,
+    libc::SYS_clock_gettime,
+    libc::SYS_clock_getres,
+    libc::SYS_clock_nanosleep,
+    libc::SYS_nanosleep,
+    libc::SYS_gettimeofday,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_time,
+    libc::SYS_getrandom,
+    libc::SYS_getpid,
+    libc::SYS_gettid,
+    libc::SYS_getcpu,
+    libc::SYS_getrusage,
+    libc::SYS_rt_sigaction,
+    libc::SYS_rt_sigprocmask,
+    libc::SYS_rt_sigreturn,
+    libc::SYS_sigaltstack,
+    libc::SYS_restart_syscall,
+    libc::SYS_exit,
+    libc::SYS_exit_group,
+];
+
+/// What a worker is refused without dying of it: libraries look around on their own, and do without what they don't find.
+const WORKER_REFUSED: &[libc::c_long] = &[
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_open,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_access,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_stat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lstat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_readlink,
+    libc::SYS_openat,
+    libc::SYS_faccessat,
+    libc::SYS_faccessat2,
+    libc::SYS_newfstatat,
+    libc::SYS_statx,
+    libc::SYS_readlinkat,
+    libc::SYS_getcwd,
+    libc::SYS_ioctl,
+    libc::SYS_uname,
+    libc::SYS_sysinfo,
+    libc::SYS_sched_getaffinity,
+    libc::SYS_prlimit64,
+];
+
+/// The filters of a worker, to be applied in this order. Of two answers to a call the stricter counts.
+pub(crate) fn worker(pid: u32) -> Result<[BpfProgram; 2], BackendError> {
+    let number = |value: libc::c_int| u64::from(value.unsigned_abs());
+    let refused: Rules = WORKER_REFUSED
+        .iter()
+        .map(|call| (*call, Vec::new()))
+        .collect();
+    let mut allowed: Rules = WORKER.iter().map(|call| (*call, Vec::new())).collect();
+    allowed.extend(refused.clone());
+    // Memory, but none with code in it.
+    for call in [libc::SYS_mmap, libc::SYS_mprotect] {
+        let no_code = rule(&[(2, Dword, MaskedEq(number(libc::PROT_EXEC)), 0)])?;
+        allowed.insert(call, vec![no_code]);
+    }
+    // A signal to itself, to give up with; and a look at its own descriptors, without those that make signals.
+    let own = rule(&[(0, Dword, Eq, u64::from(pid))])?;
+    allowed.insert(libc::SYS_tgkill, vec![own]);
+    let look = |command| rule(&[(1, Dword, Eq, number(command))]);
+    let looks = vec![look(libc::F_GETFD)?, look(libc::F_GETFL)?];
+    allowed.insert(libc::SYS_fcntl, looks);
+    let architecture: seccompiler::TargetArch = std::env::consts::ARCH.try_into()?;
+    let refused = SeccompFilter::new(
+        refused,
+        SeccompAction::Allow,
+        SeccompAction::Errno(libc::EPERM.unsigned_abs()),
+        architecture,
+    )?;
+    let allowed = SeccompFilter::new(
+        allowed,
+        SeccompAction::KillProcess,
+        SeccompAction::Allow,
+        architecture,
+    )?;
+    Ok([refused.try_into()?, allowed.try_into()?])
 }
 
 fn condition(

@@ -54,27 +54,42 @@ pub(crate) struct Plan<'a> {
 
 /// Restricts this process and all its children to come, for good.
 pub(crate) fn restrict(plan: &Plan<'_>) -> Result<(), Trouble> {
-    let nowhere = |error: landlock::RulesetError| {
-        Trouble::machine("Landlock", io::Error::other(error.to_string()))
-    };
     let mut ruleset = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))
-        .map_err(nowhere)?
+        .map_err(|error| nowhere(&error))?
         .scope(Scope::from_all(NEWEST))
-        .map_err(nowhere)?;
+        .map_err(|error| nowhere(&error))?;
     if plan.profile.network == Network::None {
         ruleset = ruleset
             .handle_access(AccessNet::from_all(NEWEST))
-            .map_err(nowhere)?;
+            .map_err(|error| nowhere(&error))?;
     }
-    let mut rules = Rules(ruleset.create().map_err(nowhere)?);
+    let mut rules = Rules(ruleset.create().map_err(|error| nowhere(&error))?);
     grant(&mut rules, plan)?;
-    let status = rules.0.restrict_self().map_err(nowhere)?;
+    enforce(rules)
+}
+
+/// Leaves this process no file, no connection and nobody to signal.
+pub(crate) fn restrict_to_nothing() -> Result<(), Trouble> {
+    let ruleset = Ruleset::default()
+        .handle_access(AccessFs::from_all(NEWEST))
+        .and_then(|ruleset| ruleset.handle_access(AccessNet::from_all(NEWEST)))
+        .and_then(|ruleset| ruleset.scope(Scope::from_all(NEWEST)))
+        .and_then(|ruleset| ruleset.create());
+    enforce(Rules(ruleset.map_err(|error| nowhere(&error))?))
+}
+
+fn enforce(rules: Rules) -> Result<(), Trouble> {
+    let status = rules.0.restrict_self().map_err(|error| nowhere(&error))?;
     if status.ruleset == RulesetStatus::NotEnforced {
         let error = io::Error::other("the kernel took the rules and enforces none");
         return Err(Trouble::machine("Landlock", error));
     }
     Ok(())
+}
+
+fn nowhere(error: &landlock::RulesetError) -> Trouble {
+    Trouble::machine("Landlock", io::Error::other(error.to_string()))
 }
 
 fn grant(rules: &mut Rules, plan: &Plan<'_>) -> Result<(), Trouble> {

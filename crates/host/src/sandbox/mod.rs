@@ -21,6 +21,7 @@
 //! and nothing new can be made beside the protected one. Network by proxy is refused. Survivors are hunted
 //! down by a supervisor instead of by the kernel. Where there is no Landlock either, nothing runs.
 
+mod confine;
 mod places;
 mod profile;
 
@@ -40,5 +41,6 @@ pub(crate) mod sys;
 pub(crate) mod trouble;
 
 pub use crate::child::detect;
+pub use confine::{ConfineError, WorkerLimits, confine};
 pub use places::{credential_places, protected_places, system_read};
 pub use profile::{Contradiction, Limits, Mechanism, Network, Profile, StandIn, Support};

@@ -1,7 +1,8 @@
 //! The system calls that no safe wrapper offers: the only file of this crate with `unsafe` in it.
 //!
 //! Each function is one call, says in its own words what makes it sound, and decides nothing. All of them run in the
-//! shim, which has a single thread: a fork there copies a whole program, not one thread of several.
+//! shim or in a worker that is about to shut itself in, which have a single thread: a fork there copies a whole program,
+//! not one thread of several.
 
 #![allow(
     unsafe_code,
@@ -57,7 +58,7 @@ pub(crate) fn execve(program: &CStr, args: &[CString], env: &[CString]) -> io::E
 
 /// Closes every descriptor from `first` on.
 ///
-/// Only for the beginning of the shim, when no value of this process owns one of them.
+/// Only for the beginning of a process, when no value of it owns one of them.
 pub(crate) fn close_from(first: u32) -> io::Result<()> {
     // SAFETY: the caller owns no descriptor in the range; what is closed was inherited by mistake.
     let done = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) };

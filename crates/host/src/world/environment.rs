@@ -9,7 +9,15 @@ use std::{
 use metier_model::Permission;
 use metier_policy::variables;
 
-use crate::world::World;
+use crate::{
+    child::{ChildError, is_name},
+    world::{World, WorldError},
+};
+
+/// How many variables a skill may set for its children, and how long their values may be: a program can't be started with
+/// any number of them.
+const MAX_VARIABLES: usize = 64;
+const MAX_VALUE: usize = 32 * 1024;
 
 /// Toolchain managers whose shims need to know where their root is, because the home that a child sees is an empty one: the
 /// root, the folder of `PATH` that tells that it is used, and the variable.
@@ -84,11 +92,35 @@ impl World<'_> {
                 env.push((name.into(), value.clone()));
             }
         }
+        for (name, value) in &*self.set.borrow() {
+            env.retain(|(other, _)| other.as_os_str() != OsStr::new(name));
+            env.push((name.into(), value.clone()));
+        }
         env
+    }
+
+    /// Sets a variable for later children of this activation.
+    pub(super) fn set_variable(&self, name: &str, value: &str) -> Result<(), WorldError> {
+        if !is_name(OsStr::new(name)) || variables::is_reserved(name) {
+            return Err(ChildError::Variable(name.to_owned()).into());
+        }
+        if value.contains('\0') {
+            return Err(ChildError::Nul(name.to_owned()).into());
+        }
+        let mut set = self.set.borrow_mut();
+        let is_new = !set.contains_key(name);
+        if value.len() > MAX_VALUE || (is_new && set.len() >= MAX_VARIABLES) {
+            return Err(WorldError::TooManyVariables(name.to_owned()));
+        }
+        set.insert(name.to_owned(), value.into());
+        Ok(())
     }
 
     /// The value of a variable, for a skill that may read it.
     pub(super) fn variable(&self, name: &str) -> Option<OsString> {
+        if let Some(value) = self.set.borrow().get(name) {
+            return Some(value.clone());
+        }
         let named = self.around.named.iter().find(|(other, _)| other == name);
         let common = || self.around.common.iter().find(|(other, _)| other == name);
         named

@@ -20,7 +20,7 @@ pub(super) fn read(path: &Path, never: &[PathBuf]) -> Result<Vec<u8>, WorldError
         source,
     };
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(open(path, flags, Mode::empty()).map_err(failed)?);
+    let file = File::from(open(path, flags).map_err(failed)?);
     if !file.metadata().map_err(failed)?.is_file() {
         return Err(failed(io::Error::other("it is not a regular file")));
     }
@@ -53,12 +53,8 @@ pub(super) fn write(path: &Path, content: &[u8], never: &[PathBuf]) -> Result<()
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(failed(io::Error::other("it has no name")));
     };
-    let folder = open(
-        parent,
-        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )
-    .map_err(failed)?;
+    let folder =
+        open(parent, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC).map_err(failed)?;
     let mut temporary = OsString::from(".");
     temporary.push(name);
     temporary.push(format!(".{}", std::process::id()));
@@ -78,8 +74,22 @@ pub(super) fn write(path: &Path, content: &[u8], never: &[PathBuf]) -> Result<()
     })
 }
 
+/// Whether there is a file of this very name, without a link on the way.
+pub(super) fn is_there(path: &Path) -> bool {
+    open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC).is_ok()
+}
+
+/// The same for whoever needs the reason.
+pub(super) fn look(path: &Path) -> Result<(), WorldError> {
+    let looked = open(path, OFlags::PATH | OFlags::CLOEXEC);
+    looked.map(drop).map_err(|source| WorldError::File {
+        path: path.to_owned(),
+        source,
+    })
+}
+
 /// From the root of the machine, without following any link.
-fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     let root = rustix::fs::open(
         "/",
         OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
@@ -94,7 +104,7 @@ fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
         relative
     };
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::BENEATH;
-    rustix::fs::openat2(&root, relative, flags, mode, resolve).map_err(Into::into)
+    rustix::fs::openat2(&root, relative, flags, Mode::empty(), resolve).map_err(Into::into)
 }
 
 fn guard(path: &Path, never: &[PathBuf], what: &'static str) -> Result<(), WorldError> {

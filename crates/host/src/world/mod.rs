@@ -7,30 +7,33 @@
 mod environment;
 mod files;
 mod git;
+mod launch;
 mod network;
 mod room;
+mod search;
 
 use std::{
-    cell::OnceCell,
+    cell::{OnceCell, RefCell},
+    collections::BTreeMap,
     ffi::{OsStr, OsString},
-    fs::File,
-    os::fd::AsFd,
     path::{Path, PathBuf},
     rc::Rc,
+    sync::mpsc,
     time::Duration,
 };
 
 use metier_policy::{Act, Grant, Line, Permit};
 
 use crate::{
-    child::{self, ChildError, Fence, Outcome, Spec},
+    child::{ChildError, Outcome},
     net::{NetError, Response, ScopeError, Seen},
-    sandbox::{Mechanism, Network},
-    world::network::Door,
+    sandbox::Mechanism,
 };
 
 pub use git::only_reads;
+pub use launch::Running;
 pub use room::Scratch;
+pub use search::Match;
 
 /// Writes files into an empty folder.
 pub type WriteFiles<'a> = Rc<dyn Fn(&Path) -> std::io::Result<()> + 'a>;
@@ -71,6 +74,20 @@ pub enum Done {
     Response(Response),
     /// A file was read.
     Bytes(Vec<u8>),
+    /// Files were found by their names.
+    Found {
+        /// Absolute, in order.
+        paths: Vec<PathBuf>,
+        /// Whether there may be more.
+        truncated: bool,
+    },
+    /// Lines were found in files.
+    Matches {
+        /// By file, in order.
+        matches: Vec<Match>,
+        /// Whether there may be more.
+        truncated: bool,
+    },
     /// A variable was read; `None` if it isn't set.
     Value(Option<OsString>),
     /// It was done, and there is nothing to say.
@@ -94,6 +111,9 @@ pub enum WorldError {
     /// What was approved is the name of a link, and leads elsewhere.
     #[error("{} is a link: approve the place that it leads to", .0.display())]
     Link(PathBuf),
+    /// The skill is not what was approved any more.
+    #[error("its files changed after they were looked at; try again")]
+    Changed,
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     File {
@@ -122,6 +142,17 @@ pub enum WorldError {
     /// A git command that is not on the list.
     #[error("`git {0}` is not a command that {1} allows")]
     Git(String, &'static str),
+    /// What is looked for can't be understood.
+    #[error("`{pattern}` can't be looked for: {why}")]
+    Pattern {
+        /// What was given.
+        pattern: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// More was set than a program can be started with.
+    #[error("`{0}` can't be set: at most 64 variables, of 32 KiB each, are set for children")]
+    TooManyVariables(String),
     /// This part of the world is elsewhere: models and skills belong to the runtime.
     #[error("`{0}` is not done here")]
     Elsewhere(&'static str),
@@ -131,7 +162,10 @@ impl WorldError {
     /// Whether this is a no, and not a failure.
     #[must_use]
     pub const fn is_refusal(&self) -> bool {
-        matches!(self, Self::Never { .. } | Self::Link(_) | Self::Git(..))
+        matches!(
+            self,
+            Self::Never { .. } | Self::Link(_) | Self::Git(..) | Self::Changed
+        )
     }
 }
 
@@ -154,6 +188,10 @@ pub struct World<'a> {
     scratch: Scratch,
     /// The skill's files as they were judged; `None` if they can't be written down.
     copy: OnceCell<Option<Scratch>>,
+    /// Variables that the skill set for its later children.
+    set: RefCell<BTreeMap<String, OsString>>,
+    /// What children that are talked to reached for.
+    seen: (mpsc::Sender<Seen>, mpsc::Receiver<Seen>),
 }
 
 impl<'a> World<'a> {
@@ -168,6 +206,8 @@ impl<'a> World<'a> {
             around,
             scratch,
             copy: OnceCell::new(),
+            set: RefCell::default(),
+            seen: mpsc::channel(),
         })
     }
 
@@ -188,7 +228,16 @@ impl<'a> World<'a> {
             Act::WriteRepository(git) => self.git(git, true, timeout),
             Act::Fetch(fetch) => self.fetch(fetch, timeout).map(Done::Response),
             Act::ReadVariable(name) => Ok(Done::Value(self.variable(name))),
-            Act::SetVariable(_) | Act::CallModel(_) | Act::InvokeSkill(_) => {
+            Act::FindFiles { folder, pattern } => self.find(folder, pattern, timeout),
+            Act::SearchFiles {
+                folder,
+                pattern,
+                glob,
+            } => self.search(folder, pattern, glob.as_deref(), timeout),
+            Act::SetVariable { name, value } => {
+                self.set_variable(name, value).map(|()| Done::Nothing)
+            }
+            Act::CallModel(_) | Act::InvokeSkill(_) => {
                 Err(WorldError::Elsewhere(permit.act().permission().as_str()))
             }
         }
@@ -197,11 +246,13 @@ impl<'a> World<'a> {
     /// What children are confined by, for a receipt.
     #[must_use]
     pub fn confinement(outcome: &Outcome) -> &'static str {
-        match outcome.mechanism {
-            Mechanism::Namespaces => "namespaces",
-            Mechanism::Landlock => "landlock",
-            Mechanism::None => "unsandboxed",
-        }
+        confinement(outcome.mechanism)
+    }
+
+    /// The hosts that children which were started to be talked to reached for, since this was asked last.
+    #[must_use]
+    pub fn seen(&self) -> Vec<Seen> {
+        self.seen.1.try_iter().collect()
     }
 
     /// A line of a shell: in the skill's folder, with the values as parameters.
@@ -220,6 +271,16 @@ impl<'a> World<'a> {
         arguments: &[String],
         timeout: Duration,
     ) -> Result<Done, WorldError> {
+        let (program, arguments) = self.runner(path, arguments)?;
+        self.child(&program, &arguments, self.around.work, timeout)
+    }
+
+    /// What runs a file of the skill, and what it is given.
+    fn runner(
+        &self,
+        path: &str,
+        arguments: &[String],
+    ) -> Result<(OsString, Vec<OsString>), WorldError> {
         let Some(folder) = self.around.skill else {
             return Err(WorldError::Elsewhere("a script of a built-in skill"));
         };
@@ -227,45 +288,15 @@ impl<'a> World<'a> {
         let looked_at = self.copy().unwrap_or(folder).join(path);
         let file = folder.join(path);
         let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
-        let (program, arguments) = files::runner(&file, &looked_at, arguments)?;
-        self.child(&program, &arguments, self.around.work, timeout)
+        files::runner(&file, &looked_at, arguments)
     }
+}
 
-    fn child(
-        &self,
-        program: &OsStr,
-        arguments: &[OsString],
-        folder: &Path,
-        timeout: Duration,
-    ) -> Result<Done, WorldError> {
-        let failed = |source| WorldError::File {
-            path: folder.to_owned(),
-            source,
-        };
-        let handle = File::open(folder).map_err(failed)?;
-        let profile = self.profile()?;
-        let env = self.environment();
-        let fence = if self.around.unsandboxed {
-            Fence::Unsandboxed
-        } else {
-            Fence::Profile(&profile)
-        };
-        let mut spec = Spec::new(self.around.shim, program, handle.as_fd(), fence);
-        spec.args = arguments;
-        spec.env = &env;
-        spec.timeout = timeout;
-        if profile.network == Network::None || self.around.unsandboxed {
-            return Ok(Done::Child(child::run(&spec)?, Vec::new()));
-        }
-        let door = Door::new(self.hosts()?);
-        let url = door.url();
-        let serve = |listener| door.open(listener);
-        spec.proxy = Some(child::Proxy {
-            url: &url,
-            serve: &serve,
-        });
-        let outcome = child::run(&spec)?;
-        Ok(Done::Child(outcome, door.close()?))
+fn confinement(mechanism: Mechanism) -> &'static str {
+    match mechanism {
+        Mechanism::Namespaces => "namespaces",
+        Mechanism::Landlock => "landlock",
+        Mechanism::None => "unsandboxed",
     }
 }
 

@@ -70,18 +70,19 @@ pub(super) struct Door {
     hosts: Hosts,
     credential: String,
     proxy: Mutex<Option<io::Result<Proxy>>>,
-    log: (mpsc::Sender<Seen>, mpsc::Receiver<Seen>),
+    log: mpsc::Sender<Seen>,
 }
 
 impl Door {
-    pub(super) fn new(hosts: Hosts) -> Self {
+    /// Every connection is told to `log` when it is over.
+    pub(super) fn new(hosts: Hosts, log: mpsc::Sender<Seen>) -> Self {
         // Two draws of the standard library's own randomness: unguessable for whoever is in the sandbox, and gone with it.
         let draw = || RandomState::new().build_hasher().finish();
         Self {
             hosts,
             credential: format!("{:016x}{:016x}", draw(), draw()),
             proxy: Mutex::new(None),
-            log: mpsc::channel(),
+            log,
         }
     }
 
@@ -100,9 +101,18 @@ impl Door {
             &self.credential,
             ProxyLimits::default(),
             Arc::new(System::default()),
-            self.log.0.clone(),
+            self.log.clone(),
         );
         *self.proxy.lock().unwrap_or_else(PoisonError::into_inner) = Some(proxy);
+    }
+
+    /// Whether it could be opened, for whoever has started a child in front of it.
+    pub(super) fn check(&self) -> Result<(), WorldError> {
+        let mut proxy = self.proxy.lock().unwrap_or_else(PoisonError::into_inner);
+        match proxy.take_if(|proxy| proxy.is_err()) {
+            Some(Err(error)) => Err(WorldError::Proxy(error)),
+            _ => Ok(()),
+        }
     }
 
     /// Ends it, and tells who was reached for.
@@ -126,7 +136,7 @@ mod tests {
     #[test]
     fn the_port_stands_at_the_end_whatever_the_credential_is() {
         for _ in 0..200 {
-            let door = Door::new(Hosts::default());
+            let door = Door::new(Hosts::default(), mpsc::channel().0);
             let expected = format!("http://metier:{}@127.0.0.1:{{port}}", door.credential);
             assert_eq!(door.url(), expected);
         }

@@ -17,3 +17,5 @@ mod network;
 mod room;
 mod session;
 mod start;
+mod worker;
+mod world;

@@ -34,7 +34,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     let name = inventory.entry(skill).name().into_owned();
     let called = active::with(session, &inventory, &[&args.name], |runtime| {
         runtime
-            .call(&name, &args.tool, input)
+            .call(&name, &args.tool, &input)
             .map_err(|error| active::failed(&error))
     })?;
     print(session, called)

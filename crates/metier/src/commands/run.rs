@@ -48,7 +48,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         let input = json!({ "arguments": args.arguments, "text": args.arguments.join(" ") });
         let called = active::with(session, &inventory, &[&args.name], |runtime| {
             runtime
-                .run(&name, args.workflow.as_deref(), input)
+                .run(&name, args.workflow.as_deref(), &input)
                 .map_err(|error| active::failed(&error))
         })?;
         return call::print(session, called);

@@ -430,7 +430,10 @@ fn acts() -> Vec<Act> {
         Act::ReadRepository(git()),
         Act::WriteRepository(git()),
         Act::ReadVariable("MODE".into()),
-        Act::SetVariable("MODE".into()),
+        Act::SetVariable {
+            name: "MODE".into(),
+            value: "x".into(),
+        },
         Act::InvokeSkill("b".into()),
     ]
 }

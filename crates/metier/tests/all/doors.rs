@@ -53,7 +53,9 @@ acts! {
         body: Vec::new(),
     });
     "read a variable": Act::ReadVariable(_) => Act::ReadVariable("HOME".into());
-    "set a variable": Act::SetVariable(_) => Act::SetVariable("MODE".into());
+    "set a variable": Act::SetVariable { .. } => Act::SetVariable { name: "MODE".into(), value: "x".into() };
+    "find files": Act::FindFiles { .. } => Act::FindFiles { folder: "/project/src".into(), pattern: "*.rs".into() };
+    "search files": Act::SearchFiles { .. } => Act::SearchFiles { folder: "/project/src".into(), pattern: "x".into(), glob: None };
     "read a repository": Act::ReadRepository(_) => Act::ReadRepository(git("log"));
     "change a repository": Act::WriteRepository(_) => Act::WriteRepository(git("commit"));
     "call a model": Act::CallModel(_) => Act::CallModel("small".into());

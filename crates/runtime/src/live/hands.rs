@@ -67,8 +67,10 @@ impl Host for Hands<'_, '_> {
                 _ => Err(odd()),
             },
             HostRequest::SetEnv { name, value } => {
-                let act = Act::SetVariable(name.into());
-                let _ = value;
+                let act = Act::SetVariable {
+                    name: name.into(),
+                    value: value.into(),
+                };
                 self.act(&act).map(|_| json!({}))
             }
             HostRequest::Git { arguments } => self.git(arguments),
@@ -77,7 +79,9 @@ impl Host for Hands<'_, '_> {
                 system,
                 model,
             } => self.llm(&prompt, system.as_deref(), model.as_deref()),
-            HostRequest::InvokeSkill { name, tool, input } => self.invoke(&name, tool, input),
+            HostRequest::InvokeSkill { name, tool, input } => {
+                self.invoke(&name, tool.as_deref(), input)
+            }
             HostRequest::Log { level, message } => {
                 self.log(level.as_deref(), &message);
                 Ok(json!({}))
@@ -114,11 +118,46 @@ impl Hands<'_, '_> {
         answer(&FileContent { content })
     }
 
-    fn glob(&self, _pattern: &str) -> Result<Value, RpcError> {
-        Err(odd())
+    fn glob(&self, pattern: &str) -> Result<Value, RpcError> {
+        let (folder, pattern) = split(pattern);
+        let act = Act::FindFiles {
+            folder: self.path(folder)?,
+            pattern: pattern.into(),
+        };
+        match self.act(&act)? {
+            Done::Found { paths, truncated } => answer(&Paths {
+                paths: paths.iter().map(|path| self.shown(path)).collect(),
+                truncated,
+            }),
+            _ => Err(odd()),
+        }
     }
-    fn grep(&self, _p: &str, _a: Option<&str>, _g: Option<&str>) -> Result<Value, RpcError> {
-        Err(odd())
+
+    fn grep(
+        &self,
+        pattern: &str,
+        path: Option<&str>,
+        glob: Option<&str>,
+    ) -> Result<Value, RpcError> {
+        let act = Act::SearchFiles {
+            folder: self.path(path.unwrap_or("."))?,
+            pattern: pattern.into(),
+            glob: glob.map(Into::into),
+        };
+        match self.act(&act)? {
+            Done::Matches { matches, truncated } => answer(&Matches {
+                matches: matches
+                    .into_iter()
+                    .map(|found| Match {
+                        path: self.shown(&found.path),
+                        line: found.line,
+                        text: found.text,
+                    })
+                    .collect(),
+                truncated,
+            }),
+            _ => Err(odd()),
+        }
     }
 
     fn exec(&self, command: &str) -> Result<Value, RpcError> {
@@ -220,12 +259,12 @@ impl Hands<'_, '_> {
         answer(&Answered { text })
     }
 
-    fn invoke(&self, name: &str, tool: Option<String>, input: Value) -> Result<Value, RpcError> {
+    fn invoke(&self, name: &str, tool: Option<&str>, input: Value) -> Result<Value, RpcError> {
         let act = Act::InvokeSkill(name.into());
         let invocation = Invocation {
             caller: self.skill,
             skill: name,
-            tool: tool.as_deref(),
+            tool,
             input,
         };
         let done = self

@@ -41,8 +41,8 @@ impl<'p> Runtime<'p> {
             .open(entry, Some(call.caller))
             .map_err(|error| format!("not-active: skill `{name}`: {error}"))?;
         let done = match call.tool {
-            Some(tool) => self.call_tool(&active, tool, call.input.clone()),
-            None => self.run_workflow(&active, None, call.input.clone()),
+            Some(tool) => self.call_tool(&active, tool, &call.input),
+            None => self.run_workflow(&active, None, &call.input),
         };
         let closed = self.close(&active);
         let done = done.map_err(|error| format!("not-done: {error}"))?;

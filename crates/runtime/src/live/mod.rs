@@ -179,7 +179,7 @@ pub enum CallError {
         /// The skill.
         skill: String,
         /// What happened.
-        error: SessionError,
+        error: Box<SessionError>,
     },
     /// Its answer is none.
     #[error("skill `{skill}` answered with something else: {reason}")]
@@ -304,8 +304,11 @@ impl<'p> Runtime<'p> {
     /// When it can't be written down; everything is gone nevertheless.
     pub fn end(&self) -> Result<(), CallError> {
         let names: Vec<String> = self.names();
-        let ended = names.iter().rev().map(|name| self.deactivate(name));
-        ended.fold(Ok(()), |all, one| all.and(one.map(drop)))
+        let mut all = Ok(());
+        for name in names.iter().rev() {
+            all = all.and(self.deactivate(name).map(drop));
+        }
+        all
     }
 
     /// The active skills, in the order in which they are asked.
@@ -339,7 +342,7 @@ impl<'p> Runtime<'p> {
     /// # Errors
     /// When there is no such tool, when a hook cancels it, or when its code does not answer. What the tool itself says went
     /// wrong is an answer.
-    pub fn call(&self, skill: &str, tool: &str, input: Value) -> Result<Called, CallError> {
+    pub fn call(&self, skill: &str, tool: &str, input: &Value) -> Result<Called, CallError> {
         self.answered(|| {
             let active = self.get(skill)?;
             self.call_tool(&active, tool, input)
@@ -354,7 +357,7 @@ impl<'p> Runtime<'p> {
         &self,
         skill: &str,
         workflow: Option<&str>,
-        input: Value,
+        input: &Value,
     ) -> Result<Called, CallError> {
         self.answered(|| {
             let active = self.get(skill)?;
@@ -387,7 +390,7 @@ impl<'p> Runtime<'p> {
         &self,
         active: &Active<'p>,
         tool: &str,
-        input: Value,
+        input: &Value,
     ) -> Result<ToolOutput, CallError> {
         let found = active
             .tools
@@ -441,7 +444,7 @@ impl<'p> Runtime<'p> {
         &self,
         active: &Active<'p>,
         workflow: Option<&str>,
-        input: Value,
+        input: &Value,
     ) -> Result<ToolOutput, CallError> {
         let all = &active.contributions.workflows;
         let found = match workflow {
@@ -513,9 +516,10 @@ impl<'p> Runtime<'p> {
         let events = session.events();
         *active.session.borrow_mut() = Some(session);
         self.happened(active, events)?;
+        active.worker.note_hosts()?;
         answer.map_err(|error| CallError::Session {
             skill: active.name().to_owned(),
-            error,
+            error: Box::new(error),
         })
     }
 
@@ -622,10 +626,11 @@ fn went<T>(answer: &Result<T, CallError>, ms: u64) -> Went {
         Ok(_) => fine(ms),
         Err(error) => {
             let outcome = match error {
-                CallError::Session {
-                    error: SessionError::TimedOut(_),
-                    ..
-                } => Outcome::Timeout,
+                CallError::Session { error, .. }
+                    if matches!(**error, SessionError::TimedOut(_)) =>
+                {
+                    Outcome::Timeout
+                }
                 _ => Outcome::Error,
             };
             Went {

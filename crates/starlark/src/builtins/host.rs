@@ -1,9 +1,9 @@
 //! What a skill asks its host: files, programs, the network, the environment, the model, other skills.
 //!
-//! A function sends one [`HostRequest`] and waits. Where the host refuses, the handler ends at that line: a refusal is the user's word, and
-//! a skill that wants to do without looks at `skill.permissions` first. Where it was permitted and did not work (no such file, no such host),
-//! the handler ends too, unless the call says `or_none=True`; the language has no other way to catch an error, and needs none for
-//! the one case that skills expect.
+//! A function sends one [`HostRequest`] and waits. Where the host refuses, the handler ends at that line: a refusal is the
+//! user's word, and a skill that wants to do without looks at `skill.permissions` first. Where it was permitted and did not
+//! work (no such file, no such host), the handler ends too, unless the call says `or_none=True`; the language has no other
+//! way to catch an error, and needs none for the one case that skills expect.
 
 use std::rc::Rc;
 

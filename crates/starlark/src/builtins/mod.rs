@@ -1,7 +1,8 @@
 //! The built-ins of the SDK: what every skill finds besides the language.
 //!
 //! Each function takes its arguments as values and checks them itself, so that an error names the function and says what it
-//! wanted: the author of a skill is told `read_file: path must be a string, got int`, not which type of the interpreter did not match.
+//! wanted: the author of a skill is told `read_file: path must be a string, got int`, not which type of the interpreter did
+//! not match.
 
 mod data;
 mod git;

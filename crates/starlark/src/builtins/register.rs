@@ -1,7 +1,7 @@
 //! Saying what the skill contributes, and cancelling what a hook does not like.
 //!
-//! A handler has to outlive the evaluation that registers it. It becomes a variable of the entrypoint's module, under a name that no
-//! author can write (`<tool greet>`), and is frozen with it.
+//! A handler has to outlive the evaluation that registers it. It becomes a variable of the entrypoint's module, under a name
+//! that no author can write (`<tool greet>`), and is frozen with it.
 
 use metier_sdk::HookPhase;
 use metier_sdk::wire::{Contributions, HookSpec, ScannerSpec, ToolSpec, WorkflowSpec};
@@ -78,7 +78,7 @@ pub(super) fn functions(builder: &mut GlobalsBuilder) {
         };
         let variable = handler_name("workflow", &workflow.name);
         register(ME, &variable, handler, eval, |all| {
-            all.workflows.push(workflow)
+            all.workflows.push(workflow);
         })
     }
 
@@ -93,7 +93,7 @@ pub(super) fn functions(builder: &mut GlobalsBuilder) {
         };
         let variable = handler_name("scanner", &scanner.name);
         register(ME, &variable, handler, eval, |all| {
-            all.scanners.push(scanner)
+            all.scanners.push(scanner);
         })
     }
 

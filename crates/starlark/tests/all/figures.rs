@@ -73,6 +73,17 @@ fn resident() -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap_or(0)
 }
 
+/// Time that this thread was on a processor. Where others work too, it is what a clock can't tell.
+fn on_processor() -> Duration {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    Duration::from_nanos(
+        stat.split(' ')
+            .next()
+            .and_then(|first| first.parse().ok())
+            .unwrap_or(0),
+    )
+}
+
 fn repeat(source: &str, calls: u32) -> Rc<RefCell<Notes>> {
     let initialize = json!({"id": 0, "method": "initialize", "params": {"protocol": 1, "skill": "s", "directory": "/",
         "entrypoint": "s.star", "sources": {"s.star": source}}});
@@ -117,20 +128,35 @@ register_tool("t", "Greets somebody.", t, input_schema = {
 })
 "#;
 
+/// Other tests use memory too, so this runs in a process of its own.
 #[test]
-fn memory_stays_flat_over_a_hundred_thousand_calls() {
-    let notes = repeat(SKILL, 100_000);
+fn memory_stays_flat_over_many_calls() {
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "figures::many_calls", "--ignored", "--nocapture"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success(), "{said}");
+    println!("{said}");
+}
+
+#[test]
+#[ignore = "run by the test above"]
+fn many_calls() {
+    let calls = if cfg!(debug_assertions) {
+        3_000
+    } else {
+        100_000
+    };
+    let notes = repeat(SKILL, calls);
     let notes = notes.borrow();
     let [early, .., late] = notes.memory[..] else {
         panic!("{:?}", notes.memory)
     };
-    println!("resident: {early} KiB after a tenth, {late} KiB at the end");
-    // Other tests run beside this one; a leak of one value a call would be ten times that.
-    assert!(
-        late.saturating_sub(early) < 64 << 10,
-        "{early} → {late} KiB"
-    );
-    assert!(notes.written > 100_000 * 40);
+    println!("{calls} calls: {early} KiB after a tenth of them, {late} KiB at the end");
+    // The list of times grows by 16 bytes a call, and doubles.
+    assert!(late.saturating_sub(early) < 4 << 10, "{early} → {late} KiB");
+    assert!(notes.written > u64::from(calls) * 40);
 }
 
 #[test]
@@ -140,9 +166,10 @@ fn figures() {
         times.sort_unstable();
         times[times.len() / 2]
     };
-    let cold = Instant::now();
+    let (cold, cold_processor) = (Instant::now(), on_processor());
     repeat(SKILL, 0);
-    println!("first start, initialize and end: {:?}", cold.elapsed());
+    let (cold, cold_processor) = (cold.elapsed(), on_processor() - cold_processor);
+    println!("first start, initialize and end: {cold:?}, of it on a processor: {cold_processor:?}");
     let warm: Vec<Duration> = (0..100)
         .map(|_| {
             let begin = Instant::now();

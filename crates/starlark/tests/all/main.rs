@@ -1,4 +1,9 @@
 //! A guest and a host in one process: the host is a script, the line between them a buffer.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "these are tests, helpers included"
+)]
 
 mod answers;
 mod builtins;

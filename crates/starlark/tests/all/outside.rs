@@ -1,7 +1,7 @@
 //! What one step of the interpreter can do to memory and time, and that the limits of a process end it.
 //!
-//! This test runs itself again as a child whose address space and processor time are limited, as a worker's are. The child must give an answer or
-//! be gone, soon.
+//! This test runs itself again as a child whose address space and processor time are limited, as a worker's are. The child
+//! must give an answer or be gone, soon.
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
@@ -33,7 +33,7 @@ enum End {
     Gone(std::process::ExitStatus),
 }
 
-/// Runs a handler with this body in a child that has 512 MB and two seconds of processor time.
+/// Runs a handler with this body in a child that has 512 MB and one second of processor time.
 fn run(code: &str) -> End {
     let lines: Vec<String> = code.lines().map(|line| format!("    {line}\n")).collect();
     let source = format!(
@@ -44,7 +44,7 @@ fn run(code: &str) -> End {
         "entrypoint": "s.star", "sources": {"s.star": source}}});
     let execute = json!({"id": 1, "method": "tool/execute", "params": {"name": "t", "input": {}}});
     let mut child = Command::new("sh")
-        .args(["-c", "ulimit -v 524288; ulimit -t 2; ulimit -c 0; exec \"$0\" --exact outside::guest --ignored --nocapture"])
+        .args(["-c", "ulimit -v 524288; ulimit -t 1; ulimit -c 0; exec \"$0\" --exact outside::guest --ignored --nocapture"])
         .arg(std::env::current_exe().unwrap())
         .env(MARK, "1")
         .env("RUST_BACKTRACE", "0")

@@ -72,14 +72,16 @@ impl Session {
         self
     }
 
-    pub(crate) fn call(self, method: &str, params: Value) -> Self {
+    pub(crate) fn call(self, method: &str, params: impl Into<Value>) -> Self {
+        let params: Value = params.into();
         let id = self.lines.len() + 1;
         self.line(
             json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string(),
         )
     }
 
-    pub(crate) fn tool(self, name: &str, input: Value) -> Self {
+    pub(crate) fn tool(self, name: &str, input: impl Into<Value>) -> Self {
+        let input: Value = input.into();
         self.call("tool/execute", json!({"name": name, "input": input}))
     }
 
@@ -253,11 +255,11 @@ impl Reader {
 
 impl Read for Reader {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        if self.pending.is_empty() {
-            if let Some(line) = self.next_line() {
-                self.pending = line.into_bytes();
-                self.pending.push(b'\n');
-            }
+        if self.pending.is_empty()
+            && let Some(line) = self.next_line()
+        {
+            self.pending = line.into_bytes();
+            self.pending.push(b'\n');
         }
         let count = buffer.len().min(self.pending.len());
         buffer[..count].copy_from_slice(&self.pending[..count]);

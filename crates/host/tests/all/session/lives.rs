@@ -134,6 +134,7 @@ fn one_that_does_not_begin_is_not_opened() {
     let missing = Worker {
         binary: "/no/such/program".into(),
         arguments: Vec::new(),
+        variables: Vec::new(),
         confinement: "unsandboxed",
     };
     let missing = Process::open(missing, &hello(), &desk, PATIENCE)
@@ -285,12 +286,15 @@ fn a_session_ends_in_order_or_is_made_to() {
     assert!(!script.lives(), "dropped");
 }
 
-/// Descriptors, threads and children of this process. Other tests have theirs, so the smallest of several looks counts.
+/// Descriptors, threads and children of this process, those included that ended and were not waited for.
 fn used() -> [usize; 3] {
     let count = |path: &str| fs::read_dir(path).unwrap().count();
-    let own = std::process::id();
-    let children = fs::read_to_string(format!("/proc/{own}/task/{own}/children"));
-    let children = children.unwrap_or_default().split_whitespace().count();
+    let threads = fs::read_dir("/proc/self/task").unwrap().flatten();
+    let children = threads.map(|thread| {
+        let list = fs::read_to_string(thread.path().join("children"));
+        list.unwrap_or_default().split_whitespace().count()
+    });
+    let children = children.sum();
     [count("/proc/self/fd"), count("/proc/self/task"), children]
 }
 
@@ -302,6 +306,7 @@ fn a_thousand_sessions() {
     let worker = || Worker {
         binary: probe().into(),
         arguments: vec!["speak".into()],
+        variables: Vec::new(),
         confinement: "unsandboxed",
     };
     let cycle = || {
@@ -318,6 +323,21 @@ fn a_thousand_sessions() {
         cycle();
     }
     assert_eq!(used(), before);
+    // Those that break leave as little.
+    for trouble in [
+        "time.sleep(1000)",
+        "sys.exit(1)",
+        "while True: raw('x')",
+        "os.close(1); time.sleep(1000)",
+    ] {
+        let script = Script::new(&format!("begin()\nhear()\n{trouble}"));
+        let mut session = script.open(&desk).unwrap();
+        for _ in 0..3 {
+            assert!(call(&mut session, Duration::from_millis(50)).is_err());
+        }
+        drop(session);
+        assert_eq!(used(), before, "{trouble}");
+    }
 }
 
 #[test]

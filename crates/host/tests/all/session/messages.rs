@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use metier_host::backend::{Event, SessionError};
+use metier_host::backend::{Event, Session, SessionError};
+use metier_sdk::wire::method;
 use serde_json::json;
 
-use super::{PATIENCE, check, said, text};
+use super::{Desk, PATIENCE, Script, check, said, text};
 
 const GOOD: &str = "send(id=id, result={'output': 'fine'})\n";
 
@@ -101,11 +102,22 @@ fn answers_to_nothing_are_passed_over() {
 
 #[test]
 fn an_answer_before_the_request_is_none() {
-    let (answer, _, _) = check(
-        "send(id=id + 1, result='too early')\nsend(id=id, result=1)\nid = hear()['id']\nsend(id=id, result=2)\nhear()",
-        PATIENCE,
+    let script = Script::new(
+        "begin()
+id = hear()['id']
+send(id=id, result='first')
+for other in range(id, id + 9): send(id=other, result='too early')
+id = hear()['id']
+time.sleep(0.2)
+send(id=id, result='second')
+hear()",
     );
-    assert_eq!(answer.unwrap(), 1);
+    let desk = Desk::default();
+    let mut session = script.open(&desk).unwrap();
+    let mut call = || session.call(method::TOOL, json!({}), &desk, PATIENCE);
+    assert_eq!(call().unwrap(), "first");
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(call().unwrap(), "second");
 }
 
 #[test]

@@ -1,0 +1,183 @@
+//! Children of a skill: what each is started with, whether it is waited for or talked to.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs::File,
+    os::fd::AsFd,
+    path::Path,
+    sync::mpsc,
+    time::Duration,
+};
+
+use metier_policy::{Act, Permit};
+
+use crate::{
+    backend::{Alive, End, Started},
+    child::{self, Child, ChildError, Exit, Fence, Pipes, Spec, Stdin},
+    net::Seen,
+    sandbox::{Mechanism, Network, Profile},
+    world::{Done, World, WorldError, confinement, network::Door},
+};
+
+/// A file of the skill that runs and is talked to. Dropping it ends it, all that it started, and its way to the network.
+pub struct Running {
+    pipes: Pipes,
+    child: Child,
+    door: Option<Door>,
+}
+
+impl Running {
+    /// What keeps it in.
+    #[must_use]
+    pub fn mechanism(&self) -> Mechanism {
+        self.child.mechanism()
+    }
+}
+
+impl From<Running> for Started {
+    fn from(running: Running) -> Self {
+        let Running { pipes, child, door } = running;
+        Self {
+            stdin: pipes.stdin,
+            stdout: pipes.stdout,
+            stderr: pipes.stderr,
+            confinement: confinement(child.mechanism()),
+            child: Box::new(Inside { child, _door: door }),
+        }
+    }
+}
+
+/// A child with its door, after its pipes were given away.
+struct Inside {
+    child: Child,
+    /// Open as long as the child lives.
+    _door: Option<Door>,
+}
+
+impl Alive for Inside {
+    fn end(self: Box<Self>, patience: Duration) -> End {
+        match self.child.finish(patience, Duration::ZERO) {
+            Ok(outcome) => End {
+                by_itself: outcome.exit != Exit::TimedOut,
+                how: outcome.exit.to_string(),
+            },
+            Err(error) => End {
+                by_itself: false,
+                how: error.to_string(),
+            },
+        }
+    }
+}
+
+/// All that a child is started with.
+struct Prepared<'a> {
+    shim: &'a Path,
+    program: &'a OsStr,
+    arguments: &'a [OsString],
+    folder: File,
+    env: Vec<(OsString, OsString)>,
+    /// `None` for a user who wants no fence.
+    profile: Option<Profile>,
+    door: Option<Door>,
+}
+
+impl Prepared<'_> {
+    /// Starts it, in whichever way.
+    fn with<T>(
+        &self,
+        start: impl FnOnce(Spec<'_>) -> Result<T, ChildError>,
+    ) -> Result<T, ChildError> {
+        let fence = self.profile.as_ref();
+        let fence = fence.map_or(Fence::Unsandboxed, Fence::Profile);
+        let mut spec = Spec::new(self.shim, self.program, self.folder.as_fd(), fence);
+        spec.args = self.arguments;
+        spec.env = &self.env;
+        let Some(door) = &self.door else {
+            return start(spec);
+        };
+        let url = door.url();
+        let serve = |listener| door.open(listener);
+        spec.proxy = Some(child::Proxy {
+            url: &url,
+            serve: &serve,
+        });
+        start(spec)
+    }
+}
+
+impl World<'_> {
+    /// Starts a file of the skill where the user is, to be talked to. What it reaches for is told by [`World::seen`].
+    ///
+    /// # Errors
+    /// When the permit is for something else, or the file can't be started or confined.
+    pub fn start(&self, permit: &Permit) -> Result<Running, WorldError> {
+        let Act::Script { path, arguments } = permit.act() else {
+            return Err(WorldError::Elsewhere(permit.act().permission().as_str()));
+        };
+        let (program, arguments) = self.runner(path, arguments)?;
+        let log = self.seen.0.clone();
+        let prepared = self.prepare(&program, &arguments, self.around.work, log)?;
+        let mut child = prepared.with(|mut spec| {
+            spec.stdin = Stdin::Piped;
+            child::spawn(&spec)
+        })?;
+        if let Some(door) = &prepared.door {
+            door.check()?;
+        }
+        let pipes = child
+            .pipes()
+            .ok_or_else(|| ChildError::System(std::io::Error::other("a child without pipes")))?;
+        Ok(Running {
+            pipes,
+            child,
+            door: prepared.door,
+        })
+    }
+
+    /// Starts a program and waits for it.
+    pub(super) fn child(
+        &self,
+        program: &OsStr,
+        arguments: &[OsString],
+        folder: &Path,
+        timeout: Duration,
+    ) -> Result<Done, WorldError> {
+        // Told at the end as well, and that is enough.
+        let (log, _) = mpsc::channel();
+        let prepared = self.prepare(program, arguments, folder, log)?;
+        let outcome = prepared.with(|mut spec| {
+            spec.timeout = timeout;
+            child::run(&spec)
+        })?;
+        let seen = prepared.door.map_or_else(|| Ok(Vec::new()), Door::close)?;
+        Ok(Done::Child(outcome, seen))
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        program: &'a OsStr,
+        arguments: &'a [OsString],
+        folder: &Path,
+        log: mpsc::Sender<Seen>,
+    ) -> Result<Prepared<'a>, WorldError> {
+        let failed = |source| WorldError::File {
+            path: folder.to_owned(),
+            source,
+        };
+        let handle = File::open(folder).map_err(failed)?;
+        let profile = self.profile()?;
+        let reaches_out = profile.network == Network::Proxy && !self.around.unsandboxed;
+        Ok(Prepared {
+            shim: self.around.shim,
+            program,
+            arguments,
+            folder: handle,
+            env: self.environment(),
+            profile: Some(profile).filter(|_| !self.around.unsandboxed),
+            door: match reaches_out {
+                true => Some(Door::new(self.hosts()?, log)),
+                false => None,
+            },
+        })
+    }
+}

@@ -1,0 +1,170 @@
+//! A process that shut itself in: what it can't do any more, and that it still can do its work.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use metier_host::backend::{Event, Process, Session, SessionError, Worker};
+use metier_sdk::wire::method;
+use serde_json::json;
+
+use crate::room::probe;
+use crate::session::{Desk, PATIENCE, hello};
+
+/// The signal of a call that is not allowed.
+const SIGSYS: i32 = 31;
+
+/// What a confined process printed, and the signal that it died of.
+fn confined(words: &[&str]) -> (String, Option<i32>) {
+    let mut command = Command::new(probe());
+    let output = command.arg("confined").args(words).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    (text, output.status.signal())
+}
+
+#[test]
+fn files_are_out_of_reach() {
+    for path in ["/etc/passwd", "/dev/null", "/proc/self/mem", "."] {
+        assert_eq!(
+            confined(&["open", path]),
+            ("Err(PermissionDenied)".into(), None),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn every_other_call_is_its_end() {
+    let own = std::process::id().to_string();
+    for words in [
+        &["unix"][..],
+        &["inet"],
+        &["udp"],
+        &["netlink"],
+        &["forks", "1"],
+        &["thread"],
+        &["execute"],
+        &["signal", &own],
+        &["ptrace"],
+        &["mount"],
+        &["keyctl"],
+        &["bpf"],
+        &["memfd"],
+        &["shm"],
+        &["code"],
+        #[cfg(target_arch = "x86_64")]
+        &["x32"],
+    ] {
+        assert_eq!(confined(words), (String::new(), Some(SIGSYS)), "{words:?}");
+    }
+    assert_eq!(confined(&["limit", &own]).0, "EPERM");
+}
+
+#[test]
+fn memory_and_time_run_out() {
+    let (text, signal) = confined(&["memory", "1000"]);
+    let taken: u64 = text
+        .strip_prefix("refused after ")
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!((150..=200).contains(&taken) && signal.is_none(), "{text}");
+    assert_eq!(confined(&["hog"]).1, Some(6), "it gave up");
+    let began = Instant::now();
+    assert_eq!(confined(&["spin"]).1, Some(9));
+    assert!(began.elapsed() < PATIENCE);
+}
+
+#[test]
+fn nothing_is_open_but_the_pipes() {
+    let leak = fs::File::open("/dev/null").unwrap();
+    rustix::io::fcntl_setfd(&leak, rustix::io::FdFlags::empty()).unwrap();
+    assert_eq!(confined(&["descriptors"]), ("[0, 1, 2]".into(), None));
+}
+
+#[test]
+fn a_worker_ends_with_whoever_started_it() {
+    let mut parent = Command::new(probe());
+    let mut parent = parent.arg("nest").stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    let mut output = BufReader::new(parent.stdout.take().unwrap());
+    output.read_line(&mut line).unwrap();
+    let status = format!("/proc/{}/status", line.trim());
+    let state = || {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let seccomp = text.lines().any(|line| line == "Seccomp:\t2");
+        let dead = text.is_empty() || text.lines().any(|line| line.starts_with("State:\tZ"));
+        (seccomp, dead)
+    };
+    wait("it is confined", || state().0);
+    parent.kill().unwrap();
+    parent.wait().unwrap();
+    wait("it is gone", || state().1);
+}
+
+fn wait(what: &str, holds: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(
+            began.elapsed() < Duration::from_secs(30),
+            "not in time: {what}"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn worker(words: &[&str]) -> Worker {
+    Worker {
+        binary: probe().into(),
+        arguments: words.iter().map(|word| (*word).to_owned()).collect(),
+        variables: Vec::new(),
+        confinement: "landlock",
+    }
+}
+
+#[test]
+fn a_confined_worker_does_its_work() {
+    let desk = Desk::default();
+    let mut session =
+        Process::open(worker(&["confined", "speak"]), &hello(), &desk, PATIENCE).unwrap();
+    for size in [10, 1_000_000] {
+        let params = json!({"text": "x".repeat(size)});
+        let answer = session.call(method::TOOL, params, &desk, PATIENCE);
+        assert_eq!(answer.unwrap(), json!({}));
+    }
+    let events = Box::new(session).close(&desk, PATIENCE);
+    assert!(
+        matches!(
+            events[..],
+            [
+                Event::Started {
+                    confinement: "landlock",
+                    ..
+                },
+                Event::Ended
+            ]
+        ),
+        "{events:?}"
+    );
+}
+
+#[test]
+fn a_worker_that_oversteps_says_what_became_of_it() {
+    let desk = Desk::default();
+    let ended = |words: &[&str]| match Process::open(worker(words), &hello(), &desk, PATIENCE).err()
+    {
+        Some(SessionError::Ended { how, stderr }) => (how, stderr),
+        other => panic!("{other:?}"),
+    };
+    let (how, _) = ended(&["confined", "inet"]);
+    let expected = "ended before it answered `initialize`: ended by signal 31 (a system call that it may not make)";
+    assert_eq!(how, expected);
+    let (how, stderr) = ended(&["confined", "panic"]);
+    assert_eq!(how, "ended before it answered `initialize`: exit code 101");
+    assert!(stderr.contains("as told"), "{stderr}");
+    let (how, stderr) = ended(&["confined", "hog"]);
+    assert!(how.ends_with("ended by signal 6 (it gave up)"), "{how}");
+    assert!(stderr.contains("memory allocation of"), "{stderr}");
+}

@@ -1,0 +1,507 @@
+//! The world of a grant: children that are talked to, variables that stay, and files that are looked for.
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use metier_host::backend::{Event, Process, Session, SessionError, Started};
+use metier_host::world::{Done, Surroundings, World, WorldError};
+use metier_model::{Digest, Source, Want};
+use metier_policy::{
+    Act, Answer, Asked, Decision, Grant, Identity, Meter, Permit, Rates, Request, Ruling, Terms,
+    Why, rule,
+};
+use metier_sdk::wire::method;
+use serde_json::{Value, json};
+
+use crate::room::shim;
+use crate::session::{Desk, PATIENCE, hello, lives, script};
+
+/// A skill, a project, a home, and what was granted.
+struct Place {
+    folder: tempfile::TempDir,
+    grant: Grant,
+    named: Vec<(String, OsString)>,
+}
+
+fn want(text: &str) -> Want {
+    text.parse().unwrap()
+}
+
+impl Place {
+    fn new(allowed: &[&str], denied: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for name in ["skill/scripts", "project", "home", "tmp"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        let terms = Terms {
+            rates: Rates {
+                shell_exec: 1_000,
+                net_fetch: 1_000,
+                llm_call: 1_000,
+            },
+            shell_timeout: PATIENCE,
+            fetch_timeout: PATIENCE,
+            prefixes: None,
+            project: root.join("project"),
+            home: Some(root.join("home")),
+        };
+        let identity = Identity {
+            skill: "x".into(),
+            source: Source::User,
+            digest: Digest([7; 32]),
+        };
+        let request = Request::new(allowed.iter().map(|text| Asked {
+            want: want(text),
+            why: Why::Declared,
+        }));
+        let say = |decision, texts: &[&str]| -> Vec<Answer> {
+            let answers = texts.iter().map(|text| Answer {
+                want: want(text),
+                decision,
+            });
+            answers.collect()
+        };
+        let mut answers = say(Decision::Allow, allowed);
+        answers.extend(say(Decision::Deny, denied));
+        let Ruling::Granted(grant) = rule(identity, &request, &answers, terms) else {
+            panic!("not granted");
+        };
+        Self {
+            folder,
+            grant: *grant,
+            named: Vec::new(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(name)
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Does something in this world.
+    fn with<T>(&self, act: impl FnOnce(&World<'_>) -> T) -> T {
+        let (skill, project, home, tmp) = (
+            self.path("skill"),
+            self.path("project"),
+            self.path("home"),
+            self.path("tmp"),
+        );
+        let write_files = |to: &Path| copy(&self.path("skill"), to);
+        let world = World::new(
+            &self.grant,
+            Surroundings {
+                shim: shim(),
+                skill: Some(&skill),
+                write_files: &write_files,
+                work: &project,
+                home: Some(&home),
+                path: Some("/usr/bin:/bin".as_ref()),
+                common: &[],
+                named: &self.named,
+                own: &[],
+                temporary: &tmp,
+                unsandboxed: false,
+            },
+        );
+        act(&world.unwrap())
+    }
+
+    fn permit(&self, act: Act) -> Permit {
+        self.grant.permit(act, &Meter::default()).unwrap()
+    }
+
+    fn act(&self, act: Act) -> Result<Done, WorldError> {
+        self.with(|world| world.act(&self.permit(act)))
+    }
+
+    fn find(&self, folder: &str, pattern: &str) -> (Vec<String>, bool) {
+        let found = self.act(Act::FindFiles {
+            folder: self.path(folder),
+            pattern: pattern.into(),
+        });
+        let Done::Found { paths, truncated } = found.unwrap() else {
+            panic!("nothing of that kind");
+        };
+        let root = self.path(folder);
+        let name = |path: PathBuf| path.strip_prefix(&root).unwrap().display().to_string();
+        (paths.into_iter().map(name).collect(), truncated)
+    }
+
+    fn search(&self, folder: &str, pattern: &str, glob: Option<&str>) -> (Vec<String>, bool) {
+        let found = self.act(Act::SearchFiles {
+            folder: self.path(folder),
+            pattern: pattern.into(),
+            glob: glob.map(Into::into),
+        });
+        let Done::Matches { matches, truncated } = found.unwrap() else {
+            panic!("nothing of that kind");
+        };
+        let root = self.path("project");
+        let line = |found: metier_host::world::Match| {
+            let path = found
+                .path
+                .strip_prefix(&root)
+                .unwrap()
+                .display()
+                .to_string();
+            format!("{path}:{}:{}", found.line, found.text)
+        };
+        (matches.into_iter().map(line).collect(), truncated)
+    }
+}
+
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            fs::create_dir(&target)?;
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), &target)?;
+        }
+    }
+    Ok(())
+}
+
+/// Opens a script of the skill in its world, and does something with it.
+fn talk(place: &Place, text: &str, with: impl FnOnce(&mut Process<'_>, &World<'_>)) -> Vec<Event> {
+    place.file("skill/scripts/skill.py", &script(text));
+    let permit = place.permit(Act::Script {
+        path: "scripts/skill.py".into(),
+        arguments: Vec::new(),
+    });
+    place.with(|world| {
+        let starter = || world.start(&permit).map(Started::from);
+        let desk = Desk::default();
+        let mut session = Process::open(starter, &hello(), &desk, PATIENCE).unwrap();
+        with(&mut session, world);
+        Box::new(session).close(&desk, Duration::from_millis(500))
+    })
+}
+
+fn call(session: &mut Process<'_>, timeout: Duration) -> Result<Value, SessionError> {
+    session.call(method::TOOL, json!({}), &Desk::default(), timeout)
+}
+
+#[test]
+fn a_file_of_the_skill_is_talked_to_behind_the_fence() {
+    let place = Place::new(&["shell:exec(scripts/*)", "file:read(./given)"], &[]);
+    place.file("project/given", "given");
+    place.file("project/kept", "kept");
+    let text = "
+begin(tools=[{'name': 'look'}])
+def read(path):
+    try: return open(path).read()
+    except OSError as error: return type(error).__name__
+def reach():
+    import socket
+    try: return str(socket.create_connection(('127.0.0.1', 1)))
+    except OSError as error: return type(error).__name__
+while True:
+    id = hear()['id']
+    send(id=id, result=[os.getcwd(), read('given'), read('kept'), reach(), sorted(os.environ)])
+";
+    let events = talk(&place, text, |session, _| {
+        assert_eq!(session.contributions().tools[0].name, "look");
+        for _ in 0..2 {
+            let seen = call(session, PATIENCE).unwrap();
+            assert_eq!(seen[0], place.path("project").to_str().unwrap());
+            assert_eq!(seen[1], "given");
+            assert!(["PermissionError", "FileNotFoundError"].contains(&seen[2].as_str().unwrap()));
+            assert_eq!(seen[3], "PermissionError");
+            let variables = seen[4].as_array().unwrap();
+            assert!(
+                variables.contains(&json!("METIER_SKILL_DIR"))
+                    && !variables.contains(&json!("USER"))
+            );
+        }
+    });
+    let [Event::Started { confinement, .. }, Event::Ended] = &events[..] else {
+        panic!("{events:?}");
+    };
+    assert!(
+        ["namespaces", "landlock"].contains(confinement),
+        "{confinement}"
+    );
+}
+
+#[test]
+fn daemons_and_those_who_hear_nothing_are_gone_with_the_session() {
+    let place = Place::new(&["shell:exec(scripts/*)"], &[]);
+    let marker = format!("778.{}", std::process::id());
+    let text = format!(
+        "
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+begin()
+id = hear()['id']
+import subprocess
+for _ in range(3):
+    subprocess.Popen(['/bin/sh', '-c', 'trap \"\" TERM; sleep {marker}; sleep {marker}'], start_new_session=True)
+send(id=id, result='started')
+hear()
+time.sleep(1000)
+"
+    );
+    talk(&place, &text, |session, _| {
+        assert_eq!(call(session, PATIENCE).unwrap(), "started");
+        assert!(lives(&marker));
+        let late = call(session, Duration::from_millis(300));
+        assert!(matches!(late, Err(SessionError::TimedOut(_))), "{late:?}");
+        assert!(!lives(&marker), "with the call that failed");
+        assert_eq!(call(session, PATIENCE).unwrap(), "started");
+    });
+    assert!(!lives(&marker), "with the session");
+}
+
+#[test]
+fn one_that_can_not_be_started_says_why() {
+    let place = Place::new(&["shell:exec(scripts/*)"], &[]);
+    place.file("skill/scripts/tool", "#!/no/such/python\n");
+    let start = |path: &str| {
+        let permit = place.permit(Act::Script {
+            path: path.into(),
+            arguments: Vec::new(),
+        });
+        place.with(|world| {
+            let starter = || world.start(&permit).map(Started::from);
+            let opened = Process::open(starter, &hello(), &Desk::default(), PATIENCE);
+            opened.err().map(|error| error.to_string()).unwrap()
+        })
+    };
+    let why = start("scripts/tool");
+    assert!(
+        why.starts_with("ended before it answered `initialize`: ") && why.contains("was not found"),
+        "{why}"
+    );
+    let why = start("scripts/missing.py");
+    assert!(
+        why.contains("missing.py") && why.contains("No such file"),
+        "{why}"
+    );
+    let not_a_script = place.with(|world| {
+        let read = Place::new(&["file:read(./a)"], &[]);
+        let permit = read.permit(Act::ReadFile(read.path("project/a")));
+        world.start(&permit).err().unwrap().to_string()
+    });
+    assert_eq!(not_a_script, "`file:read` is not done here");
+}
+
+#[test]
+fn what_a_talking_child_reaches_for_is_seen() {
+    let place = Place::new(&["shell:exec(scripts/*)", "net:fetch(a.invalid)"], &[]);
+    let text = "
+begin()
+import urllib.request
+id = hear()['id']
+for url in ['http://b.invalid/', 'http://a.invalid/']:
+    try: urllib.request.urlopen(url, timeout=30)
+    except Exception as error: pass
+send(id=id, result='tried')
+hear()
+";
+    let seen = RefCell::new(Vec::new());
+    talk(&place, text, |session, world| {
+        assert_eq!(call(session, PATIENCE).unwrap(), "tried");
+        let began = std::time::Instant::now();
+        while seen.borrow().len() < 2 && began.elapsed() < PATIENCE {
+            seen.borrow_mut().extend(world.seen());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(world.seen().is_empty(), "told once");
+    });
+    let mut hosts: Vec<String> = seen
+        .into_inner()
+        .into_iter()
+        .map(|seen| seen.host)
+        .collect();
+    hosts.sort();
+    assert_eq!(hosts, ["a.invalid", "b.invalid"]);
+}
+
+#[test]
+fn a_variable_is_set_for_later_children_and_no_others() {
+    let mut place = Place::new(
+        &["env:write", "env:read(COLOR)", "shell:exec(scripts/*)"],
+        &[],
+    );
+    place.named.push(("COLOR".into(), "red".into()));
+    place.file("skill/scripts/show.sh", "echo \"$COLOR $SHAPE\"\n");
+    let show = || Act::Script {
+        path: "scripts/show.sh".into(),
+        arguments: Vec::new(),
+    };
+    let set = |name: &str, value: &str| Act::SetVariable {
+        name: name.into(),
+        value: value.into(),
+    };
+    place.with(|world| {
+        let act = |act: Act| world.act(&place.permit(act));
+        let shown = || match act(show()) {
+            Ok(Done::Child(outcome, _)) => crate::room::out(&outcome),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(shown(), "red");
+        act(set("COLOR", "green = yellow")).unwrap();
+        act(set("SHAPE", "round")).unwrap();
+        assert_eq!(shown(), "green = yellow round");
+        let Ok(Done::Value(Some(value))) = act(Act::ReadVariable("COLOR".into())) else {
+            panic!("it was set");
+        };
+        assert_eq!(value, "green = yellow");
+        for (name, value) in [("", "x"), ("A=B", "x"), ("A\nB", "x"), ("A", "x\0y")] {
+            assert!(act(set(name, value)).is_err(), "{name:?}");
+        }
+        assert!(act(set("LONG", &"x".repeat(40_000))).is_err());
+        for number in 0..62 {
+            act(set(&format!("N{number}"), "x")).unwrap();
+        }
+        let many = act(set("N62", "x")).unwrap_err();
+        assert!(matches!(many, WorldError::TooManyVariables(_)), "{many}");
+        assert_eq!(shown(), "green = yellow round", "and children still start");
+    });
+    let refused = place.grant.permit(set("PATH", "/tmp"), &Meter::default());
+    assert_eq!(refused.unwrap_err().code, "forbidden-variable");
+}
+
+#[test]
+fn files_are_found_where_they_may_be_read() {
+    let place = Place::new(
+        &[
+            "file:read(./src/**)",
+            "file:read(./*.md)",
+            "file:read(~/**)",
+        ],
+        &["file:read(./src/private/**)"],
+    );
+    for name in [
+        "project/src/main.rs",
+        "project/src/deep/lib.rs",
+        "project/src/deep/notes.txt",
+        "project/src/private/key.rs",
+        "project/src/.hidden.rs",
+        "project/src/target/made.rs",
+        "project/tests/test.rs",
+        "project/README.md",
+        "project/docs/more.md",
+        "home/.ssh/id_ed25519",
+        "home/notes.md",
+        "outside.rs",
+    ] {
+        place.file(name, "TODO: one\nnothing\nTODO: two\r\n");
+    }
+    place.file("project/.gitignore", "target/\n");
+    std::os::unix::fs::symlink(place.path("project/tests"), place.path("project/src/link"))
+        .unwrap();
+    std::os::unix::fs::symlink(place.path("outside.rs"), place.path("project/src/link.rs"))
+        .unwrap();
+    let found = |folder: &str, pattern: &str| place.find(folder, pattern).0;
+    assert_eq!(
+        found("project", "**/*.rs"),
+        ["src/deep/lib.rs", "src/main.rs"]
+    );
+    assert_eq!(found("project", "./src/*.rs"), ["src/main.rs"]);
+    assert_eq!(found("project", "**/*.md"), ["README.md"]);
+    assert_eq!(found("project/src", "**/.*.rs"), [".hidden.rs"]);
+    assert_eq!(found("project", "*"), ["README.md"]);
+    assert_eq!(found("home", "**/{.ssh/*,*.md}"), ["notes.md"]);
+    assert_eq!(found(".", "../**"), [""; 0]);
+    let (lines, truncated) = place.search("project", "TODO: t", None);
+    assert_eq!(
+        lines,
+        [
+            "README.md:3:TODO: two",
+            "src/deep/lib.rs:3:TODO: two",
+            "src/deep/notes.txt:3:TODO: two",
+            "src/main.rs:3:TODO: two"
+        ]
+    );
+    assert!(!truncated);
+    assert_eq!(
+        place.search("project", "^TODO.*two$", Some("*.txt")).0,
+        ["src/deep/notes.txt:3:TODO: two"]
+    );
+    assert_eq!(
+        place.search("project/src/main.rs", "one", None).0,
+        ["src/main.rs:1:TODO: one"]
+    );
+    assert_eq!(
+        place.search("project", "one", Some("src/*.rs")).0,
+        ["src/main.rs:1:TODO: one"]
+    );
+    let refused = |folder: &str| {
+        let act = Act::FindFiles {
+            folder: place.path(folder),
+            pattern: "**".into(),
+        };
+        place.grant.permit(act, &Meter::default()).is_err()
+    };
+    assert_eq!(found("project/tests", "**"), [""; 0]);
+    assert!(refused("outside.rs") && refused("project/src/private"));
+    let keys = place.act(Act::FindFiles {
+        folder: place.path("home/.ssh"),
+        pattern: "**".into(),
+    });
+    assert!(matches!(keys, Err(WorldError::Never { .. })), "{keys:?}");
+    let link = place.act(Act::FindFiles {
+        folder: place.path("project/src/link"),
+        pattern: "**".into(),
+    });
+    assert!(matches!(link, Err(WorldError::File { .. })), "{link:?}");
+}
+
+#[test]
+fn what_is_found_is_bounded() {
+    let place = Place::new(&["file:read(./**)"], &[]);
+    for number in 0..1_100 {
+        place.file(&format!("project/many/{number:04}.txt"), "x\n");
+    }
+    place.file("project/long.txt", &"x".repeat(10_000));
+    place.file("project/lines.txt", &"yes\n".repeat(10_000));
+    place.file("project/binary.txt", "x\0x\n");
+    place.file("project/large.txt", &"large\n".repeat(400_000));
+    let (paths, truncated) = place.find("project", "many/*");
+    assert_eq!((paths.len(), truncated), (1_000, true));
+    assert_eq!(paths[999], "many/0999.txt");
+    assert_eq!(place.search("project", "yes", None).0.len(), 500);
+    assert!(place.search("project", "yes", None).1);
+    assert_eq!(place.search("project", "large", None), (Vec::new(), false));
+    assert_eq!(
+        place.search("project", "x", Some("binary.txt")),
+        (Vec::new(), false)
+    );
+    let (lines, _) = place.search("project", "x", Some("long.txt"));
+    assert_eq!(lines[0].len(), "long.txt:1:".len() + 400);
+    // Patterns that other engines never come back from, or that want all of the memory.
+    assert_eq!(
+        place.search("project", "(x+x+)+y", None),
+        (Vec::new(), false)
+    );
+    for (pattern, glob) in [
+        ("(", None),
+        ("x{1000}{1000}{1000}", None),
+        ("", None),
+        ("x", Some("[")),
+        (&*"x".repeat(3_000), None),
+    ] {
+        let refused = place.act(Act::SearchFiles {
+            folder: place.path("project"),
+            pattern: pattern.into(),
+            glob: glob.map(Into::into),
+        });
+        assert!(
+            matches!(refused, Err(WorldError::Pattern { .. })),
+            "{pattern}: {refused:?}"
+        );
+    }
+}
