@@ -43,6 +43,7 @@ const PURE: &[&str] = &[
     "metier-config",
     "metier-scan",
     "metier-policy",
+    "metier-select",
     "metier-wire",
 ];
 

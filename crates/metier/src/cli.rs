@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 
 use crate::commands::{
     call, completions, compose, config, deps, doctor, exec, info, list, log, man, mcp, new,
-    permissions, prompt, read, run, scan, show, tools, trust, validate,
+    permissions, prompt, read, run, scan, select, show, tools, trust, validate, why,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -118,6 +118,8 @@ pub(crate) enum Command {
     Show(show::Args),
     Read(read::Args),
     Scan(scan::Args),
+    Select(select::Args),
+    Why(why::Args),
     Compose(compose::Args),
     Doctor(doctor::Args),
     Run(run::Args),

@@ -8,19 +8,25 @@ use std::{
     process::ExitCode,
 };
 
+use metier_host::sandbox::{WorkerLimits, confine};
 use metier_starlark::{Limits, serve};
 
-/// What holds for one call. Memory and time are bounded from outside as well, by what the room allows.
-const LIMITS: Limits = Limits {
-    ticks: 50_000_000,
-    heap: 256 << 20,
-    call_stack: 200,
-    output: 4 << 20,
-};
+/// What is read at once.
+const CHUNK: usize = 64 * 1024;
 
-pub(crate) fn main() -> ExitCode {
-    let input = BufReader::with_capacity(64 * 1024, io::stdin().lock());
-    match serve(input, io::stdout().lock(), &LIMITS) {
+pub(crate) fn main(unsandboxed: bool) -> ExitCode {
+    let limits = WorkerLimits {
+        die_with_parent: true,
+        unsandboxed,
+        ..WorkerLimits::default()
+    };
+    let served = confine(&limits)
+        .map_err(|error| error.to_string())
+        .and_then(|_| {
+            let input = BufReader::with_capacity(CHUNK, io::stdin().lock());
+            serve(input, io::stdout().lock(), &Limits::default()).map_err(|error| error.to_string())
+        });
+    match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Whoever started it reads this; there is nobody else to tell.

@@ -45,7 +45,10 @@ fn main() -> ExitCode {
         metier_host::child::shim::main();
     }
     if first.as_deref().is_some_and(|word| word == "__starlark") {
-        return interpreter::main();
+        let unsandboxed = std::env::args_os()
+            .nth(2)
+            .is_some_and(|word| word == "--unsandboxed");
+        return interpreter::main(unsandboxed);
     }
     let arguments = cli::without_seed_spelling(std::env::args_os().collect());
     let cli = match Cli::try_parse_from(&arguments) {

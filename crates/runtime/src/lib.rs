@@ -12,12 +12,12 @@
 //!
 //! **In → out.** [`Catalog`](metier_catalog::Catalog) + [`Config`](metier_config::Config) +
 //! [`Facts`](metier_policy::Facts) → [`Inventory`]; inventory → [`prompt`]; entry + arguments → [`render`];
-//! names → [`Composition`](metier_policy::Composition).
+//! names → [`Composition`](metier_policy::Composition); inventory + [`Situation`](metier_select::Situation) → [`selecting::Pick`]s.
 //!
 //! **Invariants.** an invalid, blocked or disabled skill never enters a prompt · an untrusted skill
 //! shadows nothing · values that replace placeholders are never read again.
 //!
-//! **Start reading at** `inventory.rs`, then `prompt.rs`, `render.rs`, then `scanning.rs`, then `composing.rs`.
+//! **Start reading at** `inventory.rs`, then `prompt.rs`, `render.rs`, then `scanning.rs`, `composing.rs`, `selecting.rs`.
 
 pub mod activate;
 mod composing;
@@ -31,6 +31,7 @@ mod redact;
 pub mod render;
 mod rulebook;
 pub mod scanning;
+pub mod selecting;
 mod tokens;
 pub mod worker;
 

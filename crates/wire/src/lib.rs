@@ -23,6 +23,7 @@ mod live;
 mod manifest;
 mod permission;
 mod scan;
+mod select;
 
 pub use baseline::Baseline;
 pub use compose::{ComposeDocument, ComposeTools, FaultRow};
@@ -40,3 +41,7 @@ pub use permission::{
     PermissionRow, ReceiptRow, SkillPermissions,
 };
 pub use scan::{AcceptanceRow, FindingRow, Observed, ScanDocument, ScannedRow, UnreadRow, sarif};
+pub use select::{
+    AccountRow, GateRow, MissRow, PickRow, ProjectRow, RefusedRow, SelectDocument, SignalRow,
+    WhyDocument,
+};

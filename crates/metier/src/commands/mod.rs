@@ -19,10 +19,12 @@ pub(crate) mod prompt;
 pub(crate) mod read;
 pub(crate) mod run;
 pub(crate) mod scan;
+pub(crate) mod select;
 pub(crate) mod show;
 pub(crate) mod tools;
 pub(crate) mod trust;
 pub(crate) mod validate;
+pub(crate) mod why;
 
 use std::process::ExitCode;
 
@@ -51,6 +53,8 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(Command::Show(args)) => show::run(&open()?, args),
         Some(Command::Read(args)) => read::run(&open()?, args),
         Some(Command::Scan(args)) => scan::run(&open()?, args),
+        Some(Command::Select(args)) => select::run(&open()?, args),
+        Some(Command::Why(args)) => why::run(&open()?, args),
         Some(Command::Compose(args)) => compose::run(&open()?, args),
         Some(Command::Doctor(args)) => doctor::run(&open_anyway()?, args),
         Some(Command::Run(args)) => run::run(&open()?, args),

@@ -211,6 +211,8 @@ const LOOKS: &[(&str, &[&str])] = &[
     ("prompt", &["prompt", "--mode", "full"]),
     ("read", &["read", "trap", "SKILL.md"]),
     ("scan", &["scan", "skills", "--fail-on", "never"]),
+    ("select", &["select", "/trap"]),
+    ("why", &["why", "/trap", "trap"]),
     ("compose", &["compose", "trap"]),
     ("doctor", &["doctor"]),
     ("log", &["log"]),

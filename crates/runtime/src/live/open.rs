@@ -208,10 +208,13 @@ impl<'p> Runtime<'p> {
             Backend::Starlark => {
                 initialize.sources = sources(&active.loaded.held)?;
                 initialize.entrypoint = Some(entrypoint);
+                let unsandboxed = self.premises.unsandboxed;
+                let flag = unsandboxed.then(|| "--unsandboxed".to_owned());
                 let starter = backend::Worker {
                     binary: self.premises.shim.to_owned(),
-                    arguments: vec![STARLARK.to_owned()],
-                    confinement: "worker",
+                    arguments: [STARLARK.to_owned()].into_iter().chain(flag).collect(),
+                    variables: Vec::new(),
+                    confinement: if unsandboxed { "unsandboxed" } else { "worker" },
                 };
                 Process::open(starter, &initialize, host, timeout)
             }

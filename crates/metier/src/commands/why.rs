@@ -1,0 +1,135 @@
+//! `metier why`
+
+use std::process::ExitCode;
+
+use metier_runtime::{
+    Inventory,
+    selecting::{Account, Candidates},
+};
+use metier_wire::{AccountRow, WhyDocument};
+
+use crate::{
+    commands::{
+        find,
+        select::{Around, Project, line, note_unknown, reading, signals},
+    },
+    failure::Failure,
+    output::{Output, Tone, count, one_line},
+    session::Session,
+};
+
+/// Say why skills were picked for a task, and why others were not
+///
+/// What speaks for a skill is a signal, what keeps it out is a gate: it lacks a program, is blocked, switched off, shadowed or
+/// invalid. Without a name, skills for which something speaks are shown; with one, also what that skill waits for.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What is to be done, in quotes
+    #[arg(value_name = "TASK")]
+    task: String,
+    /// A skill: its name, `source:name` for a shadowed one, or its folder
+    name: Option<String>,
+    #[command(flatten)]
+    around: Around,
+}
+
+pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+    let inventory = session.inventory()?;
+    note_unknown(&inventory, session.output);
+    let name = args.name.as_deref();
+    let only = name
+        .map(|name| find(session, &inventory, name))
+        .transpose()?;
+    let candidates = Candidates::read(&inventory, reading(session, true));
+    let project = Project::look(session, &args.around, &candidates);
+    let mut accounts = project.with(&args.task, |situation| candidates.accounts(situation));
+    if let Some(only) = only {
+        accounts.retain(|account| account.skill.entry == only.entry);
+    }
+    if session.output.is_json() {
+        session.output.document(&WhyDocument {
+            skills: accounts
+                .iter()
+                .map(|account| AccountRow::new(&inventory, account))
+                .collect(),
+            considered: candidates.considered(),
+            coding: false,
+            project: project.row(),
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let output = session.output;
+    if only.is_some() {
+        for account in &accounts {
+            output.text(&alone(&inventory, account, output))?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let told =
+        |account: &&Account<'_>| account.score > 0.0 || !account.considered.problems.is_empty();
+    for account in accounts.iter().filter(told) {
+        output.text(&page(&inventory, account, output))?;
+    }
+    let rest: Vec<&Account<'_>> = accounts.iter().filter(|account| !told(account)).collect();
+    if !rest.is_empty() {
+        let waiting = rest.iter().filter(|account| account.has_triggers());
+        output.note(&format!(
+            "nothing speaks for {}, {} of them with triggers; name one to see what it waits for",
+            count(rest.len(), "skill"),
+            waiting.count()
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A skill with what speaks for it and what stands in its way.
+fn page(inventory: &Inventory, account: &Account<'_>, output: &Output) -> String {
+    let entry = inventory.entry(account.skill);
+    let name = output.paint(&one_line(&entry.name()), Tone::Strong);
+    let mut page = if account.picked {
+        let sign = output.paint("✓", Tone::Good);
+        format!("{sign} {:.2} {name}\n", account.score)
+    } else {
+        let sign = output.paint("✗", Tone::Bad);
+        format!("{sign} {:.2} {name}, not picked\n", account.score)
+    };
+    signals(&account.considered.matches, output, &mut page);
+    for gate in &account.gates {
+        line(gate.kind, &gate.message, output, &mut page);
+        if let Some(hint) = &gate.hint {
+            hinted(hint, output, &mut page);
+        }
+    }
+    for problem in &account.considered.problems {
+        let word = output.paint("warning:", Tone::Warn);
+        page.push_str(&format!("  {word} {}\n", one_line(&problem.message)));
+    }
+    page
+}
+
+/// The same, with what the skill waits for.
+fn alone(inventory: &Inventory, account: &Account<'_>, output: &Output) -> String {
+    let mut page = page(inventory, account, output);
+    for miss in &account.considered.misses {
+        line("-", &miss.detail, output, &mut page);
+    }
+    let entry = inventory.entry(account.skill);
+    if !account.has_triggers() && entry.card.is_some() {
+        line(
+            "-",
+            "it has no triggers: only its name picks it",
+            output,
+            &mut page,
+        );
+        if account.score == 0.0 && account.gates.is_empty() {
+            let hint = format!("name it in the task: /{}", entry.name());
+            hinted(&hint, output, &mut page);
+        }
+    }
+    page
+}
+
+fn hinted(hint: &str, output: &Output, page: &mut String) {
+    let word = output.paint("hint:", Tone::Note);
+    page.push_str(&format!("  {word} {}\n", one_line(hint)));
+}

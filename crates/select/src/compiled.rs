@@ -1,0 +1,220 @@
+//! The triggers of a whole catalog, made ready once and asked for each task.
+//!
+//! Patterns and keywords that several skills share are looked for once. All keywords are found in one pass over the task, all
+//! patterns in one pass over the files; what each skill then gets to hear is worded by the same function as for a
+//! single skill.
+
+use std::{collections::HashMap, sync::Arc};
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use globset::Glob;
+use metier_model::Source;
+
+use crate::{
+    fold::{fold, stands_alone},
+    glob::Globs,
+    mention::{Mention, mentions},
+    triggers::{Considered, Facts, Hit, Match, Offer, Problem, Situation},
+    wanted::Wanted,
+};
+
+/// The triggers of many skills.
+pub struct Compiled {
+    skills: Vec<Ready>,
+    globs: Globs,
+    patterns: usize,
+    keywords: Vec<Box<str>>,
+    /// `None` when there are no keywords, or more than the automaton can hold.
+    automaton: Option<AhoCorasick>,
+}
+
+/// One skill: its triggers, and where they are in the tables for all.
+struct Ready {
+    name: Box<str>,
+    source: Source,
+    wanted: Wanted,
+    globs: Box<[usize]>,
+    keywords: Box<[usize]>,
+}
+
+/// A [`Compiled`] catalog that has looked at a situation.
+pub struct View<'a> {
+    compiled: &'a Compiled,
+    situation: &'a Situation<'a>,
+    mentions: Vec<Mention<'a>>,
+    files: Vec<Option<Hit>>,
+    keywords: Vec<bool>,
+}
+
+/// Things in the order in which they came, each once.
+struct Table<T> {
+    positions: HashMap<Box<str>, usize>,
+    things: Vec<T>,
+}
+
+impl<T> Table<T> {
+    fn position(&mut self, key: &str, thing: impl FnOnce() -> T) -> usize {
+        if let Some(position) = self.positions.get(key) {
+            return *position;
+        }
+        let position = self.things.len();
+        self.positions.insert(key.into(), position);
+        self.things.push(thing());
+        position
+    }
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self {
+            positions: HashMap::new(),
+            things: Vec::new(),
+        }
+    }
+}
+
+impl Compiled {
+    /// Makes the triggers of all skills ready. Their positions are what answers speak of.
+    #[must_use]
+    pub fn new<'a>(offers: impl IntoIterator<Item = Offer<'a>>) -> Self {
+        let mut globs = Table::<Arc<Glob>>::default();
+        let mut keywords = Table::<Box<str>>::default();
+        let mut read = HashMap::new();
+        let skills: Vec<Ready> = offers
+            .into_iter()
+            .map(|offer| {
+                let wanted = Wanted::read(&offer, &mut read);
+                let files = wanted.files.iter();
+                let words = wanted.keywords.iter();
+                Ready {
+                    name: offer.name.into(),
+                    source: offer.source,
+                    globs: files
+                        .map(|(_, glob)| globs.position(glob.glob(), || Arc::clone(glob)))
+                        .collect(),
+                    keywords: words
+                        .map(|(_, word)| keywords.position(word, || word.as_str().into()))
+                        .collect(),
+                    wanted,
+                }
+            })
+            .collect();
+        let keywords = keywords.things;
+        // Built for one task as a rule: of the three kinds this one is ready soonest.
+        let automaton = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::NoncontiguousNFA))
+            .build(keywords.iter().map(|word| word.as_bytes()));
+        Self {
+            skills,
+            patterns: globs.things.len(),
+            globs: Globs::new(globs.things),
+            automaton: automaton.ok().filter(|_| !keywords.is_empty()),
+            keywords,
+        }
+    }
+
+    /// How many skills there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.skills.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.skills.is_empty()
+    }
+
+    /// Whether any skill asks about the files or the languages of the project: if not, nobody needs to list them.
+    #[must_use]
+    pub fn asks_about_files(&self) -> bool {
+        let asks = |skill: &Ready| !skill.globs.is_empty() || !skill.wanted.languages.is_empty();
+        self.skills.iter().any(asks)
+    }
+
+    /// What is wrong with the triggers of a skill.
+    #[must_use]
+    pub fn problems(&self, skill: usize) -> &[Problem] {
+        let skill = self.skills.get(skill);
+        skill.map_or(&[], |skill| &skill.wanted.problems)
+    }
+
+    /// Looks at a situation, once for all skills.
+    #[must_use]
+    pub fn look<'a>(&'a self, situation: &'a Situation<'a>) -> View<'a> {
+        let mut files = vec![None; self.patterns];
+        let mut found = Vec::new();
+        if self.patterns > 0 {
+            for (file, path) in situation.files.iter().enumerate() {
+                self.globs.matches(path, &mut found);
+                for position in &found {
+                    if let Some(hit) = files.get_mut(*position) {
+                        Hit::count(hit, file);
+                    }
+                }
+            }
+        }
+        View {
+            compiled: self,
+            situation,
+            mentions: mentions(situation.task),
+            files,
+            keywords: self.keywords_in(&fold(situation.task)),
+        }
+    }
+
+    fn keywords_in(&self, task: &str) -> Vec<bool> {
+        let Some(automaton) = &self.automaton else {
+            let words = self.keywords.iter();
+            return words
+                .map(|word| crate::fold::contains(task, word))
+                .collect();
+        };
+        let mut found = vec![false; self.keywords.len()];
+        for hit in automaton.find_overlapping_iter(task) {
+            if let Some(found) = found.get_mut(hit.pattern().as_usize())
+                && !*found
+            {
+                *found = stands_alone(task, hit.start(), hit.end());
+            }
+        }
+        found
+    }
+}
+
+impl View<'_> {
+    /// What speaks for a skill.
+    #[must_use]
+    pub fn matches(&self, skill: usize) -> Vec<Match> {
+        self.consider_with(skill, false).matches
+    }
+
+    /// What speaks for a skill, what doesn't, and what is wrong with its triggers.
+    #[must_use]
+    pub fn consider(&self, skill: usize) -> Considered {
+        let mut considered = self.consider_with(skill, true);
+        considered.problems = self.compiled.problems(skill).to_vec();
+        considered
+    }
+
+    fn consider_with(&self, skill: usize, with_misses: bool) -> Considered {
+        let Some(skill) = self.compiled.skills.get(skill) else {
+            return Considered::default();
+        };
+        let file = |position: usize| {
+            let glob = skill.globs.get(position)?;
+            self.files.get(*glob).copied().flatten()
+        };
+        let keyword = |position: usize| {
+            let word = skill.keywords.get(position);
+            word.and_then(|word| self.keywords.get(*word)) == Some(&true)
+        };
+        let facts = Facts {
+            situation: self.situation,
+            mentions: &self.mentions,
+            file: &file,
+            keyword: &keyword,
+        };
+        facts.consider(&skill.name, skill.source, &skill.wanted, with_misses)
+    }
+}

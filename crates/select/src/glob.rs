@@ -1,0 +1,208 @@
+//! File patterns as manifests write them.
+//!
+//! As in `.gitignore`: a pattern without a slash matches at any depth, one with a slash starts at the project's root, and one
+//! that ends with a slash means everything below that folder. `*` and `?` stop at a slash, `**` doesn't; `{a,b}` and
+//! `[x]` are what they are in shells. Case counts.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
+
+use globset::{Candidate, Glob, GlobBuilder, GlobSet};
+
+/// Longer patterns are nobody's.
+const MAX_PATTERN: usize = 1000;
+
+/// Patterns up to this length are compiled only once, all together.
+const SURELY_FITS: usize = 200;
+
+/// Reads a pattern; says what is wrong with it.
+pub(crate) fn read(pattern: &str) -> Result<Glob, String> {
+    let pattern = pattern.trim();
+    if pattern.len() > MAX_PATTERN {
+        return Err(format!("it is longer than {MAX_PATTERN} bytes"));
+    }
+    if pattern.starts_with('!') {
+        return Err("it excludes files, and a trigger can only name some".to_owned());
+    }
+    let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
+    let below = pattern.trim_end_matches('/');
+    let path = below.trim_start_matches('/');
+    if path.is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    if path.split('/').any(|part| part == "..") {
+        return Err("it leads out of the project".to_owned());
+    }
+    let anywhere = if below.contains('/') { "" } else { "**/" };
+    let inside = if below.len() < pattern.len() {
+        "/**"
+    } else {
+        ""
+    };
+    let full = format!("{anywhere}{path}{inside}");
+    let glob = GlobBuilder::new(&full)
+        .literal_separator(true)
+        .build()
+        .map_err(|error| error.kind().to_string())?;
+    // A set answers with an error where a single matcher would panic. A short pattern always fits.
+    if full.len() > SURELY_FITS {
+        GlobSet::new([&glob]).map_err(|error| error.kind().to_string())?;
+    }
+    Ok(glob)
+}
+
+/// Many patterns at once. Most of those that name a folder name one that the project doesn't have, and a set is made of
+/// the others only when somebody has files to show.
+pub(crate) struct Globs {
+    /// Patterns that start in a folder of this name.
+    below: HashMap<Box<str>, Group>,
+    anywhere: Group,
+}
+
+/// Patterns with their positions among all, and the sets that they become.
+#[derive(Default)]
+struct Group {
+    positions: Vec<usize>,
+    globs: Vec<Arc<Glob>>,
+    sets: OnceLock<Vec<(usize, GlobSet)>>,
+}
+
+impl Globs {
+    pub(crate) fn new(globs: Vec<Arc<Glob>>) -> Self {
+        let mut all = Self {
+            below: HashMap::new(),
+            anywhere: Group::default(),
+        };
+        for (position, glob) in globs.into_iter().enumerate() {
+            let group = match folder(glob.glob()) {
+                None => &mut all.anywhere,
+                Some(folder) => all.below.entry(folder.into()).or_default(),
+            };
+            group.positions.push(position);
+            group.globs.push(glob);
+        }
+        all
+    }
+
+    /// Puts the positions of the patterns that match a path into `found`.
+    pub(crate) fn matches(&self, path: &str, found: &mut Vec<usize>) {
+        found.clear();
+        let candidate = Candidate::new(path);
+        self.anywhere.matches(&candidate, found);
+        if let Some(folder) = folder(path)
+            && let Some(group) = self.below.get(folder)
+        {
+            group.matches(&candidate, found);
+        }
+    }
+}
+
+/// The first folder of a path or pattern, if it is one and the same word in both.
+fn folder(path: &str) -> Option<&str> {
+    let (first, _) = path.split_once('/')?;
+    (!first.contains(['*', '?', '[', ']', '{', '}', '\\', '!'])).then_some(first)
+}
+
+impl Group {
+    fn matches(&self, candidate: &Candidate<'_>, found: &mut Vec<usize>) {
+        let sets = self.sets.get_or_init(|| {
+            let mut sets = Vec::new();
+            add(&self.globs, 0, &mut sets);
+            sets
+        });
+        let mut of_set = Vec::new();
+        for (first, set) in sets {
+            set.matches_candidate_into(candidate, &mut of_set);
+            let positions = of_set
+                .iter()
+                .filter_map(|at| self.positions.get(first + at));
+            found.extend(positions);
+        }
+    }
+}
+
+/// Patterns that are too many for one set are put into several.
+fn add(globs: &[Arc<Glob>], first: usize, sets: &mut Vec<(usize, GlobSet)>) {
+    if globs.is_empty() {
+        return;
+    }
+    match GlobSet::new(globs.iter().map(|glob| &**glob)) {
+        Ok(set) => sets.push((first, set)),
+        Err(_) if globs.len() > 1 => {
+            let (left, right) = globs.split_at(globs.len() / 2);
+            add(left, first, sets);
+            add(right, first + left.len(), sets);
+        }
+        Err(_) => {} // a single one was tried when it was read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_match(pattern: &str, path: &str) -> bool {
+        let globs = Globs::new(vec![read(pattern).unwrap().into()]);
+        let mut found = Vec::new();
+        globs.matches(path, &mut found);
+        !found.is_empty()
+    }
+
+    #[test]
+    fn patterns_match_as_in_gitignore() {
+        let table: &[(&str, &str, bool)] = &[
+            ("*.tf", "main.tf", true),
+            ("*.tf", "infra/aws/main.tf", true),
+            ("*.tf", "main.tf.json", false),
+            ("Dockerfile", "services/api/Dockerfile", true),
+            ("Dockerfile", "dockerfile", false),
+            ("/Dockerfile", "services/api/Dockerfile", false),
+            ("/Dockerfile", "Dockerfile", true),
+            ("infra/*.tf", "infra/main.tf", true),
+            ("infra/*.tf", "infra/aws/main.tf", false),
+            ("infra/*.tf", "x/infra/main.tf", false),
+            ("infra/**/*.tf", "infra/aws/eu/main.tf", true),
+            ("infra/**/*.tf", "infra/main.tf", true),
+            ("**/*.tf", "main.tf", true),
+            ("**/migrations/*", "db/migrations/1.sql", true),
+            ("infra/", "infra/a/b", true),
+            ("infra/", "x/infra/a", true),
+            ("infra/", "infra", false),
+            ("/infra/", "x/infra/a", false),
+            ("infra/**", "infra/a/b", true),
+            ("*.{ts,tsx}", "src/app.tsx", true),
+            ("*.{ts,tsx}", "src/app.js", false),
+            ("{src,lib}/*.rs", "lib/a.rs", true),
+            ("[Mm]akefile", "makefile", true),
+            ("[!a]*.c", "b.c", true),
+            ("[!a]*.c", "a.c", false),
+            ("v?.md", "v1.md", true),
+            ("v?.md", "v/.md", false),
+            ("./docs/*.md", "docs/a.md", true),
+            (" *.go ", "a.go", true),
+            (".github/workflows/*.yml", ".github/workflows/ci.yml", true),
+            ("*.yml", ".github/workflows/ci.yml", true),
+            ("*", ".env", true),
+            ("**", "a/b/c", true),
+            ("a b.txt", "a b.txt", true),
+            ("*.文档", "说明.文档", true),
+        ];
+        for (pattern, path, expected) in table {
+            assert_eq!(is_match(pattern, path), *expected, "`{pattern}` on {path}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_said() {
+        let deep = "{".repeat(400) + &"}".repeat(400);
+        let long = "a".repeat(2000);
+        for pattern in [
+            "", " ", "/", "//", "[a", "[z-a]", "{a", "a}", "!*.rs", "../x", "a/../b", &long, "a\\",
+        ] {
+            assert!(read(pattern).is_err(), "`{pattern}`");
+        }
+        read(&deep).ok(); // whatever it is, nothing falls over
+    }
+}

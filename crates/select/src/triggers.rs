@@ -1,0 +1,343 @@
+//! What a skill says about when it offers itself, against what is there now.
+//!
+//! Five signals. Somebody named the skill; a file of the project matches one of its patterns; one of its keywords is in the
+//! task; the project is written in one of its languages; the program works in one of its modes. Any one is enough. How much each
+//! counts is the table in [`Signal::weight`]: what a task says tells more than what a project merely contains.
+
+use std::{cell::OnceCell, collections::HashMap, str::FromStr};
+
+use metier_model::{Source, Triggers, UnknownWord};
+
+use crate::{
+    fold::{contains, fold},
+    glob::Globs,
+    languages::Seen,
+    mention::{Mention, mentions},
+    wanted::{Wanted, shown},
+};
+
+/// A skill, as far as triggers are concerned.
+#[derive(Clone, Copy, Debug)]
+pub struct Offer<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Where it comes from: `source:name` means this one and no other.
+    pub source: Source,
+    /// Its triggers.
+    pub triggers: &'a Triggers,
+    /// `paths` of SKILL.md: patterns like those of the triggers.
+    pub paths: &'a [Box<str>],
+}
+
+/// What is there now.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation<'a> {
+    /// What is to be done.
+    pub task: &'a str,
+    /// The files of the project, relative to its root, with forward slashes.
+    pub files: &'a [&'a str],
+    /// The languages it is written in.
+    pub languages: &'a [Seen],
+    /// How the program is used.
+    pub mode: Mode,
+    /// Skills that were asked for outside of the task: names, or `source:name`.
+    pub explicit: &'a [&'a str],
+}
+
+/// How the program is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// With somebody at the keyboard.
+    #[default]
+    Interactive,
+    /// Alone.
+    Headless,
+    /// To write the wiki of a project.
+    Wiki,
+}
+
+impl Mode {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Interactive, Self::Headless, Self::Wiki];
+
+    /// The word that manifests use.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Interactive => "interactive",
+            Self::Headless => "headless",
+            Self::Wiki => "wiki",
+        }
+    }
+}
+
+impl FromStr for Mode {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mode = Self::ALL.into_iter().find(|mode| mode.as_str() == text);
+        mode.ok_or_else(|| UnknownWord {
+            found: text.to_owned(),
+            known: &["interactive", "headless", "wiki"],
+        })
+    }
+}
+
+/// What speaks for a skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Signal {
+    /// Somebody named it.
+    Explicit,
+    /// A file of the project.
+    File,
+    /// A word of the task.
+    Keyword,
+    /// A language of the project.
+    Language,
+    /// The mode.
+    Mode,
+}
+
+impl Signal {
+    /// The stable word used in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Explicit => "explicit",
+            Self::File => "file",
+            Self::Keyword => "keyword",
+            Self::Language => "language",
+            Self::Mode => "mode",
+        }
+    }
+
+    /// What the first match of this kind counts, between 0 and 1. Each further one counts half of the one before: a skill
+    /// doesn't win by listing synonyms.
+    #[must_use]
+    pub const fn weight(self) -> f64 {
+        match self {
+            Self::Explicit => 1.0,
+            Self::Keyword => 0.4,
+            Self::File => 0.3,
+            Self::Language => 0.2,
+            Self::Mode => 0.1,
+        }
+    }
+}
+
+/// Something that speaks for a skill.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Match {
+    /// What kind of thing.
+    pub signal: Signal,
+    /// In words.
+    pub detail: String,
+    /// What it counts, between 0 and 1.
+    pub weight: f64,
+}
+
+/// A trigger that waits for something that is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Miss {
+    /// What kind of trigger.
+    pub signal: Signal,
+    /// In words.
+    pub detail: String,
+}
+
+/// A trigger that can't match anything, ever.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// What kind of trigger.
+    pub signal: Signal,
+    /// What is wrong with it.
+    pub message: String,
+}
+
+/// All that can be said about a skill and a situation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Considered {
+    /// What speaks for it: by kind, then as the manifest has it.
+    pub matches: Vec<Match>,
+    /// What would have.
+    pub misses: Vec<Miss>,
+    /// What never will.
+    pub problems: Vec<Problem>,
+}
+
+/// What speaks for one skill. For many, see [`Compiled`](crate::Compiled).
+#[must_use]
+pub fn matches(offer: &Offer<'_>, situation: &Situation<'_>) -> Vec<Match> {
+    consider(offer, situation).matches
+}
+
+/// What speaks for one skill, what doesn't, and what is wrong with its triggers.
+#[must_use]
+pub fn consider(offer: &Offer<'_>, situation: &Situation<'_>) -> Considered {
+    let wanted = Wanted::read(offer, &mut HashMap::new());
+    let task = fold(situation.task);
+    let files = |position: usize| {
+        let globs = Globs::new(vec![wanted.files.get(position)?.1.clone()]);
+        let mut found = Vec::new();
+        let mut hit: Option<Hit> = None;
+        for (file, path) in situation.files.iter().enumerate() {
+            globs.matches(path, &mut found);
+            if !found.is_empty() {
+                Hit::count(&mut hit, file);
+            }
+        }
+        hit
+    };
+    let keywords = |position: usize| {
+        let keyword = wanted.keywords.get(position);
+        keyword.is_some_and(|(_, keyword)| contains(&task, keyword))
+    };
+    let mentions = mentions(situation.task);
+    let facts = Facts {
+        situation,
+        mentions: &mentions,
+        file: &files,
+        keyword: &keywords,
+    };
+    let mut considered = facts.consider(offer.name, offer.source, &wanted, true);
+    considered.problems = wanted.problems;
+    considered
+}
+
+/// How much all matches of a skill count together, between 0 and 1: as chances that don't depend on each other.
+#[must_use]
+pub fn score(matches: &[Match]) -> f64 {
+    let against: f64 = matches.iter().map(|found| 1.0 - found.weight).product();
+    ((1.0 - against) * 1000.0).round() / 1000.0
+}
+
+/// The files that match a pattern: the first, and how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hit {
+    pub(crate) first: usize,
+    pub(crate) count: usize,
+}
+
+impl Hit {
+    pub(crate) fn count(hit: &mut Option<Self>, file: usize) {
+        match hit {
+            Some(hit) => hit.count += 1,
+            None => {
+                *hit = Some(Self {
+                    first: file,
+                    count: 1,
+                });
+            }
+        }
+    }
+}
+
+/// What is known about the situation, however it was found out: here the words for it are chosen, once for one skill
+/// and for many.
+pub(crate) struct Facts<'a> {
+    pub(crate) situation: &'a Situation<'a>,
+    pub(crate) mentions: &'a [Mention<'a>],
+    /// By the position of the pattern in [`Wanted::files`].
+    pub(crate) file: &'a dyn Fn(usize) -> Option<Hit>,
+    /// By the position of the keyword in [`Wanted::keywords`].
+    pub(crate) keyword: &'a dyn Fn(usize) -> bool,
+}
+
+impl Facts<'_> {
+    pub(crate) fn consider(
+        &self,
+        name: &str,
+        source: Source,
+        wanted: &Wanted,
+        with_misses: bool,
+    ) -> Considered {
+        let mut out = Collected {
+            considered: Considered::default(),
+            with_misses,
+        };
+        self.explicit(name, source, &mut out);
+        for (position, (text, _)) in wanted.files.iter().enumerate() {
+            let found = (self.file)(position).map(|hit| self.file_detail(text, hit));
+            out.add(Signal::File, found, || format!("no file matches `{text}`"));
+        }
+        for (position, (text, _)) in wanted.keywords.iter().enumerate() {
+            let found = (self.keyword)(position).then(|| format!("`{text}` is in the task"));
+            let miss = || format!("`{text}` is not in the task");
+            out.add(Signal::Keyword, found, miss);
+        }
+        for (text, language) in &wanted.languages {
+            let mut seen = self.situation.languages.iter();
+            let seen = seen.find(|seen| seen.language == *language);
+            let found = seen.map(|seen| format!("`{text}` is a language here: {}", seen.because));
+            let miss = || format!("`{text}` is not a language here");
+            out.add(Signal::Language, found, miss);
+        }
+        let now = self.situation.mode;
+        for mode in &wanted.modes {
+            let found = (*mode == now).then(|| format!("the mode is {}", now.as_str()));
+            let miss = || format!("the mode is {}, not {}", now.as_str(), mode.as_str());
+            out.add(Signal::Mode, found, miss);
+        }
+        out.considered
+    }
+
+    fn explicit(&self, name: &str, source: Source, out: &mut Collected) {
+        let full = OnceCell::new();
+        let means = |text: &str| {
+            text == name || {
+                text.contains(':') && text == full.get_or_init(|| format!("{source}:{name}"))
+            }
+        };
+        if self.situation.explicit.iter().any(|text| means(text)) {
+            let found = "it was asked for by name".to_owned();
+            out.add(Signal::Explicit, Some(found), String::new);
+        }
+        if let Some(mention) = self.mentions.iter().find(|mention| means(mention.name)) {
+            let found = format!("`{}` is in the task", shown(mention.text));
+            out.add(Signal::Explicit, Some(found), String::new);
+        }
+    }
+
+    fn file_detail(&self, pattern: &str, hit: Hit) -> String {
+        let first = self.situation.files.get(hit.first).copied();
+        let more = match hit.count {
+            0 | 1 => String::new(),
+            count => format!(" (and {} more)", count - 1),
+        };
+        format!("`{pattern}` matches {}{more}", first.unwrap_or_default())
+    }
+}
+
+struct Collected {
+    considered: Considered,
+    with_misses: bool,
+}
+
+impl Collected {
+    fn add(&mut self, signal: Signal, found: Option<String>, miss: impl FnOnce() -> String) {
+        let Considered {
+            matches, misses, ..
+        } = &mut self.considered;
+        if let Some(detail) = found {
+            let before = matches
+                .iter()
+                .filter(|found| found.signal == signal)
+                .count();
+            let halved = i32::try_from(before).unwrap_or(i32::MAX);
+            matches.push(Match {
+                signal,
+                detail,
+                weight: signal.weight() * 0.5_f64.powi(halved),
+            });
+        } else if self.with_misses {
+            misses.push(Miss {
+                signal,
+                detail: miss(),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "triggers_tests.rs"]
+mod tests;

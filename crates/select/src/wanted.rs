@@ -1,0 +1,106 @@
+//! The triggers of a skill, read: what can be compared, and what is wrong with the rest.
+
+use std::{collections::HashMap, sync::Arc};
+
+use globset::Glob;
+
+use crate::{
+    fold::fold,
+    glob,
+    languages::Language,
+    triggers::{Mode, Offer, Problem, Signal},
+};
+
+/// As much of somebody's text as an explanation quotes.
+const MAX_SHOWN: usize = 80;
+
+/// Patterns that were read before: many skills wait for the same ones.
+pub(crate) type Patterns<'a> = HashMap<&'a str, Result<Arc<Glob>, String>>;
+
+/// What a skill waits for. Each with the words of its author, cut to what can be shown.
+#[derive(Default)]
+pub(crate) struct Wanted {
+    pub(crate) files: Vec<(String, Arc<Glob>)>,
+    pub(crate) keywords: Vec<(String, String)>,
+    pub(crate) languages: Vec<(String, Language)>,
+    pub(crate) modes: Vec<Mode>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+impl Wanted {
+    pub(crate) fn read<'a>(offer: &Offer<'a>, patterns: &mut Patterns<'a>) -> Self {
+        let mut wanted = Self::default();
+        let files = offer
+            .triggers
+            .files
+            .iter()
+            .map(|text| ("triggers.files", text));
+        for (field, text) in files.chain(offer.paths.iter().map(|text| ("paths", text))) {
+            let glob = patterns
+                .entry(text)
+                .or_insert_with(|| glob::read(text).map(Arc::new));
+            wanted.file(field, text, glob);
+        }
+        for text in &offer.triggers.keywords {
+            wanted.keyword(text);
+        }
+        for text in &offer.triggers.languages {
+            wanted.language(text);
+        }
+        for text in &offer.triggers.modes {
+            wanted.mode(text);
+        }
+        wanted
+    }
+
+    fn file(&mut self, field: &str, text: &str, glob: &Result<Arc<Glob>, String>) {
+        match glob {
+            Ok(glob) if self.files.iter().any(|(_, known)| known == glob) => {}
+            Ok(glob) => self.files.push((shown(text), Arc::clone(glob))),
+            Err(why) => self.problem(Signal::File, field, text, why),
+        }
+    }
+
+    fn keyword(&mut self, text: &str) {
+        let folded = fold(text);
+        if folded.is_empty() {
+            self.problem(Signal::Keyword, "triggers.keywords", text, "it is empty");
+        } else if !self.keywords.iter().any(|(_, known)| *known == folded) {
+            self.keywords.push((shown(text), folded));
+        }
+    }
+
+    fn language(&mut self, text: &str) {
+        let language = Language::new(text);
+        if language.as_str().is_empty() {
+            self.problem(Signal::Language, "triggers.languages", text, "it is empty");
+        } else if !self.languages.iter().any(|(_, known)| *known == language) {
+            self.languages.push((shown(text), language));
+        }
+    }
+
+    fn mode(&mut self, text: &str) {
+        match fold(text).parse::<Mode>() {
+            Ok(mode) if self.modes.contains(&mode) => {}
+            Ok(mode) => self.modes.push(mode),
+            Err(unknown) => {
+                let why = format!("it is not one of {}", unknown.known.join(", "));
+                self.problem(Signal::Mode, "triggers.modes", text, &why);
+            }
+        }
+    }
+
+    fn problem(&mut self, signal: Signal, field: &str, text: &str, why: &str) {
+        let message = format!("`{}` in `{field}` never matches: {why}", shown(text));
+        self.problems.push(Problem { signal, message });
+    }
+}
+
+/// Somebody's text, as it is quoted.
+pub(crate) fn shown(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
