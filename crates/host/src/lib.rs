@@ -4,7 +4,8 @@
 //!
 //! **Decision.** Mechanism only, plain data in. [`sandbox`] says what a fence is made of and which places need one;
 //! [`child`] starts programs behind it and stays with them until nothing of them is left. What a
-//! skill may do is decided elsewhere, and comes in as a [`sandbox::Profile`].
+//! skill may do is decided elsewhere, and comes in as a [`sandbox::Profile`]. [`world`] does what was permitted, and
+//! [`backend`] talks to code that stays: asks it, answers it, and starts it again when it breaks.
 
 pub mod backend;
 pub mod child;

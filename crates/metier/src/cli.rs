@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 
 use crate::commands::{
     call, completions, compose, config, deps, doctor, exec, info, list, log, man, mcp, new,
-    permissions, prompt, read, run, scan, select, show, tools, trust, validate, why,
+    permissions, prompt, read, run, scan, select, show, test, tools, trust, validate, why,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -125,6 +125,7 @@ pub(crate) enum Command {
     Run(run::Args),
     Tools(tools::Args),
     Call(call::Args),
+    Test(test::Args),
     Exec(exec::Args),
     Trust(trust::Args),
     Permissions(permissions::Args),

@@ -85,15 +85,21 @@ fn measure(what: &str, skills: usize, files: &[&str], triggers: impl Fn(usize) -
     };
     let start = Instant::now();
     let view = compiled.look(&situation);
-    let looked = start.elapsed();
+    let first = start.elapsed();
+    let _makes_the_automaton = compiled.look(&situation);
+    let start = Instant::now();
+    let again = compiled.look(&situation);
+    let later = start.elapsed();
     let start = Instant::now();
     let picked = (0..compiled.len())
         .filter(|skill| score(&view.matches(*skill)) > 0.0)
         .count();
     let told = start.elapsed();
+    let same = (0..compiled.len()).all(|skill| view.matches(skill) == again.matches(skill));
+    assert!(same, "who asks again gets the same answer");
     println!(
-        "{what}: {skills} skills × {} files: compile {built:.1?}, languages {detected:.1?}, look {looked:.1?}, \
-         explain {told:.1?}; {picked} match",
+        "{what}: {skills} skills × {} files: compile {built:.1?}, languages {detected:.1?}, look {first:.1?}, \
+         again {later:.1?}, explain {told:.1?}; {picked} match",
         files.len()
     );
 }

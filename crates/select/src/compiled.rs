@@ -4,14 +4,20 @@
 //! patterns in one pass over the files; what each skill then gets to hear is worded by the same function as for a
 //! single skill.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use aho_corasick::AhoCorasick;
 use globset::Glob;
 use metier_model::Source;
 
 use crate::{
-    fold::{fold, stands_alone},
+    fold::{contains, fold, stands_alone},
     glob::Globs,
     mention::{Mention, mentions},
     triggers::{Considered, Facts, Hit, Match, Offer, Problem, Situation},
@@ -24,8 +30,10 @@ pub struct Compiled {
     globs: Globs,
     patterns: usize,
     keywords: Vec<Box<str>>,
-    /// `None` when there are no keywords, or more than the automaton can hold.
-    automaton: Option<AhoCorasick>,
+    /// Finds all keywords in one pass; `None` when there are more than it can hold. To make it takes longer than a single
+    /// search without it, so it is made for those who ask again.
+    automaton: OnceLock<Option<AhoCorasick>>,
+    asked: AtomicBool,
 }
 
 /// One skill: its triggers, and where they are in the tables for all.
@@ -99,17 +107,13 @@ impl Compiled {
                 }
             })
             .collect();
-        let keywords = keywords.things;
-        // Built for one task as a rule: of the three kinds this one is ready soonest.
-        let automaton = AhoCorasick::builder()
-            .kind(Some(AhoCorasickKind::NoncontiguousNFA))
-            .build(keywords.iter().map(|word| word.as_bytes()));
         Self {
             skills,
             patterns: globs.things.len(),
             globs: Globs::new(globs.things),
-            automaton: automaton.ok().filter(|_| !keywords.is_empty()),
-            keywords,
+            keywords: keywords.things,
+            automaton: OnceLock::new(),
+            asked: AtomicBool::new(false),
         }
     }
 
@@ -163,12 +167,20 @@ impl Compiled {
         }
     }
 
+    /// The automaton, from the second question on.
+    fn automaton(&self) -> Option<&AhoCorasick> {
+        if !self.asked.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        let words = self.keywords.iter().map(|word| word.as_bytes());
+        let made = self.automaton.get_or_init(|| AhoCorasick::new(words).ok());
+        made.as_ref()
+    }
+
     fn keywords_in(&self, task: &str) -> Vec<bool> {
-        let Some(automaton) = &self.automaton else {
+        let Some(automaton) = self.automaton() else {
             let words = self.keywords.iter();
-            return words
-                .map(|word| crate::fold::contains(task, word))
-                .collect();
+            return words.map(|word| contains(task, word)).collect();
         };
         let mut found = vec![false; self.keywords.len()];
         for hit in automaton.find_overlapping_iter(task) {

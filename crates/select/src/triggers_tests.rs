@@ -51,7 +51,7 @@ fn each_match_explains_itself() {
     let triggers = triggers(
         &["*.tf", "Dockerfile", "*.tfvars"],
         &["Terraform", "plan", "bucket"],
-        &["HCL", "Golang"],
+        &["COBOL", "Golang"],
         &["wiki", "Interactive"],
     );
     let files = ["a.tf", "infra/b.tf", "infra/x.tfvars", "main.go"];
@@ -75,7 +75,7 @@ fn each_match_explains_itself() {
         [
             "no file matches `Dockerfile`",
             "`bucket` is not in the task",
-            "`HCL` is not a language here",
+            "`COBOL` is not a language here",
             "the mode is interactive, not wiki",
         ]
     );

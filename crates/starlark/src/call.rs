@@ -38,6 +38,8 @@ pub(crate) enum Stage {
     Entrypoint(Rc<RefCell<Contributions>>),
     /// A file that another one loads.
     Library,
+    /// A file that is tested: what it registers is not registered.
+    Tested,
     /// A handler of a tool, workflow or scanner.
     Handler,
     /// A handler of a hook.

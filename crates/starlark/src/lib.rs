@@ -39,10 +39,21 @@ mod nesting;
 mod reference;
 mod serve;
 mod skill;
+mod testing;
 mod trouble;
 
 pub use reference::{Builtin, reference};
 pub use serve::{ServeError, serve};
+
+/// Builds what all skills share; [`serve`] does so itself if nobody did. There are two reasons to call it earlier.
+///
+/// It takes longer than loading a small skill, since the interpreter reads the documentation of its own functions
+/// with regular expressions; a worker can do it while the host still looks for the skill. And the interpreter counts the
+/// processors when it is first used, and opens files of the system for that. Where they can't be opened it does without, but
+/// a fence that ends the process instead must not be up yet.
+pub fn prepare() {
+    builtins::globals();
+}
 
 /// What holds for one call, and for the loading of each file.
 ///
@@ -54,7 +65,8 @@ pub struct Limits {
     pub ticks: u64,
     /// Bytes of values that are alive or were at the last look.
     pub heap: usize,
-    /// Calls inside each other.
+    /// Calls inside each other. A function may call itself, which the standard of the language forbids and this interpreter
+    /// does not; so this is what ends a recursion.
     pub call_stack: usize,
     /// Bytes of the answer, and again as many of log lines.
     pub output: usize,

@@ -22,6 +22,7 @@ use crate::call::{Call, Stage};
 use crate::channel::Host;
 use crate::json::decode;
 use crate::nesting;
+use crate::testing::{self, assertions, is_test};
 
 /// The language: the standard, and what most people take for granted in it.
 const DIALECT: Dialect = Dialect {
@@ -84,6 +85,7 @@ pub(crate) fn load(
         prelude: prelude(initialize)?,
         host,
         limits,
+        assertions: is_test(entrypoint).then(assertions).transpose()?,
         done: RefCell::new(BTreeMap::new()),
         chain: RefCell::new(Vec::new()),
     };
@@ -118,6 +120,8 @@ struct Loader<'c> {
     prelude: FrozenModule,
     host: &'c Rc<dyn Host>,
     limits: &'c Limits,
+    /// What tests can say; only there when a file of tests is loaded.
+    assertions: Option<FrozenModule>,
     done: RefCell<BTreeMap<String, FrozenModule>>,
     /// The files that are being evaluated, each loaded by the one before.
     chain: RefCell<Vec<String>>,
@@ -136,12 +140,25 @@ impl Loader<'_> {
         self.chain.borrow_mut().push(path.to_owned());
         let module = Module::with_temp_heap(|module| {
             module.import_public_symbols(&self.prelude);
+            let tests = match &stage {
+                Stage::Entrypoint(contributions) => self
+                    .assertions
+                    .as_ref()
+                    .map(|said| (said, Rc::clone(contributions))),
+                _ => None,
+            };
+            if let Some((assertions, _)) = &tests {
+                module.import_public_symbols(assertions);
+            }
             {
                 let mut eval = Evaluator::new(&module);
                 let call = Call::new(self.host, self.limits, stage);
                 let _under_way = call.enter(&mut eval)?;
                 eval.set_loader(self);
                 eval.eval_module(ast, globals())?;
+            }
+            if let Some((_, contributions)) = tests {
+                testing::collect(&module, &mut contributions.borrow_mut());
             }
             module.freeze().map_err(starlark::Error::new_other)
         });
@@ -165,7 +182,11 @@ impl FileLoader for Loader<'_> {
         if chain.len() >= MAX_CHAIN {
             return Err(starlark::Error::new_native(LoadError::Chain));
         }
-        let module = self.file(path, Stage::Library)?;
+        let stage = match self.assertions {
+            Some(_) => Stage::Tested,
+            None => Stage::Library,
+        };
+        let module = self.file(path, stage)?;
         let mut done = self.done.borrow_mut();
         done.insert(path.to_owned(), module.clone());
         Ok(module)

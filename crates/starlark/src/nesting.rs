@@ -6,7 +6,7 @@
 //! level; so may a step of indentation and an `elif`. The sum is never smaller than the depth of the tree. Lists and dicts
 //! of any length pass, since a comma begins anew.
 
-/// Levels that one expression may have, in tokens between commas and brackets. Twice as many need less than 4 MiB of stack
+/// Levels that one expression may have, in tokens between commas and brackets. They need less than 4 MiB of stack
 /// in a release build, and a process has 8.
 const MAX_TOKENS: usize = 500;
 /// Blocks inside blocks.
@@ -71,6 +71,11 @@ impl Walk<'_> {
                 ' ' | '\t' | '\r' => {
                     blanks += 1;
                     self.skip(1);
+                }
+                // A line that goes on in the next one.
+                '\\' if self.rest.starts_with("\\\n") || self.rest.starts_with("\\\r\n") => {
+                    self.line += 1;
+                    self.skip(self.rest.find('\n').unwrap_or(0) + 1);
                 }
                 '#' => {
                     let end = self.rest.find('\n').unwrap_or(self.rest.len());
@@ -203,6 +208,8 @@ mod tests {
             "(".repeat(many),
             format!("x = {}", "[".repeat(many)),
             format!("x = 1{}", "+1".repeat(many)),
+            format!("x = 1{}", " + \\\n1".repeat(many)),
+            format!("x = 1{}", " + \\\r\n1".repeat(many)),
             format!("x = {}True", "not ".repeat(many)),
             format!("x = y{}", "[0]".repeat(many)),
             format!("x = y{}", ".z".repeat(many)),

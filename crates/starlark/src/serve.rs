@@ -14,9 +14,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::Limits;
 use crate::channel::{Channel, Host, rpc_error};
 use crate::skill::{CallError, Outcome, Skill};
-use crate::{Limits, builtins};
 
 /// Why nothing more can be served.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +54,7 @@ pub fn serve(
         ..*limits
     };
     // Built before the first line is there, so that nobody waits for it.
-    builtins::globals();
+    crate::prepare();
     let mut skill = None;
     while let Some(request) = channel.next()? {
         let answer = answer(&request.method, request.params, &mut skill, &host, &limits);

@@ -34,7 +34,7 @@ pub use documents::{
 };
 pub use info::Info;
 pub use list::{Counts, DiagnosticRow, List, ReasonRow};
-pub use live::{CallDocument, ToolRow, ToolsDocument};
+pub use live::{CallDocument, TestDocument, TestRow, ToolRow, ToolsDocument};
 pub use manifest::{to_json as manifest, without_effect};
 pub use permission::{
     AnswerRow, AnswersDocument, CommandRow, DepsDocument, ExecDocument, InstallerRow, LogDocument,

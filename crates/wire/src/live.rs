@@ -60,3 +60,31 @@ impl From<&Called> for CallDocument {
         }
     }
 }
+
+/// `test --json`.
+#[derive(Serialize)]
+pub struct TestDocument {
+    /// Every test, in order.
+    pub tests: Vec<TestRow>,
+    /// How many passed.
+    pub passed: usize,
+    /// How many did not.
+    pub failed: usize,
+}
+
+/// A test of a skill.
+#[derive(Clone, Debug, Serialize)]
+pub struct TestRow {
+    /// The skill.
+    pub skill: String,
+    /// The file, below its folder.
+    pub file: String,
+    /// The line of the case; nothing for a function.
+    pub line: Option<u32>,
+    /// What it is called.
+    pub name: String,
+    /// Whether it passed.
+    pub passed: bool,
+    /// What went wrong.
+    pub message: Option<String>,
+}

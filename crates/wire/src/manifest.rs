@@ -31,7 +31,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "background",
     "model",
     "effort",
-    "paths",
     "hooks",
     "command-tool",
     "command-arg-mode",
@@ -43,10 +42,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "preconditions",
     "postconditions",
     "output_contract",
-    "triggers",
     "implementation",
-    "prompt",
-    "tools",
     "security_rules",
     "wiki",
     "platforms",
@@ -64,6 +60,11 @@ pub fn without_effect(manifest: &Value) -> Vec<&'static str> {
             "security_rules" => manifest["types"]
                 .as_array()
                 .is_some_and(|types| types.iter().any(|kind| kind == "security-rule")),
+            "implementation" => value.is_some_and(|value| {
+                ["starlark", "process"]
+                    .iter()
+                    .any(|runs| value["backend"] == *runs)
+            }),
             _ => false,
         };
         value.is_some() && !acts

@@ -251,8 +251,8 @@ mod tests {
         let mut incoming = Incoming::default();
         let mut found = Vec::new();
         for chunk in chunks {
-            let (read, write) = rustix::pipe::pipe().unwrap();
-            rustix::io::write(&write, chunk).unwrap();
+            let (read, mut write) = io::pipe().unwrap();
+            io::Write::write_all(&mut write, chunk).unwrap();
             assert_eq!(incoming.read(read.as_fd()), Got::Some);
             while let Some(line) = incoming.line().unwrap() {
                 found.push(line.to_vec());
@@ -272,6 +272,29 @@ mod tests {
         assert_eq!(whole, [&text[..13], b"", b"{}"]);
         for at in 1..text.len() {
             assert_eq!(lines(&[&text[..at], &text[at..]]), whole, "cut at {at}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_lines_and_none_is_a_panic(
+            chunks in proptest::collection::vec(
+                proptest::collection::vec(
+                    proptest::prop_oneof![proptest::strategy::Just(b'\n'), proptest::num::u8::ANY],
+                    1..40,
+                ),
+                1..20,
+            )
+        ) {
+            let parts: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
+            let whole = chunks.concat();
+            let mut expected: Vec<&[u8]> = whole.split(|byte| *byte == b'\n').collect();
+            expected.pop_if(|last| last.is_empty());
+            let found = lines(&parts);
+            proptest::prop_assert_eq!(&found, &expected);
+            for line in &found {
+                let _understood = parse(line, Some(1)).map(Message::answer);
+            }
         }
     }
 

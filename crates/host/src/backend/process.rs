@@ -206,7 +206,7 @@ impl<'a> Process<'a> {
                 self.live = Some(live);
                 Ok(contributions)
             }
-            Err(failed) => Err(self.broke(live, failed, method::INITIALIZE, self.patience)),
+            Err(failed) => Err(self.broke(live, failed, Some(method::INITIALIZE), self.patience)),
         }
     }
 
@@ -217,7 +217,7 @@ impl<'a> Process<'a> {
         }
         if let Some(live) = self.live.take_if(|live| live.line.is_cut()) {
             // Nobody waited for it, so nobody needs to hear of it: it is in the records.
-            let _told = self.broke(live, Failed::Closed, "anything", Duration::ZERO);
+            let _told = self.broke(live, Failed::Closed, None, Duration::ZERO);
         }
         if self.live.is_some() {
             return Ok(());
@@ -244,17 +244,17 @@ impl<'a> Process<'a> {
         self.closed = Some(why.to_owned());
         if let Some(live) = self.live.take() {
             let failed = Failed::Protocol(why.to_owned());
-            return Err(self.broke(live, failed, method::INITIALIZE, self.patience));
+            return Err(self.broke(live, failed, Some(method::INITIALIZE), self.patience));
         }
         Err(SessionError::Protocol(why.to_owned()))
     }
 
-    /// Ends what did not do its part, and says why.
+    /// Ends what did not do its part, and says why; `asked` is what it was to answer, if anything.
     fn broke(
         &mut self,
         live: Live,
         failed: Failed,
-        method: &str,
+        asked: Option<&str>,
         timeout: Duration,
     ) -> SessionError {
         let Live { mut line, child } = live;
@@ -272,10 +272,12 @@ impl<'a> Process<'a> {
             Failed::TimedOut => SessionError::TimedOut(timeout),
             Failed::Protocol(why) => SessionError::Protocol(why),
             Failed::Closed => SessionError::Ended {
-                how: if end.by_itself {
-                    format!("ended before it answered `{method}`: {}", end.how)
-                } else {
-                    "closed its standard output and went on, and was ended".to_owned()
+                how: match asked {
+                    _ if !end.by_itself => {
+                        "closed its standard output and went on, and was ended".to_owned()
+                    }
+                    Some(asked) => format!("ended before it answered `{asked}`: {}", end.how),
+                    None => format!("ended while nobody asked anything: {}", end.how),
                 },
                 stderr: stderr.clone(),
             },
@@ -322,7 +324,7 @@ impl Session for Process<'_> {
         let answer = live.line.request(method, &params, host, far(timeout));
         match answer {
             Err(failed @ (Failed::TimedOut | Failed::Closed | Failed::Protocol(_))) => {
-                Err(self.broke(live, failed, method, timeout))
+                Err(self.broke(live, failed, Some(method), timeout))
             }
             Ok(_) | Err(Failed::Answered(_)) => {
                 self.note(live.line.said());

@@ -3,7 +3,7 @@
 //! A skill in a language that we interpret ourselves needs no program, no file and no network: everything it may do goes over
 //! the line. So its room is smaller than that of a child with a program of its own, and quicker to build: no
 //! namespaces, no mounts. The worker starts with nothing but its three pipes, and shuts itself in with
-//! [`confine`](crate::sandbox::confine) before it reads a single byte of the skill.
+//! [`confine`](crate::sandbox::confine()) before it reads a single byte of the skill.
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -17,7 +17,7 @@ pub struct WorkerLimits {
     pub memory: u64,
     /// Processor time in its life, in seconds.
     pub cpu_seconds: u64,
-    /// Whether it ends with the thread that started it, whatever it is doing. Without, it ends when it next reads.
+    /// Whether it ends with the *thread* that started it, whatever it is doing. Without, it ends when it next reads.
     pub die_with_parent: bool,
     /// Whether it goes on where the machine can't confine it, because the user said so.
     pub unsandboxed: bool,
@@ -28,7 +28,7 @@ impl Default for WorkerLimits {
         Self {
             memory: 512 << 20,
             cpu_seconds: 600,
-            die_with_parent: false,
+            die_with_parent: true,
             unsandboxed: false,
         }
     }

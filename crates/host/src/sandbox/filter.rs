@@ -286,6 +286,9 @@ pub(crate) fn worker(pid: u32) -> Result<[BpfProgram; 2], BackendError> {
     // A signal to itself, to give up with; and a look at its own descriptors, without those that make signals.
     let own = rule(&[(0, Dword, Eq, u64::from(pid))])?;
     allowed.insert(libc::SYS_tgkill, vec![own]);
+    // An allocator writes its name on its memory.
+    let name = rule(&[(0, Dword, Eq, number(libc::PR_SET_VMA))])?;
+    allowed.insert(libc::SYS_prctl, vec![name]);
     let look = |command| rule(&[(1, Dword, Eq, number(command))]);
     let looks = vec![look(libc::F_GETFD)?, look(libc::F_GETFL)?];
     allowed.insert(libc::SYS_fcntl, looks);

@@ -20,6 +20,8 @@
 //! place out of an allowed folder, so there the folder is not allowed as a whole: its other entries are, one by one,
 //! and nothing new can be made beside the protected one. Network by proxy is refused. Survivors are hunted
 //! down by a supervisor instead of by the kernel. Where there is no Landlock either, nothing runs.
+//!
+//! An interpreter of ours needs no program, file or network. It has no profile: it shuts itself in with [`confine()`].
 
 mod confine;
 mod places;

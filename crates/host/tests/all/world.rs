@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use metier_host::backend::{Event, Process, Session, SessionError, Started};
@@ -22,7 +23,7 @@ use crate::session::{Desk, PATIENCE, hello, lives, script};
 /// A skill, a project, a home, and what was granted.
 struct Place {
     folder: tempfile::TempDir,
-    grant: Grant,
+    grant: Rc<Grant>,
     named: Vec<(String, OsString)>,
 }
 
@@ -72,7 +73,7 @@ impl Place {
         };
         Self {
             folder,
-            grant: *grant,
+            grant: Rc::from(grant),
             named: Vec::new(),
         }
     }
@@ -96,18 +97,17 @@ impl Place {
             self.path("home"),
             self.path("tmp"),
         );
-        let write_files = |to: &Path| copy(&self.path("skill"), to);
         let world = World::new(
-            &self.grant,
+            Rc::clone(&self.grant),
             Surroundings {
                 shim: shim(),
                 skill: Some(&skill),
-                write_files: &write_files,
+                write_files: Rc::new(|to: &Path| copy(&self.path("skill"), to)),
                 work: &project,
                 home: Some(&home),
                 path: Some("/usr/bin:/bin".as_ref()),
                 common: &[],
-                named: &self.named,
+                named: self.named.clone(),
                 own: &[],
                 temporary: &tmp,
                 unsandboxed: false,
@@ -247,7 +247,7 @@ begin()
 id = hear()['id']
 import subprocess
 for _ in range(3):
-    subprocess.Popen(['/bin/sh', '-c', 'trap \"\" TERM; sleep {marker}; sleep {marker}'], start_new_session=True)
+    subprocess.Popen(['/bin/sh', '-c', 'trap \"\" TERM; sleep {marker}; sleep {marker}', '{marker}'], start_new_session=True)
 send(id=id, result='started')
 hear()
 time.sleep(1000)

@@ -21,6 +21,7 @@ pub(crate) mod run;
 pub(crate) mod scan;
 pub(crate) mod select;
 pub(crate) mod show;
+pub(crate) mod test;
 pub(crate) mod tools;
 pub(crate) mod trust;
 pub(crate) mod validate;
@@ -59,6 +60,7 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(Command::Doctor(args)) => doctor::run(&open_anyway()?, args),
         Some(Command::Run(args)) => run::run(&open()?, args),
         Some(Command::Tools(args)) => tools::run(&open()?, args),
+        Some(Command::Test(args)) => test::run(&open()?, args),
         Some(Command::Call(args)) => call::run(&open()?, args),
         Some(Command::Deps(args)) => deps::run(&open()?, args),
         Some(Command::Exec(args)) => exec::run(&open()?, args),

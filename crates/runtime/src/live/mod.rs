@@ -97,6 +97,8 @@ pub struct Runtime<'p> {
     judge: Judge<'p>,
     patience: Patience,
     model: Option<&'p dyn Model>,
+    /// A file of tests that runs in place of each skill's entrypoint.
+    tests: Option<String>,
     active: RefCell<Vec<Rc<Active<'p>>>>,
     life: RefCell<Lifecycle>,
     ledger: RefCell<Ledger>,
@@ -209,6 +211,7 @@ impl<'p> Runtime<'p> {
             judge,
             patience,
             model: None,
+            tests: None,
             active: RefCell::default(),
             life: RefCell::default(),
             ledger: RefCell::default(),
@@ -220,6 +223,13 @@ impl<'p> Runtime<'p> {
     #[must_use]
     pub fn with_model(mut self, model: &'p dyn Model) -> Self {
         self.model = Some(model);
+        self
+    }
+
+    /// The same for a file of a skill's own tests, which runs in place of its entrypoint; its tests are workflows.
+    #[must_use]
+    pub fn testing(mut self, file: &str) -> Self {
+        self.tests = Some(file.to_owned());
         self
     }
 

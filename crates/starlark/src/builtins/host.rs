@@ -28,8 +28,15 @@ use crate::json::{cut, decode, encode};
 
 const LEVELS: [&str; 4] = ["debug", "info", "warn", "error"];
 
-#[starlark_module]
+/// All of them.
 pub(super) fn functions(builder: &mut GlobalsBuilder) {
+    files(builder);
+    machine(builder);
+    others(builder);
+}
+
+#[starlark_module]
+fn files(builder: &mut GlobalsBuilder) {
     fn read_file<'v>(
         path: Value<'v>,
         #[starlark(require = named)] or_none: Option<Value<'v>>,
@@ -81,7 +88,10 @@ pub(super) fn functions(builder: &mut GlobalsBuilder) {
         };
         asking.answer(&request, matches)
     }
+}
 
+#[starlark_module]
+fn machine(builder: &mut GlobalsBuilder) {
     fn exec<'v>(
         command: Value<'v>,
         #[starlark(require = named)] or_none: Option<Value<'v>>,
@@ -136,7 +146,10 @@ pub(super) fn functions(builder: &mut GlobalsBuilder) {
         let value = text("set_env", "value", value)?.to_owned();
         asking.answer(&HostRequest::SetEnv { name, value }, nothing)
     }
+}
 
+#[starlark_module]
+fn others(builder: &mut GlobalsBuilder) {
     fn llm<'v>(
         prompt: Value<'v>,
         system: Option<Value<'v>>,

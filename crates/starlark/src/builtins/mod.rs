@@ -24,13 +24,18 @@ pub(crate) use register::handler_name;
 pub(crate) fn globals() -> &'static Globals {
     static GLOBALS: OnceLock<Globals> = OnceLock::new();
     GLOBALS.get_or_init(|| {
-        GlobalsBuilder::extended_by(&[LibraryExtension::StructType, LibraryExtension::SetType])
+        language()
             .with(register::functions)
             .with(host::functions)
             .with(git::functions)
             .with(data::functions)
             .build()
     })
+}
+
+/// The language alone, without anything of ours.
+fn language() -> GlobalsBuilder {
+    GlobalsBuilder::extended_by(&[LibraryExtension::StructType, LibraryExtension::SetType])
 }
 
 /// What a built-in has to complain about.
@@ -166,4 +171,29 @@ fn texts(
             },
         )
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn the_table_names_every_built_in_and_nothing_else() {
+        let language = language().build();
+        let plain: BTreeSet<&str> = language.names().map(|name| name.as_str()).collect();
+        let ours: BTreeSet<&str> = globals()
+            .names()
+            .map(|name| name.as_str())
+            .filter(|name| !plain.contains(name))
+            .collect();
+        let mut table: BTreeSet<&str> = crate::reference()
+            .iter()
+            .map(|builtin| builtin.name)
+            .collect();
+        // The one that differs from skill to skill.
+        assert!(table.remove("skill"));
+        assert_eq!(ours, table);
+    }
 }

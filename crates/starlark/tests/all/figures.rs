@@ -73,17 +73,6 @@ fn resident() -> u64 {
     line.trim().trim_end_matches(" kB").parse().unwrap_or(0)
 }
 
-/// Time that this thread was on a processor. Where others work too, it is what a clock can't tell.
-fn on_processor() -> Duration {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    Duration::from_nanos(
-        stat.split(' ')
-            .next()
-            .and_then(|first| first.parse().ok())
-            .unwrap_or(0),
-    )
-}
-
 fn repeat(source: &str, calls: u32) -> Rc<RefCell<Notes>> {
     let initialize = json!({"id": 0, "method": "initialize", "params": {"protocol": 1, "skill": "s", "directory": "/",
         "entrypoint": "s.star", "sources": {"s.star": source}}});
@@ -166,10 +155,9 @@ fn figures() {
         times.sort_unstable();
         times[times.len() / 2]
     };
-    let (cold, cold_processor) = (Instant::now(), on_processor());
+    let cold = Instant::now();
     repeat(SKILL, 0);
-    let (cold, cold_processor) = (cold.elapsed(), on_processor() - cold_processor);
-    println!("first start, initialize and end: {cold:?}, of it on a processor: {cold_processor:?}");
+    println!("first start, initialize and end: {:?}", cold.elapsed());
     let warm: Vec<Duration> = (0..100)
         .map(|_| {
             let begin = Instant::now();

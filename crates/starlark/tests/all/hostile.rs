@@ -37,9 +37,9 @@ fn recursion_ends() {
 
 #[test]
 fn loops_without_an_end_end() {
-    let slow = "this takes too long: more than 100000 steps (calls and rounds of loops)";
+    let slow = "this takes too long: more than 20000 steps (calls and rounds of loops)";
     let limits = Limits {
-        ticks: 100_000,
+        ticks: 20_000,
         ..Limits::default()
     };
     for code in [
@@ -47,7 +47,7 @@ fn loops_without_an_end_end() {
         "for i in range(1000000000000):\n    pass",
         "x = [0 for a in range(100000) for b in range(100000)]",
         "x = any([a for a in range(1000) if [b for b in range(1000) if b == a]])",
-        "x = sorted(range(1000000), key = lambda x: [y for y in range(100)])",
+        "x = sorted(range(30000), key = lambda x: [y for y in range(100)])",
         "x = {}\nfor a in range(1000000):\n    x[a] = a",
         "while_ = [0]\nfor a in while_ * 1000000:\n    log(\"x\")",
     ] {
@@ -65,11 +65,11 @@ fn loops_without_an_end_end() {
 #[test]
 fn what_grows_step_by_step_ends() {
     let limits = Limits {
-        heap: 4 << 20,
+        heap: 1 << 20,
         ..Limits::default()
     };
     let big =
-        "this takes too much memory: more than 4194304 bytes, at this place or shortly before";
+        "this takes too much memory: more than 1048576 bytes, at this place or shortly before";
     for code in [
         "x = []\nfor i in range(10000000):\n    x.append(str(i))",
         "x = None\nfor i in range(10000000):\n    x = (x, i)",
@@ -105,7 +105,7 @@ fn a_source_that_is_just_not_too_deep_is() {
     let stack = if cfg!(debug_assertions) {
         32 << 20
     } else {
-        2 << 20
+        4 << 20
     };
     let thread = std::thread::Builder::new().stack_size(stack).spawn(|| {
         for source in [
@@ -166,9 +166,14 @@ fn a_million_log_lines_are_cut() {
         output: 10_000,
         ..Limits::default()
     };
-    let transcript = body("for i in range(1000000):\n    log(\"x\")\nreturn 1")
-        .limits(limits)
-        .run();
+    // It takes long without optimisation.
+    let lines = if cfg!(debug_assertions) {
+        50_000
+    } else {
+        1_000_000
+    };
+    let code = format!("for i in range({lines}):\n    log(\"x\")\nreturn 1");
+    let transcript = body(&code).limits(limits).run();
     assert_eq!(transcript.asked.len(), 5_001);
     assert_eq!(
         transcript.asked[5_000].1,

@@ -129,7 +129,10 @@ fn deep_data_ends_the_process_and_nothing_else() {
     ] {
         match run(code) {
             End::Answer(said) => println!("answered: {said:.100}  <- {code:?}"),
-            End::Gone(status) => println!("{status}  <- {code:?}"),
+            End::Gone(status) => {
+                println!("{status}  <- {code:?}");
+                assert!(!status.success(), "{code}");
+            }
         }
     }
 }

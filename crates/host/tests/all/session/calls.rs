@@ -80,7 +80,13 @@ asking.start()
 #[test]
 fn a_child_that_does_not_read_while_it_is_written_to_blocks_nobody() {
     let script = Script::new(
-        "begin()\nraw('x\\n' * 500 + 'y' * 100000 + '\\n')\ntime.sleep(0.3)\nm = hear()\nsend(id=m['id'], result=len(m['params']['text']))\nhear()",
+        "begin()
+raw('x\\n' * 500 + 'y' * 100000 + '\\n')
+time.sleep(0.3)
+m = hear()
+while 'method' not in m: m = hear()
+send(id=m['id'], result=len(m['params']['text']))
+hear()",
     );
     let desk = Desk::default();
     let mut session = script.open(&desk).unwrap();
