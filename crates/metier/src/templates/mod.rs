@@ -198,6 +198,8 @@ pub(crate) fn files(wish: &Wish<'_>) -> Vec<Made> {
         Some(Language::Typescript) => {
             files.push(made("main.ts", code, set.typescript));
             files.push(guest("metier.ts", TYPESCRIPT_GUEST));
+            let package = include_str!("package.json");
+            files.push(made("package.json", "says that it is a module", package));
         }
         Some(Language::Rust) => {
             files.push(made("src/main.rs", code, set.rust));
