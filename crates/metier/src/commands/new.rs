@@ -110,9 +110,12 @@ fn language(args: &Args) -> Result<Option<Language>, Failure> {
     };
     match (args.backend.as_deref(), args.language) {
         (Some("process"), language) => Ok(Some(language.unwrap_or(Language::Python))),
-        (_, Some(_)) => wrong(
+        (_, Some(language)) => wrong(
             "a language can be chosen only for a program of its own",
-            "metier new NAME --backend process --language …",
+            &format!(
+                "metier new NAME --backend process --language {}",
+                language.as_str()
+            ),
         ),
         (Some("starlark"), None) => Ok(Some(Language::Starlark)),
         (None, None) if args.kind == SkillType::Prompt => Ok(None),
@@ -168,11 +171,10 @@ fn report(
     }
     let shown = folder.strip_prefix(&machine.work).unwrap_or(folder);
     let shown = shown.to_string_lossy();
-    let mut text = format!("made {}\n", one_line(&shown));
+    output.text(&format!("made {}\n", one_line(&shown)))?;
     for file in files {
-        text.push_str(&format!("  {:<17} {}\n", file.path, file.about));
+        output.note(&format!("  {:<17} {}", file.path, file.about));
     }
-    output.text(&text)?;
     let word = shell_word(&shown);
     output.note(&match wish.language {
         Some(Language::Rust) => {

@@ -87,7 +87,7 @@ static WORKFLOW: Set = set!(
 static SECURITY_RULE: Set = set!(
     "security-rule",
     "Watches over shell scripts and the rights of files. Use when skills or tool calls are checked before they run.",
-    "metier --root . scan .    # its rules are applied to all other skills in this folder"
+    "metier --root . scan .    # its pattern is applied to every skill in this folder"
 );
 static TRANSFORM: Set = set!(
     "transform",
@@ -239,5 +239,63 @@ fn readme(wish: &Wish<'_>, files: &[Made]) -> Made {
         path: "README.md",
         about: "for people",
         content: wish.filled(&template),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KINDS: [SkillType; 5] = [
+        SkillType::Tool,
+        SkillType::Prompt,
+        SkillType::Workflow,
+        SkillType::SecurityRule,
+        SkillType::Transform,
+    ];
+
+    #[test]
+    fn every_word_is_replaced_and_every_case_can_be_read() {
+        let languages = [
+            None,
+            Some(Language::Starlark),
+            Some(Language::Python),
+            Some(Language::Typescript),
+            Some(Language::Rust),
+        ];
+        for (kind, language) in KINDS
+            .iter()
+            .flat_map(|kind| languages.map(|one| (*kind, one)))
+        {
+            let name = "a-name";
+            let made = files(&Wish {
+                name,
+                kind,
+                language,
+            });
+            for file in made.iter().filter(|file| !file.path.starts_with("metier.")) {
+                assert!(!file.content.contains("{{"), "{kind:?} {}", file.path);
+                assert!(file.content.ends_with('\n'), "{kind:?} {}", file.path);
+            }
+            let cases = made.iter().find(|file| file.path == "tests/cases.yaml");
+            let cases = metier_model::cases_in_file(&cases.unwrap().content).unwrap();
+            assert!(cases.len() > 1, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn the_tutorial_knows_every_built_in() {
+        let page = include_str!("../../../../docs/writing-skills.md");
+        for builtin in metier_starlark::reference() {
+            let permission = builtin.permission.map_or("", |one| one.as_str());
+            let row = match permission {
+                "" => format!("| `{}` |  | {} |", builtin.signature, builtin.doc),
+                one => format!("| `{}` | `{one}` | {} |", builtin.signature, builtin.doc),
+            };
+            assert!(
+                page.contains(&row),
+                "docs/writing-skills.md has no line\n{row}"
+            );
+        }
     }
 }
