@@ -134,20 +134,6 @@ fn the_defaults_are_the_documented_ones() {
     assert!(config.entry("any").enabled);
 }
 
-/// `METIER_BLESS=1` writes it anew.
-#[test]
-fn the_page_in_docs_is_the_reference() {
-    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/config.md");
-    if std::env::var_os("METIER_BLESS").is_some() {
-        std::fs::write(&page, reference_markdown()).unwrap();
-    }
-    let written = std::fs::read_to_string(page).unwrap();
-    assert!(
-        written == reference_markdown(),
-        "docs/config.md is not what `metier config --reference` says; METIER_BLESS=1 writes it anew"
-    );
-}
-
 #[test]
 fn the_reference_names_every_key_and_variable() {
     let page = reference_markdown();

@@ -9,7 +9,7 @@ use std::{
 };
 
 use metier_host::sandbox::{WorkerLimits, confine};
-use metier_starlark::{Limits, serve};
+use metier_starlark::{Limits, prepare, serve};
 
 /// What is read at once.
 const CHUNK: usize = 64 * 1024;
@@ -20,6 +20,8 @@ pub(crate) fn main(unsandboxed: bool) -> ExitCode {
         unsandboxed,
         ..WorkerLimits::default()
     };
+    // The interpreter looks around when it is used first; in its room it could not.
+    prepare();
     let served = confine(&limits)
         .map_err(|error| error.to_string())
         .and_then(|_| {

@@ -19,6 +19,7 @@ mod failure;
 mod interpreter;
 mod machine;
 mod office;
+mod opinions;
 mod output;
 mod screening;
 mod session;

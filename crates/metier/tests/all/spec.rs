@@ -8,3 +8,20 @@ fn the_specifications_hold() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec");
     metier_testkit::spec::run_dir(program, &folder);
 }
+
+/// `docs/config.md` is what the program says about its settings.
+#[test]
+fn the_page_about_settings_is_the_reference() {
+    let said = std::process::Command::new(env!("CARGO_BIN_EXE_metier"))
+        .args(["config", "--reference"])
+        .output()
+        .unwrap();
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/config.md");
+    if std::env::var_os("METIER_BLESS").is_some_and(|value| value == "1") {
+        std::fs::write(&page, &said.stdout).unwrap();
+    }
+    assert!(
+        std::fs::read(page).unwrap() == said.stdout,
+        "docs/config.md is not what `metier config --reference` prints; METIER_BLESS=1 writes it anew"
+    );
+}
