@@ -23,6 +23,7 @@ mod opinions;
 mod output;
 mod screening;
 mod session;
+mod templates;
 
 use std::{ffi::OsString, process::ExitCode};
 
