@@ -12,6 +12,7 @@ mod doors;
 mod fenced;
 mod lines;
 mod mcp;
+mod own_tests;
 mod places;
 mod refusals;
 mod screening;
