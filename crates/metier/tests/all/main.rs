@@ -11,6 +11,8 @@ mod authority;
 mod doors;
 mod fenced;
 mod lines;
+mod live_guises;
+mod live_room;
 mod mcp;
 mod places;
 mod refusals;
