@@ -7,6 +7,7 @@ use std::{
     process::Command,
 };
 
+use metier_model::Source;
 use serde_json::Value;
 
 use crate::{
@@ -207,5 +208,23 @@ fn what_is_written_down_is_the_same_whatever_a_skill_is_written_in() {
     }
     for (guise, life) in Guise::ALL.iter().zip(&lives).skip(1) {
         assert_eq!(*life, lives[0], "{guise:?} is not as Starlark");
+    }
+}
+
+/// What confines a skill is written down when it is activated; that differs, and nothing else does.
+#[test]
+fn what_confines_a_skill_is_written_down_when_it_is_activated() {
+    for (guise, expected) in [(Guise::Starlark, "worker"), (Guise::Python, "namespaces")] {
+        let mut live = guise.live();
+        live.roots = vec![(Source::User, "skills")];
+        let called = live.run(&["--approve-skills", "herald", "call", "herald", "peek"]);
+        assert_eq!(called.code, 1, "{guise:?}: {}", called.snapshot());
+        let receipts = live.stage.receipts();
+        let is_start = |receipt: &&Value| field(receipt, "act") == "skill:activate";
+        let start = receipts.iter().find(is_start).unwrap();
+        assert!(
+            field(start, "sandbox").starts_with(expected),
+            "{guise:?}: {start}"
+        );
     }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{Active, CallError, Dispatched, Hands, Runtime, fine, tools};
 use crate::{
     Skill, Status,
-    desk::Refused,
+    desk::{Refused, Went},
     inventory::NotFound,
     premises::{self, Stopped},
     render::{Loaded, RenderError},
@@ -105,6 +105,7 @@ impl<'p> Runtime<'p> {
             worker,
             loaded,
             session: None.into(),
+            confinement: None.into(),
             contributions: Contributions::default(),
             tools: Vec::new(),
             callers: caller.map_or_else(Vec::new, Active::chain),
@@ -115,6 +116,10 @@ impl<'p> Runtime<'p> {
         let went = match &opened {
             Ok(()) => fine(ms),
             Err(error) => super::bad(metier_store::Outcome::Error, error.to_string()),
+        };
+        let went = Went {
+            sandbox: active.confinement.get().map(str::to_owned),
+            ..went
         };
         let detail = active.callers.join(" → ");
         let noted = active.worker.record("skill:activate", &detail, &went);
@@ -231,7 +236,7 @@ impl<'p> Runtime<'p> {
                     arguments: Vec::new(),
                 };
                 let worker = Rc::clone(&active.worker);
-                // The first start is checked and written down; a restart is one of the same program, and the session tells of it.
+                // Checked once: a restart is one of the same program. That it runs, and in what, is written down as the activation.
                 let permit = worker.permit(&act)?;
                 let starter = move || worker.start(&permit);
                 Process::open(starter, &initialize, host, timeout)
