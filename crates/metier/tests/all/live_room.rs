@@ -26,7 +26,7 @@ use metier_runtime::{
     scanning::Unscreened,
     survey,
 };
-use metier_store::Store;
+use metier_store::{Outcome, Receipt, Store};
 use metier_testkit::Output;
 use serde_json::Value;
 
@@ -282,4 +282,36 @@ fn has_parent(folder: &Path) -> bool {
     let Some(parent) = parent else { return true };
     let program = fs::read_link(format!("/proc/{}/exe", parent.trim())).unwrap_or_default();
     program == Path::new(PROGRAM) || Some(program) == env::current_exe().ok()
+}
+
+/// Receipts as lines: who, what, how it went, why.
+pub(crate) fn lines(receipts: &[Receipt]) -> Vec<String> {
+    let line = |receipt: &Receipt| {
+        let entry = &receipt.entry;
+        let went = entry.outcome.map_or("refused", Outcome::as_str);
+        let what = format!("{} {} {}", entry.skill, entry.act, entry.detail);
+        let reason = entry.reason.as_deref();
+        let reason = reason.map(|reason| format!(": {reason}"));
+        format!("{}: {went}{}", what.trim_end(), reason.unwrap_or_default())
+    };
+    receipts.iter().map(line).collect()
+}
+
+/// A skill in Python; the body registers what it contributes with `skill`.
+pub(crate) fn python(body: &str) -> String {
+    format!(
+        "import os, time\nfrom metier import Skill, cancel\nskill = Skill()\n{body}\nskill.serve()\n"
+    )
+}
+
+/// A skill for a shell, which answers each request with what is written for its method, and without end to those that are not there.
+pub(crate) fn shell(answers: &[(&str, &str)]) -> String {
+    let cases: String = answers
+        .iter()
+        .map(|(method, code)| format!("  *'\"{method}\"'*) {code};;\n"))
+        .collect();
+    format!(
+        "answer() {{ printf '{{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}}\\n' \"$id\" \"$1\"; }}\n\
+         while read -r line; do\n  id=${{line#*'\"id\":'}}; id=${{id%%,*}}\n  case $line in\n{cases}  esac\ndone\n"
+    )
 }

@@ -12,6 +12,7 @@ mod doors;
 mod fenced;
 mod lines;
 mod live_guises;
+mod live_hooks;
 mod live_room;
 mod mcp;
 mod places;
