@@ -189,7 +189,9 @@ fn life(guise: Guise) -> Vec<String> {
 fn normal(live: &Live, receipt: &Value) -> String {
     let words = ["skill", "act", "detail", "decision", "outcome", "reason"];
     let words = words.map(|name| field(receipt, name)).join(" | ");
-    live.stage.context.filter(&words)
+    live.stage
+        .context
+        .filter(words.trim_end_matches([' ', '|']))
 }
 
 #[test]
