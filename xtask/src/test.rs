@@ -23,6 +23,10 @@ const NEEDS: &[Need] = &[
         program: "npm",
         package: "npm",
     },
+    Need {
+        program: "kubectl",
+        package: "kubernetes-client",
+    },
 ];
 
 /// What the clients in Python need, with versions.

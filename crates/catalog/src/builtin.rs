@@ -20,8 +20,8 @@ macro_rules! builtins {
 }
 
 builtins! {
-    "core-tools": "SKILL.md";
-    "git": "SKILL.md";
+    "core-tools": "SKILL.md", "SKILL.yaml", "lib/text.star", "skill.star", "tests/cases.yaml";
+    "git": "SKILL.md", "SKILL.yaml", "skill.star", "tests/cases.yaml";
     "opencode-implementer": "SKILL.md", "SKILL.yaml";
     "skill-author": "SKILL.md", "references/checklist.md", "references/frontmatter.md";
     "specification-engine": "SKILL.md", "SKILL.yaml";

@@ -103,7 +103,12 @@ pub(crate) fn tell(session: &Session<'_>, said: Vec<(String, String)>) {
     }
 }
 
-fn activate(session: &Session<'_>, runtime: &Runtime<'_>, name: &str) -> Result<(), Failure> {
+/// Activates one skill.
+pub(crate) fn activate(
+    session: &Session<'_>,
+    runtime: &Runtime<'_>,
+    name: &str,
+) -> Result<(), Failure> {
     let inventory = runtime.inventory();
     let skill = commands::find_usable(session, inventory, name)?;
     let entry = inventory.entry(skill);

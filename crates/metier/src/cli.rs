@@ -5,8 +5,8 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 
 use crate::commands::{
-    call, completions, compose, config, deps, doctor, exec, info, list, log, man, mcp, permissions,
-    prompt, read, run, scan, select, show, test, tools, trust, validate, why,
+    call, completions, compose, config, deps, doctor, exec, info, list, log, man, mcp, new,
+    permissions, prompt, read, run, scan, select, show, test, tools, trust, validate, why,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -131,6 +131,8 @@ pub(crate) enum Command {
     Permissions(permissions::Args),
     Log(log::Args),
     Deps(deps::Args),
+    #[command(alias = "create")]
+    New(new::Args),
     Mcp(mcp::Args),
     Config(config::Args),
     Completions(completions::Args),

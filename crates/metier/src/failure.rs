@@ -55,6 +55,11 @@ impl Failure {
         }))
     }
 
+    /// What happened, without the rest.
+    pub(crate) fn message(&self) -> &str {
+        &self.0.message
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self

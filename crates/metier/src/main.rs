@@ -19,9 +19,11 @@ mod failure;
 mod interpreter;
 mod machine;
 mod office;
+mod opinions;
 mod output;
 mod screening;
 mod session;
+mod templates;
 
 use std::{ffi::OsString, process::ExitCode};
 

@@ -78,6 +78,18 @@ pub struct Line {
     pub script: Box<str>,
     /// The values.
     pub parameters: Vec<String>,
+    /// Where it runs.
+    pub within: Within,
+}
+
+/// Where a line of a shell runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Within {
+    /// In the skill's folder, as the commands of a body do.
+    #[default]
+    Skill,
+    /// Where the user is, as what a tool does.
+    Project,
 }
 
 impl Line {
@@ -94,6 +106,16 @@ impl Line {
             commands: understood.and_then(commands),
             script: script.into(),
             parameters,
+            within: Within::Skill,
+        }
+    }
+
+    /// The same where the user is.
+    #[must_use]
+    pub fn in_project(self) -> Self {
+        Self {
+            within: Within::Project,
+            ..self
         }
     }
 }

@@ -73,6 +73,7 @@ fn line(text: &str, commands: &[&[&str]]) -> Act {
         ),
         script: text.into(),
         parameters: Vec::new(),
+        within: crate::Within::Skill,
     })
 }
 
@@ -82,6 +83,7 @@ fn unclear(text: &str) -> Act {
         commands: None,
         script: text.into(),
         parameters: Vec::new(),
+        within: crate::Within::Skill,
     })
 }
 

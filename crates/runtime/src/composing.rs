@@ -52,15 +52,7 @@ impl Inventory {
                 },
             })
             .collect();
-        let on_conflict = match config.security.on_conflict {
-            OnConflict::Restrict => metier_policy::OnConflict::Restrict,
-            OnConflict::Reject => metier_policy::OnConflict::Reject,
-        };
-        let options = Options {
-            coding,
-            on_conflict,
-        };
-        compose(&members, options)
+        compose(&members, rules(config, coding))
     }
 
     /// The manifest of a skill that may be used, as it is on disk now.
@@ -84,6 +76,18 @@ impl Inventory {
                 Some(validate(entry)),
             ),
         }
+    }
+}
+
+/// What holds for every set on this machine.
+pub(crate) fn rules(config: &Config, coding: bool) -> Options {
+    let on_conflict = match config.security.on_conflict {
+        OnConflict::Restrict => metier_policy::OnConflict::Restrict,
+        OnConflict::Reject => metier_policy::OnConflict::Reject,
+    };
+    Options {
+        coding,
+        on_conflict,
     }
 }
 

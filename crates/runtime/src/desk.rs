@@ -13,7 +13,8 @@ use metier_policy::{
     Request, Ruling, Terms, rule,
 };
 use metier_store::{
-    Answer as Kept, Approval, ApprovedFile, NewReceipt, Outcome, Receipt, Store, StoreError,
+    Answer as Kept, Approval, ApprovedFile, NewReceipt, Outcome, Receipt, SkillState, Store,
+    StoreError,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -320,6 +321,26 @@ impl Desk<'_> {
         };
         let receipt = self.receipt(identity, act, &redactor.clean(detail), &went);
         Ok(self.store.append(&[receipt])?.pop())
+    }
+
+    /// Remembers the state that a skill was left in.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn keep_state(
+        &self,
+        skill: &str,
+        source: Source,
+        state: &str,
+        detail: &str,
+    ) -> Result<(), StoreError> {
+        self.store.set_state(&SkillState {
+            skill: skill.to_owned(),
+            source: source.as_str().to_owned(),
+            state: state.to_owned(),
+            since: self.time(),
+            detail: Some(detail.to_owned()),
+        })
     }
 
     fn receipt(&self, identity: &Identity, act: &str, detail: &str, went: &Went) -> NewReceipt {

@@ -154,6 +154,11 @@ fn note_unchecked_tools(entry: &mut Entry) {
     let Some(&(_, line)) = tools.first() else {
         return;
     };
+    // Whoever takes stock again does not say it again.
+    let mut said = entry.diagnostics.iter();
+    if said.any(|said| said.code == Code::ToolsUnchecked) {
+        return;
+    }
     let names: Vec<&str> = tools.iter().map(|(name, _)| *name).collect();
     let list = text::shell_word(&names.join(",")).into_owned();
     let names = names.join("`, `");

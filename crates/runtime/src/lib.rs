@@ -28,6 +28,7 @@ pub mod permissions;
 pub mod premises;
 pub mod prompt;
 mod redact;
+pub mod registry;
 pub mod render;
 mod rulebook;
 pub mod scanning;

@@ -250,6 +250,16 @@ pub struct Report {
 }
 
 impl Report {
+    /// Adds what others found, in its order: worst first, then by place.
+    pub fn add(&mut self, findings: Vec<Finding>) {
+        self.findings.extend(findings);
+        self.findings.sort_by(|a, b| {
+            let place = |finding: &Finding| (finding.place.file.clone(), finding.place.line);
+            let severity = b.severity.cmp(&a.severity);
+            severity.then_with(|| place(a).cmp(&place(b)))
+        });
+    }
+
     /// The verdict.
     #[must_use]
     pub fn verdict(&self) -> Verdict {

@@ -22,7 +22,7 @@ use std::{
     time::Duration,
 };
 
-use metier_policy::{Act, Grant, Line, Permit};
+use metier_policy::{Act, Grant, Line, Permit, Within};
 
 use crate::{
     child::{ChildError, Outcome},
@@ -255,12 +255,15 @@ impl<'a> World<'a> {
         self.seen.1.try_iter().collect()
     }
 
-    /// A line of a shell: in the skill's folder, with the values as parameters.
+    /// A line of a shell, with the values as parameters.
     fn line(&self, line: &Line, timeout: Duration) -> Result<Done, WorldError> {
         let mut arguments: Vec<OsString> =
             vec!["-c".into(), (&*line.script).into(), "metier".into()];
         arguments.extend(line.parameters.iter().map(OsString::from));
-        let folder = self.around.skill.unwrap_or_else(|| self.scratch.path());
+        let folder = match line.within {
+            Within::Skill => self.around.skill.unwrap_or_else(|| self.scratch.path()),
+            Within::Project => self.around.work,
+        };
         self.child(OsStr::new(shell()), &arguments, folder, timeout)
     }
 

@@ -2,13 +2,14 @@
 
 use std::{process::ExitCode, rc::Rc};
 
-use metier_catalog::FileEntry;
+use metier_catalog::{Entry, FileEntry};
 use metier_model::{Manifest, Need, Severity};
 use metier_policy::ReasonKind;
 use metier_runtime::{
     Inventory, Skill, Status, permissions as asked, premises, render::Loaded, scanning::Stance,
 };
 use metier_scan::Report;
+use metier_store::Store;
 use metier_wire::{Info, PermissionRow};
 
 use crate::{
@@ -94,8 +95,23 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         );
         session.output.text(&about)?;
         session.output.text(&findings(&report, session.output))?;
+        if let Some(state) = left_in(session, &inventory.catalog.entries[position]) {
+            session.output.note(&state);
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How its last activation went, if it failed.
+fn left_in(session: &Session<'_>, entry: &Entry) -> Option<String> {
+    let database = session.machine.database.as_ref()?;
+    let store = Store::open_existing(database).ok()??;
+    let state = store.state(&entry.name(), entry.source.as_str()).ok()??;
+    Some(format!(
+        "it could not be activated on {}: {}",
+        one_line(&state.since),
+        one_line(state.detail.as_deref().unwrap_or_default())
+    ))
 }
 
 fn page(

@@ -12,6 +12,7 @@ pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod mcp;
+pub(crate) mod new;
 mod overview;
 pub(crate) mod permissions;
 pub(crate) mod prompt;
@@ -65,6 +66,7 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(Command::Exec(args)) => exec::run(&open()?, args),
         Some(Command::Permissions(args)) => permissions::run(&open()?, args),
         Some(Command::Log(args)) => log::run(&open()?, args),
+        Some(Command::New(args)) => new::run(args, machine, output),
         Some(Command::Mcp(args)) => mcp::run(&cli.global, machine, output, args),
         Some(Command::Trust(args)) => trust::run(&open_anyway()?, args),
         Some(Command::Config(args)) => config::run(&open_anyway()?, args),

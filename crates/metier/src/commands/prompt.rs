@@ -17,6 +17,7 @@ use metier_runtime::{
 use metier_wire::{PromptDocument, PromptSkill};
 
 use crate::{
+    active,
     commands::{find_usable, show},
     failure::Failure,
     output::{Tone, count, one_line},
@@ -27,7 +28,8 @@ use crate::{
 /// Print what a model would be told about the skills
 ///
 /// By default the catalog: name, description and location of every skill that is ready. Skills named
-/// with `--skills` are active: their bodies follow the catalog. `--mode full` prints whole bodies.
+/// with `--skills` are active: their bodies follow the catalog, then what they inject: the prompt files of their manifests, and what
+/// their `before_prompt_build` hooks add. `--mode full` prints whole bodies.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// How the catalog is written
@@ -169,7 +171,7 @@ fn active_bodies(session: &Session<'_>, inventory: &Inventory) -> Result<Vec<Str
     let screening = session.screening(&inventory.catalog);
     screening.check_rules()?;
     let names = session.global.skills.iter();
-    names
+    let bodies: Result<Vec<String>, Failure> = names
         .map(|name| {
             let entry = inventory.entry(find_usable(session, inventory, name)?);
             let held = screening
@@ -179,7 +181,35 @@ fn active_bodies(session: &Session<'_>, inventory: &Inventory) -> Result<Vec<Str
             let directory = entry.place.path().to_string_lossy().into_owned();
             Ok(render::wrap(&entry.name(), &directory, &shown.rendered))
         })
-        .collect()
+        .collect();
+    let mut all = bodies?;
+    all.extend(injected(session, inventory)?);
+    Ok(all)
+}
+
+/// What the active skills add besides their bodies: the prompt files that they declare, and what their hooks inject.
+fn injected(session: &Session<'_>, inventory: &Inventory) -> Result<Option<String>, Failure> {
+    let limit = session.config.limits.max_skill_bytes;
+    let mut adds = false;
+    for name in &session.global.skills {
+        let entry = inventory.entry(find_usable(session, inventory, name)?);
+        let loaded = entry.load(metier_model::Mode::Lenient, limit).ok();
+        adds |= loaded
+            .and_then(|(parsed, _)| parsed.manifest)
+            .is_some_and(|manifest| {
+                let code = &manifest.code;
+                manifest.card.backend.is_some()
+                    || code.system_prompt_file.is_some()
+                    || !code.context_files.is_empty()
+            });
+    }
+    if !adds {
+        return Ok(None);
+    }
+    let text = active::with(session, inventory, &[], |runtime| {
+        Ok(runtime.build_prompt("")?)
+    })?;
+    Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
 fn document<'a>(listing: &'a Listing<'a>) -> PromptDocument<'a> {

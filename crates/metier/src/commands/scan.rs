@@ -6,7 +6,7 @@ use std::{
     process::ExitCode,
 };
 
-use metier_catalog::{Catalog, Entry, Root};
+use metier_catalog::{Catalog, Entry, Root, Snapshot};
 use metier_model::{Digest, Source, text::shell_word};
 use metier_runtime::scanning::{self, Frame, Known, Stance};
 use metier_scan::{Finding, Report, Severity, Verdict};
@@ -17,6 +17,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::{
     failure::Failure,
     machine::timestamp,
+    opinions,
     output::{Output, Tone, count, one_line},
     screening::{Screening, unreadable},
     session::Session,
@@ -111,6 +112,9 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     let screening = session.screening(&usual);
     screening.check_rules()?;
     let mut scans = scan_all(&screening, &usual, &entries);
+    if opinions::anybody(&usual) {
+        hear(session, &screening, &usual, &mut scans)?;
+    }
     for scan in &mut scans {
         let name = scan.entry.name();
         if is_path(session, &name) || args.what.iter().all(|what| **what != *name) {
@@ -264,6 +268,55 @@ fn scan_all<'e>(screening: &Screening<'_>, usual: &Catalog, entries: &'e [Entry]
         .collect();
     remember(screening, usual, &scans);
     scans
+}
+
+/// Adds what skills of the type `security-rule` find, and remembers the verdict that follows from it.
+fn hear(
+    session: &Session<'_>,
+    screening: &Screening<'_>,
+    usual: &Catalog,
+    scans: &mut [Scan<'_>],
+) -> Result<(), Failure> {
+    // The bytes that were scanned, or none: what changed in between was not judged by anybody.
+    let snapshots: Vec<Option<Snapshot>> = scans
+        .iter()
+        .map(|scan| {
+            screening
+                .snapshot(scan.entry)
+                .ok()
+                .filter(|held| Some(held.digest) == scan.digest)
+        })
+        .collect();
+    let scanned: Vec<opinions::Scanned<'_>> = scans
+        .iter()
+        .zip(&snapshots)
+        .filter_map(|(scan, snapshot)| {
+            Some(opinions::Scanned {
+                entry: scan.entry,
+                snapshot: snapshot.as_ref()?,
+                report: &scan.report,
+            })
+        })
+        .collect();
+    let mut found = opinions::of(session, &scanned)?.into_iter();
+    for (scan, snapshot) in scans.iter_mut().zip(&snapshots) {
+        let Some(snapshot) = snapshot else { continue };
+        let added = found.next().unwrap_or_default();
+        if added.is_empty() {
+            continue;
+        }
+        scan.report.add(added);
+        let findings = scan.report.findings.iter();
+        scan.frames = findings
+            .map(|finding| scanning::frame(snapshot, &finding.place))
+            .collect();
+        scan.known = screening.known(&scan.report, scan.digest);
+        if scan.known.stance != Stance::Accepted {
+            scan.acceptance = None;
+        }
+    }
+    remember(screening, usual, scans);
+    Ok(())
 }
 
 fn remember(screening: &Screening<'_>, usual: &Catalog, scans: &[Scan<'_>]) {

@@ -32,8 +32,8 @@ use crate::{
 ///
 /// `tests/*.yaml` hold cases (a tool, a workflow, a hook, a scanner, the prompt or a trigger, and what is expected of it),
 /// `tests/*.star` functions whose names begin with `test_`. Each runs in an empty folder that stands for the project, so
-/// permissions inside of a project, and programs in the sandbox, are given without a question; network, variables, models and other skills
-/// are asked for as ever.
+/// permissions inside of a project, and programs in the sandbox, are given without a question, and so is a model, which is not
+/// there; network, variables and other skills are asked for as ever.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// A skill, its folder, or a folder of skills
@@ -498,6 +498,8 @@ impl Approver for Tests {
                 | Permission::GitRead
                 | Permission::GitWrite
                 | Permission::ShellExec => inside,
+                // There is none.
+                Permission::LlmCall => true,
                 _ => false,
             }
         });

@@ -417,6 +417,7 @@ fn acts() -> Vec<Act> {
             commands: Some(vec![vec![Some("git".into()), Some("status".into())]]),
             script: "git status".into(),
             parameters: Vec::new(),
+            within: metier_policy::Within::Skill,
         }),
         Act::Fetch(Fetch {
             method: "GET".into(),

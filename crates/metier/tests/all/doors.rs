@@ -42,6 +42,7 @@ acts! {
         commands: Some(vec![vec![Some("id".into())]]),
         script: "id".into(),
         parameters: Vec::new(),
+        within: metier_policy::Within::Skill,
     });
     "run a script": Act::Script { .. } => Act::Script { path: "scripts/do.sh".into(), arguments: Vec::new() };
     "send a request": Act::Fetch(_) => Act::Fetch(Fetch {

@@ -18,6 +18,7 @@ mod live_invoke;
 mod live_room;
 mod live_telling;
 mod mcp;
+mod own_tests;
 mod places;
 mod refusals;
 mod screening;

@@ -163,7 +163,7 @@ impl Hands<'_, '_> {
     fn exec(&self, command: &str) -> Result<Value, RpcError> {
         let understood = shell::parse(command).ok();
         let line = Line::new(command, understood.as_ref(), command, Vec::new());
-        self.ended(&Act::Line(line))
+        self.ended(&Act::Line(line.in_project()))
     }
 
     /// A command that only looks needs less than one that changes something; `branch` and `tag` do both, and their flags decide.

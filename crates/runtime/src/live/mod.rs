@@ -50,7 +50,7 @@ use crate::{
     inventory::{Inventory, NotFound},
     premises::Premises,
     render::Loaded,
-    worker::Worker,
+    worker::{Failed, Worker},
 };
 use hands::Hands;
 use lifecycle::Lifecycle;
@@ -277,6 +277,15 @@ impl<'p> Runtime<'p> {
         self.life.borrow_mut().step(&name, State::Activating, None);
         match self.open(entry, None) {
             Ok(active) => {
+                let body = active.loaded.body.trim();
+                if !body.is_empty() {
+                    self.ledger.borrow_mut().keep(&name, body.to_owned());
+                }
+                // An error of an earlier time is over.
+                let store = self.premises.desk.store;
+                store
+                    .forget_state(&name, entry.source.as_str())
+                    .map_err(Failed::from)?;
                 self.active.borrow_mut().push(Rc::new(active));
                 // The order in which hooks are called, and tools listed.
                 self.active
@@ -286,8 +295,16 @@ impl<'p> Runtime<'p> {
                 Ok(())
             }
             Err(error) => {
-                let reason = Some(error.to_string());
-                self.life.borrow_mut().step(&name, State::Error, reason);
+                let reason = error.to_string();
+                let kept = self.premises.desk.keep_state(
+                    &name,
+                    entry.source,
+                    State::Error.as_str(),
+                    &reason,
+                );
+                let mut life = self.life.borrow_mut();
+                life.step(&name, State::Error, Some(reason));
+                kept.map_err(Failed::from)?;
                 Err(error)
             }
         }

@@ -10,6 +10,7 @@
 mod compose;
 mod inventory;
 mod prompt;
+mod registry;
 mod rulebook;
 
 use metier_catalog::{Catalog, Entry, ManifestFiles, Place, Root};

@@ -68,7 +68,6 @@ fn nonsense_is_shown_and_passed_over() {
 fn an_answer_that_is_no_json_is_an_answer_nevertheless() {
     for (result, why) in [
         ("NaN", "expected value"),
-        ("1e400", "number out of range"),
         ("\"\\ud800\"", "unexpected end of hex escape"),
         ("[' + '[' * 100000 + '", "recursion limit exceeded"),
     ] {

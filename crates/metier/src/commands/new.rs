@@ -1,0 +1,186 @@
+//! `metier new`
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use metier_model::{SkillType, name, text::shell_word};
+use serde_json::json;
+
+use crate::{
+    failure::Failure,
+    machine::Machine,
+    output::{Output, one_line},
+    templates::{self, Language, Made, Wish},
+};
+
+/// Make a new skill that works at once
+///
+/// It makes a folder with a manifest, a text for the model, code, a README and tests, all of them small and meant to be changed. What
+/// comes out is valid, scans clean, and its tests pass.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What to call it: lower-case letters, digits and hyphens
+    name: String,
+    /// What it contributes
+    #[arg(long = "type", value_name = "TYPE", default_value = "tool", value_parser = kind)]
+    kind: SkillType,
+    /// What runs its code: starlark, which is inside of metier, or process, a program of its own. A prompt needs none
+    #[arg(long)]
+    backend: Option<String>,
+    /// What the program is written in: python, typescript or rust
+    #[arg(long, value_enum)]
+    language: Option<Language>,
+    /// Make its folder below this one instead of here
+    #[arg(long, value_name = "DIR")]
+    path: Option<PathBuf>,
+}
+
+fn kind(word: &str) -> Result<SkillType, String> {
+    word.parse()
+        .map_err(|error: metier_model::UnknownWord| error.to_string())
+}
+
+pub(crate) fn run(args: &Args, machine: &Machine, output: &Output) -> Result<ExitCode, Failure> {
+    let name = valid_name(&args.name)?;
+    let wish = Wish {
+        name,
+        kind: args.kind,
+        language: language(args)?,
+    };
+    let below = match &args.path {
+        Some(path) => machine.work.join(path),
+        None => machine.work.clone(),
+    };
+    let folder = below.join(name);
+    let files = templates::files(&wish);
+    let unwritten = |error: io::Error| {
+        Failure::unmet(
+            "not-written",
+            format!("the skill can't be written: {error}"),
+        )
+        .path(&folder)
+        .hint("name another folder with --path")
+    };
+    fs::create_dir_all(&below).map_err(unwritten)?;
+    match fs::create_dir(&folder) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(taken(&folder)),
+        Err(error) => return Err(unwritten(error)),
+    }
+    if let Err(error) = write(&folder, &files) {
+        // The folder is ours: it was not there a moment ago.
+        let _half_made = fs::remove_dir_all(&folder);
+        return Err(unwritten(error));
+    }
+    report(&wish, &folder, &files, machine, output)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A name that conforms, or the rule and the nearest name that does.
+fn valid_name(name: &str) -> Result<&str, Failure> {
+    let usable = metier_model::SkillName::new(name);
+    let shown = one_line(name);
+    if usable.is_ok() && name::departures(name).next().is_none() {
+        return Ok(name);
+    }
+    let failure = Failure::unmet("name", format!("`{shown}` can't be the name of a skill"));
+    let failure = match usable {
+        Err(error) => failure.detail(error.to_string()),
+        Ok(_) => failure.detail(format!(
+            "a name has lower-case letters, digits and single hyphens between them, at most {} characters",
+            name::MAX_NAME
+        )),
+    };
+    let near = name::conforming(name);
+    let fits = metier_model::SkillName::new(&near).is_ok();
+    Err(match fits && near != name {
+        true => failure.hint(format!("metier new {near}")),
+        false => failure.hint("choose a name such as `word-counter`"),
+    })
+}
+
+/// What the code is written in, if there is any.
+fn language(args: &Args) -> Result<Option<Language>, Failure> {
+    let wrong = |message: &str, hint: &str| {
+        let hint = hint.replace("NAME", &shell_word(&args.name));
+        Err(Failure::broken("backend", message).hint(hint))
+    };
+    match (args.backend.as_deref(), args.language) {
+        (Some("process"), language) => Ok(Some(language.unwrap_or(Language::Python))),
+        (_, Some(language)) => wrong(
+            "a language can be chosen only for a program of its own",
+            &format!(
+                "metier new NAME --backend process --language {}",
+                language.as_str()
+            ),
+        ),
+        (Some("starlark"), None) => Ok(Some(Language::Starlark)),
+        (None, None) if args.kind == SkillType::Prompt => Ok(None),
+        (None, None) => Ok(Some(Language::Starlark)),
+        (Some(backend @ ("wasm" | "native" | "plugin" | "js")), None) => wrong(
+            &format!("the backend `{backend}` is not in this version"),
+            "metier new NAME --backend starlark, or process",
+        ),
+        (Some(other), None) => wrong(
+            &format!("there is no backend `{}`", one_line(other)),
+            "metier new NAME --backend starlark, or process",
+        ),
+    }
+}
+
+fn taken(folder: &Path) -> Failure {
+    Failure::unmet(
+        "exists",
+        "there is something of that name already, and it stays as it is",
+    )
+    .path(folder)
+    .hint("choose another name, or another folder with --path")
+}
+
+fn write(folder: &Path, files: &[Made]) -> io::Result<()> {
+    for file in files {
+        let path = folder.join(file.path);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        fs::write(&path, &file.content)?;
+    }
+    Ok(())
+}
+
+fn report(
+    wish: &Wish<'_>,
+    folder: &Path,
+    files: &[Made],
+    machine: &Machine,
+    output: &Output,
+) -> Result<(), Failure> {
+    if output.is_json() {
+        let paths: Vec<&str> = files.iter().map(|file| file.path).collect();
+        return Ok(output.document(&json!({
+            "name": wish.name,
+            "path": folder.to_string_lossy(),
+            "type": wish.kind.as_str(),
+            "backend": wish.backend(),
+            "language": wish.language.map(Language::as_str),
+            "files": paths,
+        }))?);
+    }
+    let shown = folder.strip_prefix(&machine.work).unwrap_or(folder);
+    let shown = shown.to_string_lossy();
+    output.text(&format!("made {}\n", one_line(&shown)))?;
+    for file in files {
+        output.note(&format!("  {:<17} {}", file.path, file.about));
+    }
+    let word = shell_word(&shown);
+    output.note(&match wish.language {
+        Some(Language::Rust) => {
+            format!("next: build it as {word}/README.md says, then metier test {word}")
+        }
+        _ => format!("next: metier test {word}"),
+    });
+    Ok(())
+}

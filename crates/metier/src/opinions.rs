@@ -1,0 +1,171 @@
+//! What skills of the type `security-rule` say about a scanned skill: their scanners look at its files, and their hooks see what was
+//! found. They add; nothing that was found goes away.
+
+use metier_catalog::{Catalog, Content, Entry, Snapshot};
+use metier_model::SkillType;
+use metier_runtime::{Inventory, Status, live::Runtime};
+use metier_scan::{Finding, FoundBy, Place, Report, Severity};
+use metier_sdk::wire::{FoundByScanner, ScannedFile};
+use serde_json::{Value, json};
+
+use crate::{
+    active::{self, Stage},
+    failure::Failure,
+    output::one_line,
+    session::Session,
+};
+
+/// How much text of a skill is shown to scanners at once, and of one file.
+const MAX_ALL: usize = 3 << 20;
+const MAX_FILE: usize = 1 << 20;
+/// How many findings of others are kept for one skill.
+const MAX_FOUND: usize = 200;
+
+/// One skill that was scanned: its files as they were, and what was found.
+pub(crate) struct Scanned<'a> {
+    pub(crate) entry: &'a Entry,
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) report: &'a Report,
+}
+
+/// Whether any skill here has something to say: a quick look, without activating any.
+pub(crate) fn anybody(usual: &Catalog) -> bool {
+    usual.entries.iter().any(speaks)
+}
+
+fn speaks(entry: &Entry) -> bool {
+    let card = entry.card.as_ref();
+    card.is_some_and(|card| card.types.contains(SkillType::SecurityRule) && card.backend.is_some())
+}
+
+/// What others found, for each of the scanned skills in turn. A skill that can't be activated is named and left out.
+pub(crate) fn of(
+    session: &Session<'_>,
+    scanned: &[Scanned<'_>],
+) -> Result<Vec<Vec<Finding>>, Failure> {
+    let inventory = session.inventory()?;
+    active::on(session, &inventory, &[], Stage::default(), |runtime| {
+        activate(session, &inventory, runtime);
+        let each = scanned.iter().map(|one| look(session, runtime, one));
+        each.collect()
+    })
+}
+
+fn activate(session: &Session<'_>, inventory: &Inventory, runtime: &Runtime<'_>) {
+    for skill in &inventory.skills {
+        let entry = inventory.entry(skill);
+        if skill.status != Status::Ready || !speaks(entry) {
+            continue;
+        }
+        let place = entry.place.path().to_string_lossy().into_owned();
+        if let Err(failure) = active::activate(session, runtime, &place) {
+            session.output.note(&format!(
+                "skill `{}` does not look at this: {}",
+                one_line(&entry.name()),
+                one_line(failure.message())
+            ));
+        }
+    }
+}
+
+fn look(
+    session: &Session<'_>,
+    runtime: &Runtime<'_>,
+    scanned: &Scanned<'_>,
+) -> Result<Vec<Finding>, Failure> {
+    let name = scanned.entry.name();
+    let (files, left_out) = files(scanned.snapshot);
+    let mut found = Vec::new();
+    for one in runtime.scan(&files)? {
+        match one.found {
+            Ok(findings) => found.extend(
+                findings
+                    .into_iter()
+                    .filter_map(|finding| finding_of(&one.skill, &one.scanner, &finding, &files)),
+            ),
+            Err(error) => session.output.note(&format!(
+                "scanner `{}` of skill `{}`: {}",
+                one_line(&one.scanner),
+                one_line(&one.skill),
+                one_line(&error)
+            )),
+        }
+    }
+    if left_out > 0 && !found.is_empty() {
+        session.output.note(&format!(
+            "{left_out} files of `{name}` are too large for the scanners of skills"
+        ));
+    }
+    let all = scanned.report.findings.iter().chain(&found);
+    let rows: Vec<Value> = all
+        .map(|finding| {
+            json!({
+                "rule": finding.rule.id(), "severity": finding.severity.word(),
+                "file": finding.place.file, "line": finding.place.line, "message": finding.message,
+            })
+        })
+        .collect();
+    let verdict = scanned.report.verdict().word();
+    let added = runtime.scan_complete(&name, verdict, &rows)?;
+    let added = added.into_iter().filter_map(|value| {
+        let finding: FoundByScanner = serde_json::from_value(value).ok()?;
+        finding_of("hook", "added", &finding, &files)
+    });
+    found.extend(added);
+    found.truncate(MAX_FOUND);
+    Ok(found)
+}
+
+/// The texts of a skill, and how many files were too large.
+fn files(snapshot: &Snapshot) -> (Vec<ScannedFile>, usize) {
+    let (mut files, mut size, mut left_out) = (Vec::new(), 0, 0);
+    for held in &snapshot.files {
+        let Content::Bytes(bytes) = &held.content else {
+            continue;
+        };
+        let Ok(content) = std::str::from_utf8(bytes) else {
+            continue;
+        };
+        if content.len() > MAX_FILE || size + content.len() > MAX_ALL {
+            left_out += 1;
+            continue;
+        }
+        size += content.len();
+        files.push(ScannedFile {
+            path: held.path.clone(),
+            content: content.to_owned(),
+        });
+    }
+    (files, left_out)
+}
+
+/// A finding of a skill's, as one of ours: with its skill's name before the rule, and the line that shows it.
+fn finding_of(
+    skill: &str,
+    scanner: &str,
+    found: &FoundByScanner,
+    files: &[ScannedFile],
+) -> Option<Finding> {
+    let severity: Severity = found.severity.parse().ok()?;
+    let file = files.iter().find(|file| file.path == found.file);
+    let line = file.and_then(|file| {
+        let index = usize::try_from(found.line).ok()?.checked_sub(1)?;
+        file.content.lines().nth(index)
+    });
+    let evidence: String = line.unwrap_or_default().trim().chars().take(160).collect();
+    Some(Finding {
+        rule: FoundBy::Pattern {
+            id: format!("{skill}/{}", found.rule.as_deref().unwrap_or(scanner)),
+            fix: None,
+        },
+        severity,
+        place: Place {
+            file: file.map_or_else(String::new, |file| file.path.clone()),
+            line: if line.is_some() { found.line } else { 0 },
+            column: u32::from(line.is_some()),
+        },
+        message: found.message.chars().take(500).collect(),
+        evidence: metier_model::text::visible(&evidence).into_owned(),
+        steps: Vec::new(),
+    })
+}

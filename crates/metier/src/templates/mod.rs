@@ -1,0 +1,301 @@
+//! The files of a new skill. They lie beside this file, one folder for each type; `{{words}}` in them are replaced.
+//!
+//! A new skill is an example before it is anything else: it must be short enough to be read in a minute, and it must work.
+
+use metier_model::SkillType;
+
+/// What somebody wants to have.
+pub(crate) struct Wish<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) kind: SkillType,
+    /// Nothing for a skill without code.
+    pub(crate) language: Option<Language>,
+}
+
+/// What the code of a skill is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Language {
+    /// Inside of metier.
+    #[value(skip)]
+    Starlark,
+    /// Python 3.9 or newer
+    Python,
+    /// Node 22.18 or newer, or Deno
+    Typescript,
+    /// A program that is built first
+    Rust,
+}
+
+/// One file of a new skill.
+pub(crate) struct Made {
+    /// Below the skill's folder.
+    pub(crate) path: &'static str,
+    /// What it is for, in a few words.
+    pub(crate) about: &'static str,
+    pub(crate) content: String,
+}
+
+/// The guest libraries, as they are shipped beside a skill's code.
+const PYTHON_GUEST: &str = include_str!("../../../../sdk/python/metier.py");
+const TYPESCRIPT_GUEST: &str = include_str!("../../../../sdk/typescript/metier.ts");
+
+/// The templates of one type.
+struct Set {
+    description: &'static str,
+    /// What to type to see it work.
+    attempt: &'static str,
+    manifest: &'static str,
+    text: &'static str,
+    cases: &'static str,
+    starlark: &'static str,
+    python: &'static str,
+    typescript: &'static str,
+    rust: &'static str,
+}
+
+macro_rules! set {
+    ($folder:literal, $description:literal, $attempt:literal) => {
+        Set {
+            description: $description,
+            attempt: $attempt,
+            manifest: include_str!(concat!($folder, "/SKILL.yaml")),
+            text: include_str!(concat!($folder, "/SKILL.md")),
+            cases: include_str!(concat!($folder, "/cases.yaml")),
+            starlark: include_str!(concat!($folder, "/skill.star")),
+            python: include_str!(concat!($folder, "/main.py")),
+            typescript: include_str!(concat!($folder, "/main.ts")),
+            rust: include_str!(concat!($folder, "/main.rs")),
+        }
+    };
+}
+
+static TOOL: Set = set!(
+    "tool",
+    "Counts the lines and words of text files. Use when somebody asks how long a text is.",
+    "metier --root . --approve-skills {{name}} call {{name}} count '{\"path\": \"{{name}}/README.md\"}'"
+);
+static PROMPT: Set = set!(
+    "prompt",
+    "Writes release notes that users understand. Use when a changelog or release notes are to be written or reviewed.",
+    "metier --root . show {{name}}"
+);
+static WORKFLOW: Set = set!(
+    "workflow",
+    "Writes a checklist into the project. Use when a task has several steps that are to be ticked off.",
+    "metier --root . --approve-skills {{name}} run {{name}} \"First step\" \"Second step\""
+);
+static SECURITY_RULE: Set = set!(
+    "security-rule",
+    "Watches over shell scripts and the rights of files. Use when skills or tool calls are checked before they run.",
+    "metier --root . scan .    # its pattern is applied to every skill in this folder"
+);
+static TRANSFORM: Set = set!(
+    "transform",
+    "Says it in plain words. Use when answers are to be short and free of padding.",
+    "metier test {{name}}"
+);
+
+impl Language {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Starlark => "starlark",
+            Self::Python => "python",
+            Self::Typescript => "typescript",
+            Self::Rust => "rust",
+        }
+    }
+}
+
+impl Wish<'_> {
+    /// What runs the code, if there is any.
+    pub(crate) const fn backend(&self) -> Option<&'static str> {
+        match self.language {
+            None => None,
+            Some(Language::Starlark) => Some("starlark"),
+            Some(_) => Some("process"),
+        }
+    }
+
+    fn set(&self) -> &'static Set {
+        match self.kind {
+            SkillType::Tool => &TOOL,
+            SkillType::Prompt => &PROMPT,
+            SkillType::Workflow => &WORKFLOW,
+            SkillType::SecurityRule => &SECURITY_RULE,
+            SkillType::Transform => &TRANSFORM,
+        }
+    }
+
+    /// The lines of SKILL.yaml that say what is run, and what must be there for it.
+    fn implementation(&self) -> String {
+        let (entrypoint, program) = match self.language {
+            None => return String::new(),
+            Some(Language::Starlark) => ("skill.star", None),
+            Some(Language::Python) => ("main.py", Some("python3")),
+            Some(Language::Typescript) => ("main.ts", Some("node")),
+            Some(Language::Rust) => ("bin/program", None),
+        };
+        let backend = self.backend().unwrap_or_default();
+        let lines = format!("implementation: {{backend: {backend}, entrypoint: {entrypoint}}}");
+        match program {
+            None => lines,
+            Some(program) => format!("{lines}\nrequires: {{bins: [{program}]}}"),
+        }
+    }
+
+    /// `word-counter` → `Word counter`
+    fn title(&self) -> String {
+        let words = self.name.replace('-', " ");
+        let mut letters = words.chars();
+        match letters.next() {
+            Some(first) => first.to_uppercase().chain(letters).collect(),
+            None => words,
+        }
+    }
+
+    fn filled(&self, template: &str) -> String {
+        template
+            .replace("{{implementation}}", &self.implementation())
+            .replace("{{description}}", self.set().description)
+            .replace("{{title}}", &self.title())
+            .replace("{{name}}", self.name)
+    }
+}
+
+/// Everything that a new skill consists of.
+pub(crate) fn files(wish: &Wish<'_>) -> Vec<Made> {
+    let set = wish.set();
+    let made = |path, about, template: &str| Made {
+        path,
+        about,
+        content: format!("{}\n", wish.filled(template).trim_end()),
+    };
+    let mut files = vec![
+        made(
+            "SKILL.yaml",
+            "the manifest: what metier reads",
+            set.manifest,
+        ),
+        made("SKILL.md", "the text: what a model reads", set.text),
+    ];
+    if wish.kind == SkillType::Prompt {
+        let about = "what a model is told while it is active";
+        files.push(made("prompt.md", about, include_str!("prompt/prompt.md")));
+    }
+    let guest = |path, library: &str| Made {
+        path,
+        about: "how it talks to metier",
+        content: library.to_owned(),
+    };
+    let code = "the code";
+    match wish.language {
+        None => {}
+        Some(Language::Starlark) => files.push(made("skill.star", code, set.starlark)),
+        Some(Language::Python) => {
+            files.push(made("main.py", code, set.python));
+            files.push(guest("metier.py", PYTHON_GUEST));
+        }
+        Some(Language::Typescript) => {
+            files.push(made("main.ts", code, set.typescript));
+            files.push(guest("metier.ts", TYPESCRIPT_GUEST));
+            let package = include_str!("package.json");
+            files.push(made("package.json", "says that it is a module", package));
+        }
+        Some(Language::Rust) => {
+            files.push(made("src/main.rs", code, set.rust));
+            files.push(made(
+                "Cargo.toml",
+                "what it is built from",
+                include_str!("Cargo.toml"),
+            ));
+        }
+    }
+    let mut cases = set.cases.to_owned();
+    if wish.kind == SkillType::Prompt && wish.language.is_some() {
+        cases.push_str(include_str!("prompt/cases-code.yaml"));
+    }
+    files.push(made("tests/cases.yaml", "what it must do", &cases));
+    files.push(readme(wish, &files));
+    files
+}
+
+fn readme(wish: &Wish<'_>, files: &[Made]) -> Made {
+    let build = match wish.language {
+        Some(Language::Rust) => include_str!("build.md"),
+        _ => "",
+    };
+    let attempt = format!(
+        "{build}## Try it\n\nIn the folder above this one:\n\n```text\n{}\n```",
+        wish.set().attempt
+    );
+    let table: Vec<String> = files
+        .iter()
+        .map(|file| format!("- `{}`: {}", file.path, file.about))
+        .collect();
+    let template = include_str!("README.md")
+        .replace("{{try}}", &attempt)
+        .replace("{{files}}", &table.join("\n"));
+    Made {
+        path: "README.md",
+        about: "for people",
+        content: wish.filled(&template),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KINDS: [SkillType; 5] = [
+        SkillType::Tool,
+        SkillType::Prompt,
+        SkillType::Workflow,
+        SkillType::SecurityRule,
+        SkillType::Transform,
+    ];
+
+    #[test]
+    fn every_word_is_replaced_and_every_case_can_be_read() {
+        let languages = [
+            None,
+            Some(Language::Starlark),
+            Some(Language::Python),
+            Some(Language::Typescript),
+            Some(Language::Rust),
+        ];
+        for (kind, language) in KINDS
+            .iter()
+            .flat_map(|kind| languages.map(|one| (*kind, one)))
+        {
+            let name = "a-name";
+            let made = files(&Wish {
+                name,
+                kind,
+                language,
+            });
+            for file in made.iter().filter(|file| !file.path.starts_with("metier.")) {
+                assert!(!file.content.contains("{{"), "{kind:?} {}", file.path);
+                assert!(file.content.ends_with('\n'), "{kind:?} {}", file.path);
+            }
+            let cases = made.iter().find(|file| file.path == "tests/cases.yaml");
+            let cases = metier_model::cases_in_file(&cases.unwrap().content).unwrap();
+            assert!(cases.len() > 1, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn the_tutorial_knows_every_built_in() {
+        let page = include_str!("../../../../docs/writing-skills.md");
+        for builtin in metier_starlark::reference() {
+            let permission = builtin.permission.map_or("", |one| one.as_str());
+            let row = match permission {
+                "" => format!("| `{}` |  | {} |", builtin.signature, builtin.doc),
+                one => format!("| `{}` | `{one}` | {} |", builtin.signature, builtin.doc),
+            };
+            assert!(
+                page.contains(&row),
+                "docs/writing-skills.md has no line\n{row}"
+            );
+        }
+    }
+}

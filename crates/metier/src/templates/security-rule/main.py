@@ -1,0 +1,31 @@
+# The code of this skill: what a pattern in SKILL.yaml can't say.
+
+from metier import Skill, cancel
+
+skill = Skill()
+
+
+@skill.scanner("goes-on")
+def goes_on(host, files):
+    """A shell script that goes on after an error: a pattern finds what is there, this finds what is missing."""
+    for file in files:
+        if file["path"].endswith(".sh") and "set -e" not in file["content"]:
+            yield {
+                "rule": "goes-on-after-errors",
+                "severity": "warning",
+                "file": file["path"],
+                "line": 1,
+                "message": "goes on after an error; begin with `set -eu`",
+            }
+
+
+# fail_closed: when this function breaks, the call does not happen either.
+@skill.hook("before_tool_call", fail_closed=True)
+def stop(host, event):
+    # The event is {tool, skill, input, session}; what is cancelled here never happens.
+    words = str(event["input"].get("command", "")).split()
+    if "chmod" in words and "777" in words:
+        return cancel("files that everybody may write are not made here")
+
+
+skill.serve()

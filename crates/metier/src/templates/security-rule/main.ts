@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+// The code of this skill: what a pattern in SKILL.yaml can't say.
+
+import { Skill, cancel } from "./metier.ts";
+
+const skill = new Skill();
+
+// A shell script that goes on after an error: a pattern finds what is there, this finds what is missing.
+skill.scanner("goes-on", (_host, files) =>
+  files
+    .filter((file) => file.path.endsWith(".sh") && !file.content.includes("set -e"))
+    .map((file) => ({
+      rule: "goes-on-after-errors",
+      severity: "warning" as const,
+      file: file.path,
+      line: 1,
+      message: "goes on after an error; begin with `set -eu`",
+    })));
+
+// The event is {tool, skill, input, session}; what is cancelled here never happens.
+function stop(_host: unknown, event: { input: { command?: unknown } }) {
+  const words = String(event.input.command ?? "").split(/\s+/);
+  if (words.includes("chmod") && words.includes("777")) {
+    return cancel("files that everybody may write are not made here");
+  }
+}
+
+// fail_closed: when the function breaks, the call does not happen either.
+skill.hook("before_tool_call", stop, { fail_closed: true });
+
+await skill.serve();

@@ -1,0 +1,86 @@
+//! The skills that come with metier hold what they promise: each validates, scans clean, and passes its own tests.
+
+use std::{fs, path::Path};
+
+use metier_testkit::Context;
+
+const EXAMPLES: &[&str] = &[
+    "ddd-expert",
+    "kubernetes",
+    "no-secrets",
+    "redact",
+    "rfc-writer",
+];
+const BUILTIN: &[&str] = &["core-tools", "git"];
+
+fn context() -> Context {
+    let mut context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    // The real programs: these tests are about what they do.
+    context.env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    context
+}
+
+#[test]
+fn examples_validate_scan_clean_and_pass_their_tests() {
+    let context = context();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    for name in EXAMPLES {
+        let place = folder.join(name).canonicalize().unwrap();
+        let place = place.to_str().unwrap();
+        for command in [
+            &["validate", "--strict", place][..],
+            &["scan", "--fail-on", "warning", place],
+            &["test", place],
+        ] {
+            let output = context.run(command);
+            assert_eq!(output.code, 0, "{command:?}\n{}", output.snapshot());
+            assert!(!output.stdout.is_empty(), "{command:?} says nothing");
+        }
+    }
+}
+
+#[test]
+fn every_example_is_tested_and_says_what_it_is() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut names: Vec<String> = fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name != "fenced")
+        .collect();
+    names.sort();
+    assert_eq!(names, EXAMPLES);
+    for name in EXAMPLES {
+        for file in ["README.md", "SKILL.yaml", "tests/cases.yaml"] {
+            assert!(folder.join(name).join(file).is_file(), "{name}/{file}");
+        }
+    }
+}
+
+#[test]
+fn built_in_skills_pass_their_tests() {
+    let context = context();
+    for name in BUILTIN {
+        let output = context.run(&["test", name]);
+        assert_eq!(output.code, 0, "{}", output.snapshot());
+        assert!(output.stdout.lines().count() > 4, "{}", output.snapshot());
+    }
+}
+
+/// What needs a program says so where it is missing, and how to get it.
+#[test]
+fn kubernetes_refuses_where_there_is_no_kubectl() {
+    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let folder = folder.canonicalize().unwrap();
+    let output = context.run(&[
+        "--root",
+        folder.to_str().unwrap(),
+        "--approve-skills",
+        "kubernetes",
+        "call",
+        "kubernetes",
+        "version",
+    ]);
+    assert_eq!(output.code, 1, "{}", output.snapshot());
+    assert!(output.stderr.contains("kubectl"), "{}", output.snapshot());
+}
