@@ -28,7 +28,7 @@ mod telling;
 mod tools;
 
 use std::{
-    cell::{RefCell, RefMut},
+    cell::{Cell, RefCell, RefMut},
     path::PathBuf,
     rc::Rc,
     time::Duration,
@@ -116,6 +116,8 @@ pub(crate) struct Active<'p> {
     worker: Rc<Worker<'p>>,
     /// Its code, if it has any. Taken while it works.
     session: RefCell<Option<Box<dyn Session + 'p>>>,
+    /// What its code is confined by, once it was started.
+    confinement: Cell<Option<&'static str>>,
     contributions: Contributions,
     tools: Vec<Tool>,
     /// The skills that it works for, the first first.
@@ -566,7 +568,11 @@ impl<'p> Runtime<'p> {
                     active.say(format!("[{lines} more lines, which are not kept]"));
                     continue;
                 }
-                Event::Started { .. } | Event::Ended => continue,
+                Event::Started { confinement, .. } => {
+                    active.confinement.set(Some(confinement));
+                    continue;
+                }
+                Event::Ended => continue,
                 Event::Crashed { how, stderr } => {
                     let reason = match stderr.trim_end().lines().last() {
                         Some(last) => format!("{how}; its last words: {last}"),

@@ -5,14 +5,14 @@ use std::{collections::BTreeMap, path::PathBuf, rc::Rc};
 use metier_catalog::{Content, Entry, Place, Snapshot};
 use metier_host::backend::{self, Host, Process, Session, SessionError};
 use metier_model::{Backend, HookPhase, SkillType, Types};
-use metier_policy::{Act, Purpose, ReasonKind};
+use metier_policy::{Act, Grant, Purpose, ReasonKind};
 use metier_sdk::wire::{Contributions, Initialize, PROTOCOL};
 use serde_json::Value;
 
 use super::{Active, CallError, Dispatched, Hands, Runtime, fine, tools};
 use crate::{
     Skill, Status,
-    desk::Refused,
+    desk::{Refused, Went},
     inventory::NotFound,
     premises::{self, Stopped},
     render::{Loaded, RenderError},
@@ -95,10 +95,11 @@ impl<'p> Runtime<'p> {
         let loaded = Loaded::new(entry, held, limit)?;
         let card = &loaded.manifest.card;
         let purpose = card.backend.map_or(Purpose::Render(&[]), |_| Purpose::Code);
-        let mut grant = self.premises.grant(&loaded, purpose)?;
-        if let Some(caller) = caller {
-            grant = grant.narrowed(caller.worker.grant());
-        }
+        let granted = self.premises.grant(&loaded, purpose)?;
+        let (grant, own) = match caller {
+            Some(caller) => (granted.narrowed(caller.worker.grant()), Some(granted)),
+            None => (granted, None),
+        };
         let worker = Rc::new(self.premises.worker_with(&loaded, grant)?);
         let mut active = Active {
             identity: premises::identity(&loaded),
@@ -107,16 +108,21 @@ impl<'p> Runtime<'p> {
             worker,
             loaded,
             session: None.into(),
+            confinement: None.into(),
             contributions: Contributions::default(),
             tools: Vec::new(),
             callers: caller.map_or_else(Vec::new, Active::chain),
             said: Vec::new().into(),
         };
-        let opened = self.begin(&mut active);
+        let opened = self.begin(&mut active, own.as_ref());
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let went = match &opened {
             Ok(()) => fine(ms),
             Err(error) => super::bad(metier_store::Outcome::Error, error.to_string()),
+        };
+        let went = Went {
+            sandbox: active.confinement.get().map(str::to_owned),
+            ..went
         };
         let detail = active.callers.join(" → ");
         let noted = active.worker.record("skill:activate", &detail, &went);
@@ -153,8 +159,9 @@ impl<'p> Runtime<'p> {
         }
     }
 
-    /// Starts its code, checks what it contributes, and calls its hook.
-    fn begin(&self, active: &mut Active<'p>) -> Result<(), ActivateError> {
+    /// Starts its code, checks what it contributes, and calls its hook. `own` is what it may do by itself, if it works for
+    /// somebody who may do less.
+    fn begin(&self, active: &mut Active<'p>, own: Option<&Grant>) -> Result<(), ActivateError> {
         let Some(backend) = active.loaded.manifest.card.backend else {
             return Ok(());
         };
@@ -163,7 +170,7 @@ impl<'p> Runtime<'p> {
                 runtime: self,
                 skill: active,
             };
-            self.session(active, backend, &hands)?
+            self.session(active, backend, own, &hands)?
         };
         active.contributions = session.contributions().clone();
         let events = session.events();
@@ -190,6 +197,7 @@ impl<'p> Runtime<'p> {
         &self,
         active: &Active<'p>,
         backend: Backend,
+        own: Option<&Grant>,
         host: &dyn Host,
     ) -> Result<Box<dyn Session + 'p>, ActivateError> {
         let entrypoint = match &self.tests {
@@ -229,12 +237,20 @@ impl<'p> Runtime<'p> {
             }
             Backend::Process => {
                 let act = Act::Script {
-                    path: entrypoint.into(),
+                    path: entrypoint.as_str().into(),
                     arguments: Vec::new(),
                 };
                 let worker = Rc::clone(&active.worker);
-                // The first start is checked and written down; a restart is one of the same program, and the session tells of it.
-                let permit = worker.permit(&act)?;
+                // By its own grant: whoever invokes it needs no permission to start its program, and what the program may do
+                // then is what both may. Checked once: a restart is one of the same program. That it runs, and in what, is
+                // written down as the activation.
+                let own = own.unwrap_or_else(|| worker.grant());
+                let permit = own.permit(act, &self.premises.desk.meter);
+                let permit = permit.map_err(|refusal| {
+                    let went = super::refused(refusal.message.clone());
+                    let noted = worker.record("shell:exec", &entrypoint, &went);
+                    noted.map_or_else(Failed::from, |()| refusal.into())
+                })?;
                 let starter = move || worker.start(&permit);
                 Process::open(starter, &initialize, host, timeout)
             }

@@ -1,0 +1,232 @@
+//! One skill in four guises: found, picked, asked about, approved, called, changed by another skill's hooks and gone again. What is
+//! written down about it is the same whatever it is written in.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use metier_model::Source;
+use serde_json::Value;
+
+use crate::{
+    live_room::{Live, left_running},
+    stage::field,
+};
+
+/// The skill, but for the file that is run.
+const FRONT: &str = "types: [tool]\ntriggers: {keywords: [greet]}\n";
+
+const ASKS: &[&str] = &[
+    "file:read(./greeting.txt)",
+    "file:write(./note.txt)",
+    "shell:exec(echo *)",
+];
+
+/// A skill that says what the other one is told, and what it answers.
+const POLITE: &str = r#"
+def before(event):
+    event["input"]["who"] = "Countess " + event["input"]["who"]
+    return event
+
+def after(event):
+    event["output"] = event["output"] + "!"
+    return event
+
+register_hook("before_tool_call", before)
+register_hook("after_tool_result", after)
+"#;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Guise {
+    Starlark,
+    Python,
+    TypeScript,
+    Rust,
+}
+
+impl Guise {
+    const ALL: [Self; 4] = [Self::Starlark, Self::Python, Self::TypeScript, Self::Rust];
+
+    /// The file that is run.
+    const fn file(self) -> &'static str {
+        match self {
+            Self::Starlark => "main.star",
+            Self::Python => "main.py",
+            Self::TypeScript => "main.ts",
+            Self::Rust => "herald.bin",
+        }
+    }
+
+    /// A machine on which this skill is there.
+    fn live(self) -> Live {
+        let live = Live::new();
+        let context = &live.stage.context;
+        context.write("greeting.txt", "Hello\n");
+        context.write("secret.txt", "the secret\n");
+        let code = match self {
+            Self::Starlark => include_str!("../guises/main.star"),
+            Self::Python => include_str!("../guises/main.py"),
+            Self::TypeScript => include_str!("../guises/main.ts"),
+            Self::Rust => "",
+        };
+        live.skill("herald", FRONT, ASKS, (self.file(), code));
+        live.skill("polite", "types: [prompt]\n", &[], ("main.star", POLITE));
+        match self {
+            Self::Starlark | Self::Python => {}
+            Self::TypeScript => {
+                let sdk = include_str!("../../../../sdk/typescript/metier.ts");
+                context.write("skills/herald/metier.ts", sdk);
+                let bin = context.path("$BIN/node");
+                std::os::unix::fs::symlink(node(), bin).unwrap();
+            }
+            Self::Rust => {
+                let file = context.path("skills/herald/herald.bin");
+                fs::remove_file(&file).unwrap();
+                fs::copy(herald(), file).unwrap();
+            }
+        }
+        live
+    }
+}
+
+/// The Node of the tests.
+fn node() -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
+    let node = target.unwrap().join("node/node_modules/.bin/node");
+    assert!(
+        node.exists(),
+        "there is no Node at {}: `cargo xtask test` installs it (it needs npm)",
+        node.display()
+    );
+    node.canonicalize().unwrap()
+}
+
+/// The skill in Rust: an example, which cargo builds beside the tests unless only some of them were asked for.
+fn herald() -> PathBuf {
+    let tests = env::current_exe().unwrap();
+    let built = tests.parent().and_then(Path::parent).unwrap();
+    let herald = built.join("examples/herald");
+    if !herald.exists() {
+        let profile = match built.file_name().and_then(|name| name.to_str()) {
+            Some("debug") | None => "dev",
+            Some(name) => name,
+        };
+        let status = Command::new(env!("CARGO"))
+            .args(["build", "--package", "metier", "--example", "herald"])
+            .args(["--quiet", "--profile", profile])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .status();
+        assert!(status.is_ok_and(|status| status.success()), "no example");
+    }
+    herald
+}
+
+/// The life of the skill; what was written down about it, the oldest first, without what is different each time.
+fn life(guise: Guise) -> Vec<String> {
+    let live = guise.live();
+    let listed = live.json(&["list"]);
+    let skills = listed["skills"].as_array().unwrap();
+    let herald = skills.iter().find(|skill| skill["name"] == "herald");
+    assert_eq!(herald.unwrap()["status"], "ready", "{guise:?}: {listed}");
+
+    let picked = live.json(&["select", "please greet Ada"]);
+    let pick = &picked["picks"][0];
+    assert_eq!(pick["name"], "herald", "{guise:?}: {picked}");
+    assert_eq!(pick["why"][0]["signal"], "keyword", "{guise:?}: {picked}");
+
+    let call = ["call", "herald", "greet", r#"{"who":"Ada"}"#];
+    let refused = live.run(&call);
+    assert_eq!(refused.code, 1, "{guise:?}: {}", refused.snapshot());
+    let asked: Vec<&str> = refused.stderr.lines().map(str::trim).collect();
+    for want in ASKS {
+        assert!(asked.contains(want), "{guise:?}: {}", refused.snapshot());
+    }
+    let program = format!("shell:exec({} *)", guise.file());
+    assert_eq!(
+        asked.contains(&program.as_str()),
+        guise != Guise::Starlark,
+        "{guise:?}: {}",
+        refused.snapshot()
+    );
+    assert!(!live.stage.has("note.txt"), "{guise:?}");
+
+    let approved = live.run(&["permissions", "herald", "--approve"]);
+    assert_eq!(approved.code, 0, "{guise:?}: {}", approved.snapshot());
+    let tools = live.json(&["tools", "herald"]);
+    let tools = tools["tools"].as_array().unwrap().iter();
+    let names: Vec<&str> = tools.map(|tool| field(tool, "name")).collect();
+    assert_eq!(names, ["herald__greet", "herald__peek"], "{guise:?}");
+
+    let plain = live.json(&call);
+    assert_eq!(plain["output"], "Hello, Ada", "{guise:?}: {plain}");
+    let polite = live.json(&[&["--skills", "polite"][..], &call].concat());
+    assert_eq!(polite["output"], "Hello, Countess Ada!", "{guise:?}");
+    assert_eq!(polite["is_error"], false, "{guise:?}");
+    assert_eq!(live.stage.context.read("note.txt"), "Hello", "{guise:?}");
+
+    let peek = live.run(&["call", "herald", "peek"]);
+    assert_eq!(peek.code, 1, "{guise:?}: {}", peek.snapshot());
+    assert!(!peek.stdout.contains("the secret"), "{guise:?}");
+    let wanted = "file:read";
+    assert!(
+        peek.stdout.contains(wanted),
+        "{guise:?}: {}",
+        peek.snapshot()
+    );
+
+    assert_eq!(left_running(&live), [""; 0], "{guise:?}");
+    let mut receipts = live.stage.receipts();
+    receipts.reverse();
+    let own = receipts.iter().filter(|receipt| {
+        // The program itself is asked about where there is one.
+        field(receipt, "detail") != program
+    });
+    own.map(|receipt| normal(&live, receipt)).collect()
+}
+
+fn normal(live: &Live, receipt: &Value) -> String {
+    let words = ["skill", "act", "detail", "decision", "outcome", "reason"];
+    let words = words.map(|name| field(receipt, name)).join(" | ");
+    live.stage
+        .context
+        .filter(words.trim_end_matches([' ', '|']))
+}
+
+#[test]
+fn what_is_written_down_is_the_same_whatever_a_skill_is_written_in() {
+    let lives: Vec<Vec<String>> = std::thread::scope(|scope| {
+        let all = Guise::ALL.map(|guise| scope.spawn(move || life(guise)));
+        all.into_iter().map(|life| life.join().unwrap()).collect()
+    });
+    let expected = include_str!("live_guises.txt");
+    let table = lives[0].join("\n");
+    if env::var_os("METIER_BLESS").is_some() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/live_guises.txt");
+        fs::write(file, format!("{table}\n")).unwrap();
+    } else {
+        assert_eq!(table, expected.trim_end(), "METIER_BLESS=1 writes it anew");
+    }
+    for (guise, life) in Guise::ALL.iter().zip(&lives).skip(1) {
+        assert_eq!(*life, lives[0], "{guise:?} is not as Starlark");
+    }
+}
+
+/// What confines a skill is written down when it is activated; that differs, and nothing else does.
+#[test]
+fn what_confines_a_skill_is_written_down_when_it_is_activated() {
+    for (guise, expected) in [(Guise::Starlark, "worker"), (Guise::Python, "namespaces")] {
+        let mut live = guise.live();
+        live.roots = vec![(Source::User, "skills")];
+        let called = live.run(&["--approve-skills", "herald", "call", "herald", "peek"]);
+        assert_eq!(called.code, 1, "{guise:?}: {}", called.snapshot());
+        let receipts = live.stage.receipts();
+        let is_start = |receipt: &&Value| field(receipt, "act") == "skill:activate";
+        let start = receipts.iter().find(is_start).unwrap();
+        assert!(
+            field(start, "sandbox").starts_with(expected),
+            "{guise:?}: {start}"
+        );
+    }
+}

@@ -1,0 +1,317 @@
+//! The room in which skills with code are tested: the stage of `stage.rs`, and a session inside of the test itself.
+//!
+//! A session is made of the same parts as in the program. Its workers and children are real ones: the interpreter of Starlark and the
+//! fence around a program are the built `metier`.
+
+use std::{
+    cell::Cell,
+    collections::{BTreeMap, BTreeSet},
+    env,
+    ffi::{OsStr, OsString},
+    fs,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant, SystemTime},
+};
+
+use metier_catalog::{Host, Limits, Options, Room, Root, discover};
+use metier_config::Config;
+use metier_model::{Mode, Source};
+use metier_policy::{Approver, Headless, Meter, Rates, Terms};
+use metier_runtime::{
+    Inventory,
+    desk::Desk,
+    live::{Patience, Runtime},
+    premises::Premises,
+    scanning::Unscreened,
+    survey,
+};
+use metier_store::{Outcome, Receipt, Store};
+use metier_testkit::Output;
+use serde_json::Value;
+
+use crate::stage::Stage;
+
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_metier");
+
+/// What a skill in Python needs beside it.
+pub(crate) const PYTHON: &str = include_str!("../../../../sdk/python/metier.py");
+
+/// How long something may take on a machine that is busy with other things.
+pub(crate) const HANG: Duration = Duration::from_secs(60);
+
+/// A stage, and where its skills are.
+pub(crate) struct Live {
+    pub(crate) stage: Stage,
+    pub(crate) patience: Patience,
+    /// Where there are skills, below the working folder; the last has the last word.
+    pub(crate) roots: Vec<(Source, &'static str)>,
+    pub(crate) variables: BTreeMap<String, OsString>,
+}
+
+impl Live {
+    pub(crate) fn new() -> Self {
+        Self {
+            stage: Stage::new(),
+            patience: Patience {
+                start: HANG,
+                tool: HANG,
+                hook: HANG,
+            },
+            roots: vec![(Source::Project, "skills")],
+            variables: BTreeMap::new(),
+        }
+    }
+
+    /// A skill with code below `skills/`. What it is written in is seen by the ending of the file.
+    pub(crate) fn skill(&self, name: &str, front: &str, permissions: &[&str], code: (&str, &str)) {
+        self.skill_in("skills", name, front, permissions, code);
+    }
+
+    pub(crate) fn skill_in(
+        &self,
+        folder: &str,
+        name: &str,
+        front: &str,
+        permissions: &[&str],
+        (file, code): (&str, &str),
+    ) {
+        let backend = match file.ends_with(".star") {
+            true => "starlark",
+            false => "process",
+        };
+        let asks = match permissions {
+            [] => String::new(),
+            all => format!("permissions: {}\n", serde_json::to_string(all).unwrap()),
+        };
+        let front =
+            format!("{front}implementation: {{backend: {backend}, entrypoint: {file}}}\n{asks}");
+        let stage = &self.stage;
+        stage.skill_in(folder, name, &front, "Text.\n");
+        stage
+            .context
+            .write(&format!("{folder}/{name}/{file}"), code);
+        if file.ends_with(".py") {
+            stage
+                .context
+                .write(&format!("{folder}/{name}/metier.py"), PYTHON);
+        }
+    }
+
+    /// Runs the program on the skills of this room.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        let roots = self.roots.iter();
+        let roots = roots.flat_map(|(source, folder)| {
+            ["--root".to_owned(), format!("{}={folder}", source.as_str())]
+        });
+        let all: Vec<String> = roots
+            .chain(arguments.iter().map(|word| (*word).to_owned()))
+            .collect();
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        self.stage.context.run(&all)
+    }
+
+    /// The same, and the one document that it prints.
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.run(&[arguments, &["--json"]].concat());
+        serde_json::from_str(&output.stdout)
+            .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", output.snapshot()))
+    }
+
+    /// A session in this test, in which these skills are approved.
+    pub(crate) fn session<T>(&self, approved: &[&str], work: impl FnOnce(&Runtime<'_>) -> T) -> T {
+        self.session_with(approved, &Headless, work)
+    }
+
+    pub(crate) fn session_with<T>(
+        &self,
+        approved: &[&str],
+        approver: &dyn Approver,
+        work: impl FnOnce(&Runtime<'_>) -> T,
+    ) -> T {
+        let context = &self.stage.context;
+        let project = context.work().canonicalize().unwrap();
+        let home = context.home().canonicalize().unwrap();
+        let config = metier_config::load([]).config;
+        let inventory = self.inventory(&config, &project);
+        let store = Store::open(&self.database()).unwrap();
+        let approved: Vec<String> = approved.iter().map(|name| (*name).to_owned()).collect();
+        let path = self.path();
+        let temporary = context.dir("~/runs");
+        let own = [self.database()];
+        let premises = Premises {
+            desk: Desk {
+                store: &store,
+                approver,
+                approved_now: &approved,
+                approved: &[],
+                terms: terms(&project, &home),
+                clock: &|| SystemTime::UNIX_EPOCH,
+                meter: Meter::default(),
+                session: "s".into(),
+                once: Cell::new(0),
+            },
+            config: &config,
+            variable: &|name| self.variables.get(name).cloned(),
+            shim: Path::new(PROGRAM),
+            work: &project,
+            home: Some(&home),
+            path: Some(&path),
+            common: &[],
+            own: &own,
+            temporary: &temporary,
+            unsandboxed: false,
+        };
+        let room = Room {
+            file: 1 << 20,
+            total: 16 << 20,
+        };
+        let judge = |entry: &metier_catalog::Entry| {
+            let held = entry.place.snapshot(room);
+            held.map_err(|error| error.to_string())
+        };
+        let runtime = Runtime::new(&premises, &inventory, &judge, self.patience);
+        let done = work(&runtime);
+        runtime.end().unwrap();
+        done
+    }
+
+    /// Where the program keeps its receipts too.
+    pub(crate) fn database(&self) -> PathBuf {
+        let folder = self.stage.context.dir("~/.local/share/metier");
+        folder.canonicalize().unwrap().join("metier.db")
+    }
+
+    fn path(&self) -> OsString {
+        let mut path = OsString::from(self.stage.context.path("$BIN/x").parent().unwrap());
+        path.push(":/usr/local/bin:/usr/bin:/bin");
+        path
+    }
+
+    fn inventory(&self, config: &Config, project: &Path) -> Inventory {
+        let roots = self.roots.iter();
+        let roots = roots.map(|(source, folder)| Root::explicit(*source, project.join(folder)));
+        let options = Options {
+            mode: Mode::Lenient,
+            limits: Limits {
+                max_skills: 100,
+                max_entries: 10_000,
+                max_skill_bytes: 1_000_000,
+                max_depth: 6,
+                max_root_time: HANG,
+            },
+            threads: 1,
+            index: None,
+            now: SystemTime::UNIX_EPOCH,
+            builtins: false,
+            progress: None,
+        };
+        let catalog = discover(roots.collect(), &options);
+        let path = self.path();
+        let host = Host::new(Some(OsStr::new(&path)), BTreeSet::new(), &|_| false, None);
+        survey(catalog, config, &host, Mode::Lenient, &[], &Unscreened)
+    }
+}
+
+fn terms(project: &Path, home: &Path) -> Terms {
+    Terms {
+        rates: Rates {
+            shell_exec: 1_000,
+            net_fetch: 1_000,
+            llm_call: 1_000,
+        },
+        shell_timeout: Duration::from_secs(20),
+        fetch_timeout: Duration::from_secs(20),
+        prefixes: None,
+        project: project.to_owned(),
+        home: Some(home.to_owned()),
+    }
+}
+
+/// Starlark with one tool `t` that has this body.
+pub(crate) fn tool(body: &str) -> String {
+    let lines: Vec<String> = body.lines().map(|line| format!("    {line}\n")).collect();
+    format!(
+        "def t(input):\n{}register_tool(\"t\", \"A tool\", t)\n",
+        lines.concat()
+    )
+}
+
+/// Everything that a skill of this room left running. It is looked for until nothing is there, or the patience is over.
+pub(crate) fn left_running(live: &Live) -> Vec<String> {
+    let home = live.stage.context.home();
+    let place = home.parent().unwrap().to_string_lossy().into_owned();
+    let until = Instant::now() + HANG;
+    loop {
+        let left = running(&place);
+        if left.is_empty() || Instant::now() > until {
+            return left;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Processes that name a place in their arguments or work in it, and workers that nobody talks to any more.
+fn running(place: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let folder = entry.path();
+        let Some(pid) = folder
+            .file_name()
+            .and_then(|name| name.to_str()?.parse::<u32>().ok())
+        else {
+            continue;
+        };
+        let words = fs::read(folder.join("cmdline")).unwrap_or_default();
+        let words = String::from_utf8_lossy(&words).replace('\0', " ");
+        let cwd = fs::read_link(folder.join("cwd")).unwrap_or_default();
+        let is_here = words.contains(place) || cwd.to_string_lossy().contains(place);
+        let is_orphan = words.contains(" __starlark") && !has_parent(&folder);
+        if pid != std::process::id() && (is_here || is_orphan) {
+            found.push(format!("{pid}: {words}"));
+        }
+    }
+    found
+}
+
+/// Whether the parent of a process is one of ours.
+fn has_parent(folder: &Path) -> bool {
+    let status = fs::read_to_string(folder.join("status")).unwrap_or_default();
+    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:"));
+    // Gone in the meantime: then it has left nothing.
+    let Some(parent) = parent else { return true };
+    let program = fs::read_link(format!("/proc/{}/exe", parent.trim())).unwrap_or_default();
+    program == Path::new(PROGRAM) || Some(program) == env::current_exe().ok()
+}
+
+/// Receipts as lines: who, what, how it went, why.
+pub(crate) fn lines(receipts: &[Receipt]) -> Vec<String> {
+    let line = |receipt: &Receipt| {
+        let entry = &receipt.entry;
+        let went = entry.outcome.map_or("refused", Outcome::as_str);
+        let what = format!("{} {} {}", entry.skill, entry.act, entry.detail);
+        let reason = entry.reason.as_deref();
+        let reason = reason.map(|reason| format!(": {reason}"));
+        format!("{}: {went}{}", what.trim_end(), reason.unwrap_or_default())
+    };
+    receipts.iter().map(line).collect()
+}
+
+/// A skill in Python; the body registers what it contributes with `skill`.
+pub(crate) fn python(body: &str) -> String {
+    format!(
+        "import os, time\nfrom metier import Skill, cancel\nskill = Skill()\n{body}\nskill.serve()\n"
+    )
+}
+
+/// A skill for a shell, which answers each request with what is written for its method, and without end to those that are not there.
+pub(crate) fn shell(answers: &[(&str, &str)]) -> String {
+    let cases: String = answers
+        .iter()
+        .map(|(method, code)| format!("  *'\"{method}\"'*) {code};;\n"))
+        .collect();
+    format!(
+        "answer() {{ printf '{{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}}\\n' \"$id\" \"$1\"; }}\n\
+         while read -r line; do\n  id=${{line#*'\"id\":'}}; id=${{id%%,*}}\n  case $line in\n{cases}  esac\ndone\n"
+    )
+}
