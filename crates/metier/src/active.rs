@@ -130,10 +130,11 @@ pub(crate) fn activate(
             ActivateError::Backend(_) => unmet("backend", &error).hint(
                 "this version runs `starlark` and `process`; metier doctor says what is there",
             ),
-            ActivateError::Entrypoint(_) | ActivateError::Contribution(_) => {
-                unmet("contribution", &error)
-                    .hint(format!("metier validate {}", shell_word(&place)))
+            ActivateError::Entrypoint(_) => {
+                unmet("entrypoint", &error).hint(format!("metier info {word} lists its files"))
             }
+            ActivateError::Contribution(_) => unmet("contribution", &error)
+                .hint(format!("metier validate {}", shell_word(&place))),
             ActivateError::Session(ref inner) => {
                 let failure = unmet("not-started", &error);
                 let failure = last_words(inner).into_iter().fold(failure, Failure::detail);
