@@ -14,6 +14,7 @@ mod lines;
 mod live_ends;
 mod live_guises;
 mod live_hooks;
+mod live_hostile;
 mod live_invoke;
 mod live_room;
 mod live_telling;
