@@ -16,6 +16,7 @@ mod live_guises;
 mod live_hooks;
 mod live_hostile;
 mod live_invoke;
+mod live_matrix;
 mod live_room;
 mod live_telling;
 mod mcp;
