@@ -11,6 +11,7 @@ mod authority;
 mod doors;
 mod fenced;
 mod lines;
+mod live_cycles;
 mod live_ends;
 mod live_guises;
 mod live_hooks;
