@@ -85,6 +85,13 @@ impl Entry {
         }
     }
 
+    /// The file that a model reads: SKILL.md where there is one, whatever else is beside it.
+    #[must_use]
+    pub fn body_path(&self) -> PathBuf {
+        let name = self.files.skill_md.as_deref();
+        self.place.path().join(name.unwrap_or(self.files.main()))
+    }
+
     /// The manifest file.
     #[must_use]
     pub fn manifest_path(&self) -> PathBuf {

@@ -55,6 +55,17 @@ impl Failure {
         }))
     }
 
+    /// What happened, with the details and what to type.
+    pub(crate) fn in_full(&self) -> String {
+        let inside = &self.0;
+        let hint = inside.hint.iter().map(|hint| format!("hint: {hint}"));
+        let lines = inside.details.iter().map(|detail| format!("  {detail}"));
+        let all = std::iter::once(inside.message.clone())
+            .chain(lines)
+            .chain(hint);
+        all.collect::<Vec<_>>().join("\n")
+    }
+
     /// What happened, without the rest.
     pub(crate) fn message(&self) -> &str {
         &self.0.message

@@ -3,7 +3,6 @@
 use std::{
     cell::Cell,
     ffi::OsString,
-    hash::{BuildHasher, Hasher, RandomState},
     path::{Path, PathBuf},
     time::{Duration, SystemTime},
 };
@@ -110,7 +109,7 @@ impl<'s> Office<'s> {
                 .collect(),
             temporary: cache.join("runs"),
             shim,
-            id: format!("{:016x}", RandomState::new().build_hasher().finish()),
+            id: format!("{:016x}", getrandom::u64().map_err(std::io::Error::from)?),
         })
     }
 

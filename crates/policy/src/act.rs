@@ -88,7 +88,7 @@ pub enum Within {
     /// In the skill's folder, as the commands of a body do.
     #[default]
     Skill,
-    /// Where the user is, as what a tool does.
+    /// In the project, as what a tool does: paths mean the same there as for files.
     Project,
 }
 
@@ -110,7 +110,7 @@ impl Line {
         }
     }
 
-    /// The same where the user is.
+    /// The same in the project.
     #[must_use]
     pub fn in_project(self) -> Self {
         Self {

@@ -118,7 +118,7 @@ fn line<'a>(inventory: &'a Inventory, skill: &'a Skill, options: &Options) -> Op
     let location = if options.no_locations {
         String::new()
     } else {
-        text::visible(&entry.manifest_path().to_string_lossy()).into_owned()
+        text::visible(&entry.body_path().to_string_lossy()).into_owned()
     };
     Some(Line {
         name: card.name.as_str(),

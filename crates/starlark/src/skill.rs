@@ -23,7 +23,7 @@ use crate::channel::Host;
 use crate::json::{JsonError, decode, encode};
 use crate::load::{self, Loaded};
 use crate::testing::is_test;
-use crate::trouble::describe;
+use crate::trouble::{describe, said};
 
 /// What a call came to; each text is JSON.
 #[derive(Debug)]
@@ -168,7 +168,11 @@ impl Skill {
                     .map(Outcome::Cancelled)
                     .map_err(|error| CallError::Handler(error.to_string()));
             }
-            let value = result.map_err(|error| CallError::Handler(describe(&error)))?;
+            // A tool that says why it can't is heard by a model; any other error is for its author, with its place.
+            let value = result.map_err(|error| {
+                let said = said(&error).filter(|_| kind == "tool");
+                CallError::Handler(said.unwrap_or_else(|| describe(&error)))
+            })?;
             if kind == "hook" && !value.is_none() && DictRef::from_value(value).is_none() {
                 return Err(CallError::Handler(format!(
                     "hook `{name}`: must return None, or a dict that is the new event, got {}",

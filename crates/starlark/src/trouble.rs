@@ -14,6 +14,17 @@ const SHOWN_CALLS: usize = 8;
 /// The longest message of an error, in characters. `fail()` can be given anything.
 const LONGEST: usize = 4_000;
 
+/// What `fail()` said, if that is what ended it: words of the author for whoever called, with no need for the place.
+pub(crate) fn said(error: &Error) -> Option<String> {
+    match error.kind() {
+        ErrorKind::Fail(message) => {
+            let message = message.to_string();
+            Some(cut(message.trim(), LONGEST)).filter(|message| !message.is_empty())
+        }
+        _ => None,
+    }
+}
+
 /// An error as text.
 pub(crate) fn describe(error: &Error) -> String {
     let message = match error.kind() {

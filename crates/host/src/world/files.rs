@@ -53,8 +53,7 @@ pub(super) fn write(path: &Path, content: &[u8], never: &[PathBuf]) -> Result<()
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(failed(io::Error::other("it has no name")));
     };
-    let folder =
-        open(parent, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC).map_err(failed)?;
+    let folder = folder(parent).map_err(failed)?;
     let mut temporary = OsString::from(".");
     temporary.push(name);
     temporary.push(format!(".{}", std::process::id()));
@@ -72,6 +71,32 @@ pub(super) fn write(path: &Path, content: &[u8], never: &[PathBuf]) -> Result<()
         rustix::fs::unlinkat(&folder, &temporary, rustix::fs::AtFlags::empty()).ok();
         failed(error)
     })
+}
+
+/// A folder, made if it isn't there, with the folders above it; without a link on the way.
+fn folder(path: &Path) -> io::Result<OwnedFd> {
+    const FOLDER: OFlags = OFlags::RDONLY
+        .union(OFlags::DIRECTORY)
+        .union(OFlags::CLOEXEC);
+    let mut missing = Vec::new();
+    let mut at = path;
+    let mut folder = loop {
+        match open(at, FOLDER) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let (Some(parent), Some(name)) = (at.parent(), at.file_name()) else {
+                    return Err(error);
+                };
+                missing.push(name);
+                at = parent;
+            }
+            other => break other?,
+        }
+    };
+    for name in missing.into_iter().rev() {
+        rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o755))?;
+        folder = rustix::fs::openat(&folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
+    }
+    Ok(folder)
 }
 
 /// Whether there is a file of this very name, without a link on the way.

@@ -114,7 +114,7 @@ impl World<'_> {
         }
         let runs = |word: &&String| {
             let flag = word.split('=').next().unwrap_or_default();
-            RUNS.contains(&flag) || flag == "-O" || flag == "-c"
+            RUNS.contains(&flag) || flag == "-O"
         };
         if let Some(word) = git
             .arguments

@@ -175,7 +175,7 @@ impl World<'_> {
             env: self.environment(),
             profile: Some(profile).filter(|_| !self.around.unsandboxed),
             door: match reaches_out {
-                true => Some(Door::new(self.hosts()?, log)),
+                true => Some(Door::new(self.hosts()?, log)?),
                 false => None,
             },
         })

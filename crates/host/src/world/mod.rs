@@ -262,7 +262,7 @@ impl<'a> World<'a> {
         arguments.extend(line.parameters.iter().map(OsString::from));
         let folder = match line.within {
             Within::Skill => self.around.skill.unwrap_or_else(|| self.scratch.path()),
-            Within::Project => self.around.work,
+            Within::Project => &self.grant.terms().project,
         };
         self.child(OsStr::new(shell()), &arguments, folder, timeout)
     }

@@ -1,7 +1,6 @@
 //! The network of a skill: requests that are made for it, and the one door through which its children reach hosts.
 
 use std::{
-    hash::{BuildHasher, Hasher, RandomState},
     io,
     net::TcpListener,
     sync::{Arc, Mutex, PoisonError, mpsc},
@@ -75,15 +74,14 @@ pub(super) struct Door {
 
 impl Door {
     /// Every connection is told to `log` when it is over.
-    pub(super) fn new(hosts: Hosts, log: mpsc::Sender<Seen>) -> Self {
-        // Two draws of the standard library's own randomness: unguessable for whoever is in the sandbox, and gone with it.
-        let draw = || RandomState::new().build_hasher().finish();
-        Self {
+    pub(super) fn new(hosts: Hosts, log: mpsc::Sender<Seen>) -> Result<Self, WorldError> {
+        let draw = || getrandom::u64().map_err(|error| WorldError::Proxy(error.into()));
+        Ok(Self {
             hosts,
-            credential: format!("{:016x}{:016x}", draw(), draw()),
+            credential: format!("{:016x}{:016x}", draw()?, draw()?),
             proxy: Mutex::new(None),
             log,
-        }
+        })
     }
 
     /// What the child is told; the port is known when its network is there.
@@ -136,7 +134,7 @@ mod tests {
     #[test]
     fn the_port_stands_at_the_end_whatever_the_credential_is() {
         for _ in 0..200 {
-            let door = Door::new(Hosts::default(), mpsc::channel().0);
+            let door = Door::new(Hosts::default(), mpsc::channel().0).unwrap();
             let expected = format!("http://metier:{}@127.0.0.1:{{port}}", door.credential);
             assert_eq!(door.url(), expected);
         }

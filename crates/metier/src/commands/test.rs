@@ -176,8 +176,10 @@ impl Suite<'_> {
         };
         let done = active::on(self.session, self.inventory, &[&place], stage, |runtime| {
             Ok(act(runtime, &name, case))
-        })?;
-        Ok(check(&case.expect, &done))
+        });
+        Ok(done
+            .map_err(|failure| failure.in_full())
+            .and_then(|done| check(&case.expect, &done)))
     }
 
     fn trigger(&self, case: &Case, task: &str) -> Result<(), String> {
@@ -223,9 +225,14 @@ impl Suite<'_> {
                 (test.name, outcome)
             });
             Ok(outcomes.collect::<Vec<_>>())
-        })?;
-        for (name, outcome) in outcomes {
-            self.note(&name, None, outcome);
+        });
+        match outcomes {
+            Ok(outcomes) => {
+                for (name, outcome) in outcomes {
+                    self.note(&name, None, outcome);
+                }
+            }
+            Err(failure) => self.note("can't be run", None, Err(failure.in_full())),
         }
         Ok(())
     }

@@ -84,10 +84,7 @@ fn declared(session: &Session<'_>, inventory: &Inventory) -> (Vec<ToolRow>, Vec<
             continue;
         }
         tools.extend(named.into_iter().map(|tool| ToolRow {
-            name: match entry.source {
-                metier_model::Source::Builtin => tool.name.to_string(),
-                _ => format!("{name}__{}", tool.name),
-            },
+            name: metier_runtime::live::full_name(&name, entry.source, &tool.name),
             skill: name.to_string(),
             tool: tool.name.to_string(),
             description: tool.description.to_string(),

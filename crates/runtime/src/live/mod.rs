@@ -60,7 +60,7 @@ pub use ledger::{Attached, Ledger};
 pub use lifecycle::{State, Transition};
 pub use open::ActivateError;
 pub use telling::{Fragment, Section};
-pub use tools::{BadTool, CORE, Tool};
+pub use tools::{BadTool, CORE, Tool, full_name};
 
 /// A language model, for skills that may ask one.
 pub trait Model {
@@ -453,10 +453,9 @@ impl<'p> Runtime<'p> {
         let done: ToolOutput = self.ask(
             active,
             method::TOOL,
-            "tool:call",
-            detail,
+            ("tool:call", detail),
             params,
-            self.patience.tool,
+            |done: &ToolOutput| done.is_error.then(|| telling::shown(&done.output)),
         )?;
         let event = json!({
             "tool": found.name, "skill": active.name(), "input": before.event["input"],
@@ -490,10 +489,9 @@ impl<'p> Runtime<'p> {
         let done: wire::WorkflowOutput = self.ask(
             active,
             method::WORKFLOW,
-            "workflow:run",
-            detail,
+            ("workflow:run", detail),
             params,
-            self.patience.tool,
+            |_| None,
         )?;
         Ok(ToolOutput {
             output: done.output,
@@ -501,18 +499,17 @@ impl<'p> Runtime<'p> {
         })
     }
 
-    /// Asks the code of a skill, and writes down how that went.
+    /// Asks the code of a skill, and writes down how that went, by its own account too.
     fn ask<T: serde::de::DeserializeOwned>(
         &self,
         active: &Active<'p>,
         method: &str,
-        act: &str,
-        detail: &str,
+        (act, detail): (&str, &str),
         params: Value,
-        timeout: Duration,
+        complaint: impl FnOnce(&T) -> Option<String>,
     ) -> Result<T, CallError> {
         let start = std::time::Instant::now();
-        let answer = self.request(active, method, params, timeout);
+        let answer = self.request(active, method, params, self.patience.tool);
         let answer = answer.and_then(|value| {
             serde_json::from_value(value).map_err(|error| CallError::Answer {
                 skill: active.name().to_owned(),
@@ -520,7 +517,14 @@ impl<'p> Runtime<'p> {
             })
         });
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        active.worker.record(act, detail, &went(&answer, ms))?;
+        let went = match answer.as_ref().map(complaint) {
+            Ok(Some(reason)) => Went {
+                ms,
+                ..bad(Outcome::Error, reason)
+            },
+            _ => went(&answer, ms),
+        };
+        active.worker.record(act, detail, &went)?;
         answer
     }
 

@@ -23,6 +23,8 @@ use crate::{
 pub(super) const MAX_DEPTH: usize = 8;
 /// What makes our own binary a worker that interprets Starlark.
 const STARLARK: &str = "__starlark";
+/// How much is said about one input.
+const MAX_COMPLAINTS: usize = 5;
 /// How much source text an interpreter is given.
 const MAX_SOURCES: usize = 1 << 20;
 
@@ -434,11 +436,18 @@ pub(super) fn fits(schema: &Value, input: &Value) -> Result<(), String> {
     let schema = options
         .build(schema)
         .map_err(|error| format!("its schema is wrong: {error}"))?;
-    schema.validate(input).map_err(|error| {
+    // All at once, so that whoever mends it mends it once.
+    let wrong = schema.iter_errors(input).take(MAX_COMPLAINTS).map(|error| {
         let place = error.instance_path().to_string();
         match place.is_empty() {
             true => error.to_string(),
             false => format!("{place}: {error}"),
         }
-    })
+    });
+    let wrong: Vec<String> = wrong.collect();
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(wrong.join("; "))
+    }
 }

@@ -152,6 +152,13 @@ impl Runtime<'_> {
     }
 }
 
+/// What came of a tool, in one line.
+pub(super) fn shown(output: &Value) -> String {
+    output
+        .as_str()
+        .map_or_else(|| output.to_string(), str::to_owned)
+}
+
 /// A text, or the text of something that has one.
 fn text(value: &Value) -> Option<String> {
     let text = value.as_str().or_else(|| value["content"].as_str());
@@ -204,10 +211,9 @@ pub(super) fn scan(
             let found: Result<ScannerOutput, CallError> = runtime.ask(
                 active,
                 method::SCANNER,
-                "scanner:run",
-                &scanner.name,
+                ("scanner:run", &scanner.name),
                 params,
-                runtime.patience.tool,
+                |_| None,
             );
             let found = match found {
                 Ok(output) => Ok(output.findings),

@@ -1,6 +1,6 @@
 //! Which tools there are while skills are active, who owns each, and what it is called.
 //!
-//! Inside of its skill a tool has a short name. Outside, tools of what came with the program keep it (`read`, `shell`), and every
+//! Inside of its skill a tool has a short name. Outside, core tools keep it (`read`, `shell`), which only come with the program, and every
 //! other tool has its skill's name before it (`kubernetes__apply`), so no skill can stand in another's place. The names of
 //! core tools belong to the program even while the skill that has them is not active.
 
@@ -50,6 +50,19 @@ pub enum BadTool {
     Schema(String),
 }
 
+fn is_core(tool: &str) -> bool {
+    CORE.iter().any(|core| core.eq_ignore_ascii_case(tool))
+}
+
+/// What a tool is called by others.
+#[must_use]
+pub fn full_name(skill: &str, source: Source, tool: &str) -> String {
+    match source {
+        Source::Builtin if is_core(tool) => tool.to_owned(),
+        _ => format!("{skill}__{tool}"),
+    }
+}
+
 /// The tools of one skill as others call them, or what is wrong with them.
 pub(super) fn named(skill: &str, source: Source, specs: &[ToolSpec]) -> Result<Vec<Tool>, BadTool> {
     if specs.len() > MAX_TOOLS {
@@ -57,14 +70,10 @@ pub(super) fn named(skill: &str, source: Source, specs: &[ToolSpec]) -> Result<V
     }
     let mut tools: Vec<Tool> = Vec::new();
     for spec in specs {
-        let is_core = CORE
-            .iter()
-            .any(|core| core.eq_ignore_ascii_case(&spec.name));
-        let name = match source {
-            Source::Builtin => spec.name.clone(),
-            _ if is_core => return Err(BadTool::Core(spec.name.clone())),
-            _ => format!("{skill}__{}", spec.name),
-        };
+        if is_core(&spec.name) && source != Source::Builtin {
+            return Err(BadTool::Core(spec.name.clone()));
+        }
+        let name = full_name(skill, source, &spec.name);
         let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
         if spec.name.is_empty() || name.len() > MAX_NAME || !spec.name.bytes().all(is_letter) {
             return Err(BadTool::Name(spec.name.clone()));
@@ -101,8 +110,11 @@ mod tests {
     fn a_tool_has_its_owner_in_its_name() {
         let tools = named("k8s", Source::User, &[spec("apply")]).unwrap();
         assert_eq!(tools[0].name, "k8s__apply");
-        let tools = named("core-tools", Source::Builtin, &[spec("read")]).unwrap();
-        assert_eq!(tools[0].name, "read");
+        let tools = named("core-tools", Source::Builtin, &[spec("read"), spec("x")]).unwrap();
+        assert_eq!(
+            (&*tools[0].name, &*tools[1].name),
+            ("read", "core-tools__x")
+        );
     }
 
     #[test]

@@ -386,6 +386,10 @@ pub(crate) fn undeclared(scanner: &mut Scanner<'_>) {
         .permissions
         .difference(declared)
         .copied()
+        .filter(|missing| {
+            let ran = [Permission::ShellExec, Permission::NetFetch].contains(missing);
+            !(ran && only_git(scanner, declared))
+        })
         .collect();
     let Some(rule) = rules::all().find(|rule| matches!(rule.when, When::Undeclared)) else {
         return;
@@ -405,6 +409,15 @@ pub(crate) fn undeclared(scanner: &mut Scanner<'_>) {
         };
         scanner.push(finding);
     }
+}
+
+/// Whether git is all that it runs and reaches others by, and it declares that in the words there are for it.
+fn only_git(scanner: &Scanner<'_>, declared: &BTreeSet<Permission>) -> bool {
+    let git = [Permission::GitRead, Permission::GitWrite];
+    let seen = &scanner.report.capabilities;
+    git.iter().any(|git| declared.contains(git))
+        && seen.hosts.is_empty()
+        && seen.programs.iter().all(|program| program == "git")
 }
 
 fn evidence(seen: &Capabilities, permission: Permission) -> String {
