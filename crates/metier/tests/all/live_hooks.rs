@@ -239,7 +239,7 @@ fn a_hook_that_fails_or_takes_too_long_is_written_down_and_the_others_go_on() {
         let receipts = lines(&called.receipts);
         assert_eq!(
             receipts[1],
-            "broken hook:before_tool_call failed: error: skill `broken` main.star:2:5: it broke\n  in before"
+            "broken hook:before_tool_call failed: error: skill `broken`: main.star:2:5: it broke\n  in before"
         );
         assert_eq!(
             receipts[2],

@@ -185,6 +185,21 @@ fn a_chain_of_skills_has_an_end() {
     assert_eq!(left_running(&live), [""; 0]);
 }
 
+/// A program that leaves the input out means an empty one.
+#[test]
+fn whoever_has_nothing_to_say_leaves_the_input_out() {
+    let live = Live::new();
+    let asks =
+        "@skill.tool('Asks')\ndef t(host):\n    return host.invoke_skill('b', 't')['output']";
+    live.skill("a", TOOL, &["skill:invoke(b)"], ("main.py", &python(asks)));
+    let counts = tool("return len(input)");
+    live.skill("b", TOOL, &[], ("main.star", &counts));
+    live.session(&["a", "b"], |runtime| {
+        let called = call(runtime, "a");
+        assert_eq!(called.output, 0, "{:?}", lines(&called.receipts));
+    });
+}
+
 #[test]
 fn who_is_not_there_is_not_invoked() {
     let live = chain(&["a"], "nobody");

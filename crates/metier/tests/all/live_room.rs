@@ -21,7 +21,7 @@ use metier_policy::{Approver, Headless, Meter, Rates, Terms};
 use metier_runtime::{
     Inventory,
     desk::Desk,
-    live::{Patience, Runtime},
+    live::{Model, Patience, Runtime},
     premises::Premises,
     scanning::Unscreened,
     survey,
@@ -171,6 +171,7 @@ impl Live {
             held.map_err(|error| error.to_string())
         };
         let runtime = Runtime::new(&premises, &inventory, &judge, self.patience);
+        let runtime = runtime.with_model(&Parrot);
         let done = work(&runtime);
         runtime.end().unwrap();
         done
@@ -225,6 +226,15 @@ fn terms(project: &Path, home: &Path) -> Terms {
         prefixes: None,
         project: project.to_owned(),
         home: Some(home.to_owned()),
+    }
+}
+
+/// A language model that says what it was told.
+struct Parrot;
+
+impl Model for Parrot {
+    fn answer(&self, prompt: &str, _: Option<&str>, _: Option<&str>) -> Result<String, String> {
+        Ok(prompt.to_owned())
     }
 }
 

@@ -261,6 +261,11 @@ impl Hands<'_, '_> {
 
     fn invoke(&self, name: &str, tool: Option<&str>, input: Value) -> Result<Value, RpcError> {
         let act = Act::InvokeSkill(name.into());
+        // Who has nothing to say may leave it out; what is called takes an object.
+        let input = match input {
+            Value::Null => json!({}),
+            input => input,
+        };
         let invocation = Invocation {
             caller: self.skill,
             skill: name,

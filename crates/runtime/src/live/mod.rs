@@ -178,7 +178,7 @@ pub enum CallError {
     #[error("skill `{0}` is at work already, and waits for this call")]
     Busy(String),
     /// Its code did not answer.
-    #[error("skill `{skill}` {error}")]
+    #[error("skill `{skill}`{}", told(.error, ": ", " "))]
     Session {
         /// The skill.
         skill: String,
@@ -655,6 +655,14 @@ impl Active<'_> {
             name: name.to_owned(),
             there,
         }
+    }
+}
+
+/// What a session says, behind what it is about: its code's own words behind a colon, and what became of it as a sentence.
+fn told(error: &SessionError, words: &str, sentence: &str) -> String {
+    match error {
+        SessionError::Answered(_) | SessionError::NotStarted(_) => format!("{words}{error}"),
+        _ => format!("{sentence}{error}"),
     }
 }
 

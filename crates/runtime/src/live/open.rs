@@ -56,7 +56,7 @@ pub enum ActivateError {
     #[error("{0}")]
     Entrypoint(String),
     /// Its code did not start.
-    #[error("it {0}")]
+    #[error("{}", super::told(.0, "its code can't be loaded: ", "it "))]
     Session(SessionError),
     /// It contributes what it may not.
     #[error("{0}")]

@@ -14,6 +14,8 @@ pub const CORE: &[&str] = &[
 
 /// The longest name that models take.
 const MAX_NAME: usize = 64;
+/// As many as a model takes in all. Nobody reads more than that, and they cost whoever is told of them.
+const MAX_TOOLS: usize = 128;
 
 /// A tool that an active skill contributes.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +42,9 @@ pub enum BadTool {
     /// It would stand in the place of a core tool.
     #[error("`{0}` is a core tool, which no skill can replace; choose another name")]
     Core(String),
+    /// More than anybody reads.
+    #[error("it registers {0} tools; a skill has at most {MAX_TOOLS}")]
+    Many(usize),
     /// The schema is none.
     #[error("the input schema of `{0}` is not an object")]
     Schema(String),
@@ -60,6 +65,9 @@ pub fn full_name(skill: &str, source: Source, tool: &str) -> String {
 
 /// The tools of one skill as others call them, or what is wrong with them.
 pub(super) fn named(skill: &str, source: Source, specs: &[ToolSpec]) -> Result<Vec<Tool>, BadTool> {
+    if specs.len() > MAX_TOOLS {
+        return Err(BadTool::Many(specs.len()));
+    }
     let mut tools: Vec<Tool> = Vec::new();
     for spec in specs {
         if is_core(&spec.name) && source != Source::Builtin {

@@ -1,0 +1,178 @@
+//! Activated and deactivated again and again: nothing grows, nothing stays.
+//!
+//! What a process has is measured in one that does nothing else: this test runs itself again, as a child.
+
+use std::{collections::BTreeMap, env, fs, process::Command, time::Instant};
+
+use metier_runtime::live::{ActivateError, CallError, Runtime, State};
+use serde_json::json;
+
+use crate::live_room::{Live, left_running, shell, tool};
+
+const TOOL: &str = "types: [tool]\n";
+const MARK: &str = "METIER_TEST_CYCLES";
+
+/// A program that says as little as a skill can.
+fn trivial() -> String {
+    shell(&[
+        (
+            "initialize",
+            "answer '{\"tools\":[{\"name\":\"t\",\"description\":\"\",\"input_schema\":{\"type\":\"object\"}}]}'",
+        ),
+        ("tool/execute", "answer '{\"output\":1}'"),
+        ("shutdown", "answer '{}'; exit 0"),
+    ])
+}
+
+/// What this process has, by name: memory and its peak in kB, threads, open files, children.
+fn holds() -> BTreeMap<&'static str, usize> {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let number = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let word = line.and_then(|line| line.split_whitespace().next());
+        word.and_then(|word| word.parse().ok()).unwrap()
+    };
+    let files = fs::read_dir("/proc/self/fd").unwrap().count();
+    let tasks = fs::read_dir("/proc/self/task").unwrap().flatten();
+    let children = tasks.map(|task| {
+        let children = fs::read_to_string(task.path().join("children"));
+        children.unwrap_or_default().split_whitespace().count()
+    });
+    BTreeMap::from([
+        ("memory", number("VmRSS:")),
+        ("threads", number("Threads:")),
+        ("files", files),
+        ("children", children.sum()),
+    ])
+}
+
+/// Activates, calls and deactivates a skill so many times; what the process has after the first tenth and at the end.
+fn cycle(runtime: &Runtime<'_>, name: &str, times: usize) {
+    let begin = Instant::now();
+    let mut early = BTreeMap::new();
+    for number in 0..times {
+        runtime.activate(name).unwrap();
+        assert_eq!(runtime.call(name, "t", &json!({})).unwrap().output, 1);
+        runtime.deactivate(name).unwrap();
+        if number == times / 10 {
+            early = holds();
+        }
+    }
+    let late = holds();
+    let took = begin.elapsed();
+    println!("{name}: {times} times in {took:.1?}; after {}: {early:?}; at the end: {late:?}", times / 10 + 1);
+    for what in ["threads", "files", "children"] {
+        assert_eq!(late[what], early[what], "{name}: {what}");
+    }
+    // Each activation would have to leave less than three kilobytes to stay below this.
+    let grown = late["memory"].saturating_sub(early["memory"]);
+    assert!(grown < 1_024 + times * 2, "{name}: {grown} kB more");
+}
+
+/// The child. It does nothing when somebody runs all ignored tests.
+#[test]
+#[ignore = "run by the test of this file"]
+fn alone() {
+    let Ok(times) = env::var(MARK) else { return };
+    let times: Vec<usize> = times.split(' ').map(|word| word.parse().unwrap()).collect();
+    let live = Live::new();
+    live.skill("starlark", TOOL, &[], ("main.star", &tool("return 1")));
+    live.skill("program", TOOL, &[], ("main.sh", &trivial()));
+    live.session(&["program"], |runtime| {
+        cycle(runtime, "starlark", times[0]);
+        cycle(runtime, "program", times[1]);
+        assert_eq!(runtime.state("starlark"), State::Inactive);
+    });
+    assert_eq!(left_running(&live), [""; 0]);
+}
+
+#[test]
+fn a_thousand_activations_leave_nothing_behind() {
+    // Without optimisation a worker takes ten times as long to start.
+    let times = if cfg!(debug_assertions) { "100 100" } else { "1000 1000" };
+    let output = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "live_cycles::alone", "--ignored", "--nocapture"])
+        .env(MARK, times)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    println!("{said}");
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}{complaints}");
+    assert!(said.contains("1 passed"), "{said}");
+}
+
+#[test]
+fn a_session_keeps_to_the_bytes_that_it_saw_first() {
+    let live = Live::new();
+    live.skill("changes", TOOL, &[], ("main.star", &tool("return 1")));
+    live.session(&[], |runtime| {
+        runtime.activate("changes").unwrap();
+        runtime.deactivate("changes").unwrap();
+        let file = "skills/changes/main.star";
+        live.stage.context.write(file, tool("return 2"));
+        let refused = runtime.activate("changes").unwrap_err();
+        assert!(matches!(refused, ActivateError::Changed), "{refused}");
+        assert_eq!(runtime.state("changes"), State::Error);
+        live.stage.context.write(file, tool("return 1"));
+        runtime.activate("changes").unwrap();
+        assert_eq!(runtime.call("changes", "t", &json!({})).unwrap().output, 1);
+    });
+    live.stage.context.write("skills/changes/main.star", tool("return 2"));
+    live.session(&[], |runtime| {
+        runtime.activate("changes").unwrap();
+        assert_eq!(runtime.call("changes", "t", &json!({})).unwrap().output, 2);
+    });
+}
+
+/// What is changed while it runs is not taken up: neither by the skill that runs, nor when its program is started again.
+#[test]
+fn a_skill_that_runs_does_not_become_another_one() {
+    let live = Live::new();
+    let dies = shell(&[
+        (
+            "initialize",
+            "answer '{\"tools\":[{\"name\":\"t\",\"description\":\"\",\"input_schema\":{\"type\":\"object\"}}]}'",
+        ),
+        ("tool/execute", "exit 1"),
+    ]);
+    live.skill("changes", TOOL, &[], ("main.sh", &dies));
+    live.session(&["changes"], |runtime| {
+        runtime.activate("changes").unwrap();
+        live.stage.context.write("skills/changes/main.sh", trivial());
+        let call = || runtime.call("changes", "t", &json!({})).unwrap_err().to_string();
+        assert!(call().contains("ended before it answered"));
+        let again = call();
+        assert!(again.contains("changed"), "{again}");
+    });
+}
+
+#[test]
+fn what_a_skill_contributed_is_gone_when_it_is() {
+    let live = Live::new();
+    let code = format!(
+        "def before(event):\n    cancel(\"no\")\nregister_hook(\"before_tool_call\", before)\n{}",
+        tool("return 1")
+    );
+    live.skill("no", TOOL, &[], ("main.star", &code));
+    live.skill("yes", TOOL, &[], ("main.star", &tool("return 1")));
+    live.session(&[], |runtime| {
+        for name in ["no", "yes"] {
+            runtime.activate(name).unwrap();
+        }
+        let names = || runtime.tools().into_iter().map(|tool| tool.name);
+        assert_eq!(names().collect::<Vec<_>>(), ["no__t", "yes__t"]);
+        let cancelled = runtime.call("yes", "t", &json!({}));
+        assert!(matches!(cancelled, Err(CallError::Cancelled { .. })));
+        runtime.deactivate("no").unwrap();
+        assert_eq!(names().collect::<Vec<_>>(), ["yes__t"]);
+        assert_eq!(runtime.call("yes", "t", &json!({})).unwrap().output, 1);
+        let gone = runtime.call("no", "t", &json!({})).unwrap_err();
+        assert_eq!(gone.to_string(), "skill `no` is not active");
+        let steps = runtime.transitions();
+        let steps = steps.iter().filter(|step| step.skill == "no");
+        let steps: Vec<&str> = steps.map(|step| step.to.as_str()).collect();
+        assert_eq!(steps, ["activating", "active", "inactive"]);
+    });
+    assert_eq!(left_running(&live), [""; 0]);
+}
