@@ -13,6 +13,7 @@
 pub(crate) mod corpus;
 pub(crate) mod floor;
 mod handshake;
+mod host;
 pub(crate) mod measure;
 mod options;
 mod random;
@@ -46,17 +47,18 @@ pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
             return Err(format!("`{package}` does not build").into());
         }
     }
-    if options.part == Part::Render {
-        let build = [
-            "build",
-            "--release",
-            "--package",
-            "metier-runtime",
-            "--example",
-            "activation",
-        ];
-        if !workspace::cargo().args(build).status()?.success() {
-            return Err("the example `activation` does not build".into());
+    let example = match options.part {
+        Part::Render => Some("activation"),
+        Part::Host => Some("live"),
+        Part::Catalog | Part::Scan | Part::Mcp => None,
+    };
+    if let Some(example) = example {
+        let status = workspace::cargo()
+            .args(["build", "--release", "--package", "metier-runtime"])
+            .args(["--example", example])
+            .status()?;
+        if !status.success() {
+            return Err(format!("the example `{example}` does not build").into());
         }
     }
     let release = release_folder()?;
@@ -86,6 +88,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         Part::Catalog => catalogs(&bench, &options, &mut table)?,
         Part::Scan => scans(&bench, &options, &mut table)?,
         Part::Render => renders(&bench, &mut table)?,
+        Part::Host => host::measure(&bench, &options, &mut table)?,
         Part::Mcp => handshakes(&bench, &options, &mut table)?,
     }
     print!(
@@ -101,24 +104,37 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
 
 /// What permission costs: measured inside of one process by an example of the runtime, which prints a number a line.
 fn renders(bench: &Bench, table: &mut Table) -> Result<()> {
-    let example = release_folder()?.join("examples/activation");
-    let output = Command::new(&example)
-        .arg(&bench.metier)
-        .arg(bench.path())
-        .output()
-        .map_err(|error| format!("{}: {error}", example.display()))?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
-    }
-    let text = String::from_utf8(output.stdout)?;
-    let value = |name: &str| -> Result<f64> {
-        let line = text.lines().find_map(|line| line.strip_prefix(name));
-        Ok(line
-            .ok_or(format!("{name} was not measured"))?
-            .trim()
-            .parse()?)
-    };
+    let arguments = [bench.metier.as_path(), bench.path()];
+    let figures = Figures::of(Command::new(example("activation")?).args(arguments))?;
+    let value = |name: &str| figures.value(name);
     rows::render(table, value)
+}
+
+/// A program of the runtime's examples.
+fn example(name: &str) -> Result<PathBuf> {
+    Ok(release_folder()?.join("examples").join(name))
+}
+
+/// What a program says: a name and a number a line.
+struct Figures(String);
+
+impl Figures {
+    fn of(command: &mut Command) -> Result<Self> {
+        let output = command
+            .output()
+            .map_err(|error| format!("{}: {error}", command.get_program().display()))?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+        }
+        Ok(Self(String::from_utf8(output.stdout)?))
+    }
+
+    fn value(&self, name: &str) -> Result<f64> {
+        let mut words = self.0.lines().filter_map(|line| line.split_once(' '));
+        let found = words.find(|(word, _)| *word == name);
+        let (_, number) = found.ok_or(format!("{name} was not measured"))?;
+        Ok(number.trim().parse()?)
+    }
 }
 
 /// What scanning costs: all skills of a corpus, and one alone.
@@ -316,21 +332,29 @@ impl Bench {
         Ok(fs::metadata(&self.metier)?.len())
     }
 
-    /// [`metier --version`, a program that does nothing].
-    fn start_up(&self, options: &Options) -> Result<Vec<Vec<Sample>>> {
-        let source = self.path().join("empty.rs");
-        let empty = self.path().join("empty");
-        fs::write(&source, "fn main() {}\n")?;
+    /// A small program of these lines.
+    fn compile(&self, name: &str, lines: &str) -> Result<PathBuf> {
+        let (source, program) = (
+            self.path().join(format!("{name}.rs")),
+            self.path().join(name),
+        );
+        fs::write(&source, lines)?;
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let status = Command::new(rustc)
-            .arg("-O")
+            .args(["-O", "-C", "strip=symbols"])
             .arg(&source)
             .arg("-o")
-            .arg(&empty)
+            .arg(&program)
             .status()?;
         if !status.success() {
-            return Err("the empty program does not compile".into());
+            return Err(format!("the program `{name}` does not compile").into());
         }
+        Ok(program)
+    }
+
+    /// [`metier --version`, a program that does nothing].
+    fn start_up(&self, options: &Options) -> Result<Vec<Vec<Sample>>> {
+        let empty = self.compile("empty", "fn main() {}\n")?;
         let rounds = if options.quick { 10 } else { 40 };
         self.alternate(
             &[self.metier(&["--version"]), Program::new(&empty, &[])],

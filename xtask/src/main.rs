@@ -40,6 +40,8 @@ usage: cargo xtask COMMAND
                    speed and memory against floors, with the budgets
   bench scan [--sizes 500] [--quick] [--keep DIR] [--metier FILE] [--markdown]
                    what a scan costs, with the budgets
+  bench host [--quick] [--keep DIR] [--metier FILE] [--markdown]
+                   what skills cost that run: activation, calls, hooks, with the budgets
   bench mcp [--sizes 52,10000] [--quick] [--keep DIR] [--metier FILE] [--markdown]
                    how long an agent waits for the tools, with the budgets";
 

@@ -13,6 +13,8 @@ pub(super) enum Part {
     Scan,
     /// Activation, permission and the sandbox.
     Render,
+    /// Skills that run: activation, calls, hooks.
+    Host,
     /// How long an agent waits for us.
     Mcp,
 }
@@ -52,6 +54,7 @@ impl Options {
                 "catalog" => options.part = Part::Catalog,
                 "scan" => options.part = Part::Scan,
                 "render" => options.part = Part::Render,
+                "host" => options.part = Part::Host,
                 "mcp" => options.part = Part::Mcp,
                 "--quick" => options.quick = true,
                 "--markdown" => options.markdown = true,
@@ -64,7 +67,7 @@ impl Options {
         let usual: &[usize] = match (options.part, options.quick) {
             (Part::Scan, true) => &[100],
             (Part::Scan, false) => &[500],
-            (Part::Render, _) => &[],
+            (Part::Render | Part::Host, _) => &[],
             (Part::Mcp, true) => &[52],
             (Part::Mcp, false) => &[52, 10_000],
             (Part::Catalog, true) => &[52, 1_000],
@@ -112,6 +115,7 @@ mod tests {
         let scan = parse("scan").unwrap();
         assert_eq!((scan.part, scan.sizes.as_slice()), (Part::Scan, &[500][..]));
         assert_eq!(parse("mcp").unwrap().sizes, [52, 10_000]);
+        assert_eq!(parse("host --quick").unwrap().part, Part::Host);
     }
 
     #[test]

@@ -60,7 +60,10 @@ fn cycle(runtime: &Runtime<'_>, name: &str, times: usize) {
     }
     let late = holds();
     let took = begin.elapsed();
-    println!("{name}: {times} times in {took:.1?}; after {}: {early:?}; at the end: {late:?}", times / 10 + 1);
+    println!(
+        "{name}: {times} times in {took:.1?}; after {}: {early:?}; at the end: {late:?}",
+        times / 10 + 1
+    );
     for what in ["threads", "files", "children"] {
         assert_eq!(late[what], early[what], "{name}: {what}");
     }
@@ -89,7 +92,11 @@ fn alone() {
 #[test]
 fn a_thousand_activations_leave_nothing_behind() {
     // Without optimisation a worker takes ten times as long to start.
-    let times = if cfg!(debug_assertions) { "100 100" } else { "1000 1000" };
+    let times = if cfg!(debug_assertions) {
+        "100 100"
+    } else {
+        "1000 1000"
+    };
     let output = Command::new(env::current_exe().unwrap())
         .args(["--exact", "live_cycles::alone", "--ignored", "--nocapture"])
         .env(MARK, times)
@@ -118,7 +125,9 @@ fn a_session_keeps_to_the_bytes_that_it_saw_first() {
         runtime.activate("changes").unwrap();
         assert_eq!(runtime.call("changes", "t", &json!({})).unwrap().output, 1);
     });
-    live.stage.context.write("skills/changes/main.star", tool("return 2"));
+    live.stage
+        .context
+        .write("skills/changes/main.star", tool("return 2"));
     live.session(&[], |runtime| {
         runtime.activate("changes").unwrap();
         assert_eq!(runtime.call("changes", "t", &json!({})).unwrap().output, 2);
@@ -139,8 +148,15 @@ fn a_skill_that_runs_does_not_become_another_one() {
     live.skill("changes", TOOL, &[], ("main.sh", &dies));
     live.session(&["changes"], |runtime| {
         runtime.activate("changes").unwrap();
-        live.stage.context.write("skills/changes/main.sh", trivial());
-        let call = || runtime.call("changes", "t", &json!({})).unwrap_err().to_string();
+        live.stage
+            .context
+            .write("skills/changes/main.sh", trivial());
+        let call = || {
+            runtime
+                .call("changes", "t", &json!({}))
+                .unwrap_err()
+                .to_string()
+        };
         assert!(call().contains("ended before it answered"));
         let again = call();
         assert!(again.contains("changed"), "{again}");

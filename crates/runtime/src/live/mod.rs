@@ -28,7 +28,7 @@ mod telling;
 mod tools;
 
 use std::{
-    cell::{Cell, RefCell, RefMut},
+    cell::{Cell, OnceCell, RefCell, RefMut},
     path::PathBuf,
     rc::Rc,
     time::Duration,
@@ -120,6 +120,8 @@ pub(crate) struct Active<'p> {
     confinement: Cell<Option<&'static str>>,
     contributions: Contributions,
     tools: Vec<Tool>,
+    /// What says whether an input fits, for each of the tools; built when it is called first.
+    schemas: Vec<OnceCell<open::Schema>>,
     /// The skills that it works for, the first first.
     callers: Vec<String>,
     said: RefCell<Vec<String>>,
@@ -421,11 +423,9 @@ impl<'p> Runtime<'p> {
         tool: &str,
         input: &Value,
     ) -> Result<ToolOutput, CallError> {
-        let found = active
-            .tools
-            .iter()
-            .find(|known| known.spec.name == tool || known.name == tool);
-        let Some(found) = found else {
+        let mut tools = active.tools.iter().zip(&active.schemas);
+        let found = tools.find(|(known, _)| known.spec.name == tool || known.name == tool);
+        let Some((found, schema)) = found else {
             let there = active.tools.iter().map(|tool| tool.spec.name.clone());
             return Err(active.unknown("tool", tool, there.collect()));
         };
@@ -433,15 +433,16 @@ impl<'p> Runtime<'p> {
         let event = json!({
             "tool": found.name, "skill": active.name(), "input": input, "session": session,
         });
-        let before = self.dispatch(HookPhase::BeforeToolCall, event)?;
+        let mut before = self.dispatch(HookPhase::BeforeToolCall, event)?;
         if let Some((by, reason)) = before.cancelled {
             let went = refused(format!("cancelled by `{by}`: {reason}"));
             active.worker.record("tool:call", &found.name, &went)?;
             let tool = found.name.clone();
             return Err(CallError::Cancelled { tool, by, reason });
         }
-        let input = before.event["input"].clone();
-        if let Err(reason) = open::fits(&found.spec.input_schema, &input) {
+        let input = before.event["input"].take();
+        let schema = schema.get_or_init(|| open::schema(&found.spec.input_schema));
+        if let Err(reason) = open::fits(schema, &input) {
             active
                 .worker
                 .record("tool:call", &found.name, &refused(reason.clone()))?;
@@ -458,7 +459,7 @@ impl<'p> Runtime<'p> {
             |done: &ToolOutput| done.is_error.then(|| telling::shown(&done.output)),
         )?;
         let event = json!({
-            "tool": found.name, "skill": active.name(), "input": before.event["input"],
+            "tool": found.name, "skill": active.name(), "input": input,
             "output": done.output, "is_error": done.is_error, "session": session,
         });
         let mut after = self.dispatch(HookPhase::AfterToolResult, event)?.event;

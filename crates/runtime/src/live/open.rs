@@ -1,6 +1,6 @@
 //! Activation: five steps from a name to contributions.
 
-use std::{collections::BTreeMap, path::PathBuf, rc::Rc};
+use std::{cell::OnceCell, collections::BTreeMap, path::PathBuf, rc::Rc};
 
 use metier_catalog::{Content, Entry, Place, Snapshot};
 use metier_host::backend::{self, Host, Process, Session, SessionError};
@@ -111,6 +111,7 @@ impl<'p> Runtime<'p> {
             confinement: None.into(),
             contributions: Contributions::default(),
             tools: Vec::new(),
+            schemas: Vec::new(),
             callers: caller.map_or_else(Vec::new, Active::chain),
             said: Vec::new().into(),
         };
@@ -183,6 +184,7 @@ impl<'p> Runtime<'p> {
         let (name, source) = (active.name(), active.identity.source);
         active.tools = tools::named(name, source, &active.contributions.tools)
             .map_err(|error| ActivateError::Contribution(error.to_string()))?;
+        active.schemas = active.tools.iter().map(|_| OnceCell::new()).collect();
         if active.hook(HookPhase::Activate).is_none() {
             return Ok(());
         }
@@ -430,12 +432,19 @@ fn words(types: Types) -> String {
     words.join(", ")
 }
 
-/// Whether an input is what a schema says. Patterns are matched in linear time, and nothing is fetched.
-pub(super) fn fits(schema: &Value, input: &Value) -> Result<(), String> {
+/// A schema that can be asked, or what is wrong with it. Patterns are matched in linear time, and nothing is fetched.
+pub(super) type Schema = Result<jsonschema::Validator, String>;
+
+pub(super) fn schema(written: &Value) -> Schema {
     let options = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex());
-    let schema = options
-        .build(schema)
-        .map_err(|error| format!("its schema is wrong: {error}"))?;
+    options
+        .build(written)
+        .map_err(|error| format!("its schema is wrong: {error}"))
+}
+
+/// Whether an input is what a schema says.
+pub(super) fn fits(schema: &Schema, input: &Value) -> Result<(), String> {
+    let schema = schema.as_ref().map_err(Clone::clone)?;
     // All at once, so that whoever mends it mends it once.
     let wrong = schema.iter_errors(input).take(MAX_COMPLAINTS).map(|error| {
         let place = error.instance_path().to_string();

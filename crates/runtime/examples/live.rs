@@ -1,0 +1,647 @@
+//! What active skills cost, for `cargo xtask bench host`: each line is a name and a number.
+//!
+//! `live METIER CHILD FOLDER [CYCLES]` needs the program, which interprets Starlark, a program that answers as a skill does, and
+//! an empty folder on a disk. What a receipt costs is mostly what the disk takes to be sure of it, so calls are measured with the
+//! database there and with it in memory.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeSet,
+    fs,
+    io::{self, BufRead, Write},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::{Duration, Instant, SystemTime},
+};
+
+use metier_catalog::{Entry, Limits, Options, Root, Snapshot, discover};
+use metier_config::Config;
+use metier_host::{
+    backend::{self, Host, Process, Session},
+    sandbox::{WorkerLimits, confine},
+};
+use metier_model::{Mode, Os, Source};
+use metier_policy::{Facts, Headless, Meter, Rates, Terms};
+use metier_runtime::{
+    Inventory,
+    desk::Desk,
+    live::{Patience, Runtime},
+    premises::Premises,
+    scanning::{Known, Scanner, Stance, Unscreened},
+    survey,
+};
+use metier_sdk::{
+    HookPhase,
+    wire::{HostRequest, Initialize, PROTOCOL, RpcError, method},
+};
+use metier_store::{Decision, NewReceipt, Outcome as Ended, Store};
+use serde_json::{Value, json};
+
+type Error = Box<dyn std::error::Error>;
+type Outcome = Result<(), Error>;
+
+const HOOKS: usize = 50;
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Where files are in memory, if there is such a place.
+const MEMORY: &str = "/dev/shm";
+
+/// A skill of the usual size.
+const GREETER: &str = r#"
+GREETINGS = {"en": "Hello", "de": "Hallo", "fr": "Bonjour"}
+
+def greeting(language):
+    if language not in GREETINGS:
+        fail("no greeting for " + language)
+    return GREETINGS[language]
+
+def greet(input):
+    who = input["who"].strip()
+    return {"text": greeting(input.get("language", "en")) + ", " + who}
+
+register_tool(
+    "greet",
+    "Greets somebody.",
+    greet,
+    input_schema = {
+        "type": "object",
+        "required": ["who"],
+        "properties": {"who": {"type": "string"}, "language": {"enum": ["en", "de", "fr"]}},
+    },
+)
+"#;
+
+const WATCHER: &str = r#"
+def watch(event):
+    return None
+
+register_hook("before_tool_call", watch)
+"#;
+
+const EDITOR: &str = r#"
+def edit(event):
+    event["input"]["count"] = event["input"].get("count", 0) + 1
+    return event
+
+register_hook("before_tool_call", edit)
+"#;
+
+fn main() -> Outcome {
+    let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let words: Vec<&Path> = arguments.iter().map(PathBuf::as_path).collect();
+    let (metier, child, folder, cycles) = match words.as_slice() {
+        [word] if word.as_os_str() == "__child" => return answer(),
+        [word] if word.as_os_str() == "__confined" => {
+            confine(&WorkerLimits::default())?;
+            return answer();
+        }
+        [metier, child, folder] => (*metier, *child, *folder, 1_000),
+        [metier, child, folder, cycles] => {
+            let cycles = cycles.to_str().ok_or("CYCLES is no number")?;
+            (*metier, *child, *folder, cycles.parse()?)
+        }
+        _ => return Err("usage: live METIER CHILD FOLDER [CYCLES]".into()),
+    };
+    write_skills(&folder.join("skills"), child)?;
+    parts(metier, child)?;
+    let on_disk = folder.join("data");
+    disk(folder)?;
+    receipts("receipt_us", &on_disk)?;
+    let stage = Stage::new(metier, folder)?;
+    stage.play(&on_disk, |runtime| {
+        activations(&stage, runtime)?;
+        calls(runtime, "call_us", "greeter", "greet")?;
+        runtime.end()?;
+        hooks(runtime, "watcher", "hooks_us")?;
+        hooks(runtime, "editor", "changing_hooks_us")?;
+        process(runtime)?;
+        turns(runtime, cycles)
+    })?;
+    if !Path::new(MEMORY).is_dir() {
+        return Ok(());
+    }
+    let in_memory = Path::new(MEMORY).join(format!("metier-live-{}", std::process::id()));
+    let measured = receipts("receipt_in_memory_us", &in_memory).and_then(|()| {
+        stage.play(&in_memory, |runtime| {
+            runtime.activate("greeter")?;
+            calls(runtime, "call_in_memory_us", "greeter", "greet")?;
+            runtime.end()?;
+            hooks(runtime, "editor", "changing_hooks_in_memory_us")
+        })
+    });
+    fs::remove_dir_all(&in_memory)?;
+    measured
+}
+
+#[allow(clippy::print_stdout, reason = "printing is what this program is for")]
+fn tell(name: &str, value: f64) {
+    println!("{name} {value:.3}");
+}
+
+/// The median time of one piece of work, in microseconds; what `after` does is not counted.
+fn median(
+    rounds: usize,
+    mut work: impl FnMut() -> Outcome,
+    mut after: impl FnMut() -> Outcome,
+) -> Result<f64, Error> {
+    let mut times = Vec::with_capacity(rounds);
+    for _ in 0..rounds {
+        let start = Instant::now();
+        work()?;
+        times.push(start.elapsed().as_secs_f64() * 1e6);
+        after()?;
+    }
+    times.sort_by(f64::total_cmp);
+    times.get(rounds / 2).copied().ok_or("no rounds".into())
+}
+
+fn nothing() -> Outcome {
+    Ok(())
+}
+
+fn write_skills(folder: &Path, child: &Path) -> Outcome {
+    write_skill(folder, "greeter", "starlark", "skill.star", GREETER)?;
+    for number in 0..HOOKS {
+        for (kind, source) in [("watcher", WATCHER), ("editor", EDITOR)] {
+            write_skill(
+                folder,
+                &format!("{kind}-{number}"),
+                "starlark",
+                "skill.star",
+                source,
+            )?;
+        }
+    }
+    let compiled = write_skill(folder, "compiled", "process", "main", "")?;
+    fs::copy(child, compiled)?;
+    Ok(())
+}
+
+fn write_skill(
+    folder: &Path,
+    name: &str,
+    backend: &str,
+    file: &str,
+    source: &str,
+) -> Result<PathBuf, Error> {
+    let folder = folder.join(name);
+    fs::create_dir_all(&folder)?;
+    let manifest = format!(
+        "name: {name}\nversion: 1.0.0\ndescription: Is measured.\ntypes: [tool]\n\
+         implementation:\n  backend: {backend}\n  entrypoint: {file}\n"
+    );
+    fs::write(folder.join("SKILL.yaml"), manifest)?;
+    let file = folder.join(file);
+    fs::write(&file, source)?;
+    Ok(file)
+}
+
+/// From starting a worker to what it contributes, and what of that can be told apart from outside: starting the
+/// program, shutting it in, loading the skill. Building the interpreter is what is left.
+fn parts(metier: &Path, child: &Path) -> Outcome {
+    let hello = hello();
+    let me = std::env::current_exe()?;
+    let (mut opened, mut started, mut free, mut confined, mut plain) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    // In turns: what disturbs the machine disturbs all of them.
+    for _ in 0..60 {
+        opened.push(opening(&starlark(metier), &hello)?);
+        started.push(version(metier)?);
+        free.push(opening(&program(&me, &["__child"]), &hello)?);
+        confined.push(opening(&program(&me, &["__confined"]), &hello)?);
+        plain.push(opening(&program(child, &[]), &hello)?);
+    }
+    tell("open_ms", middle(opened) / 1e3);
+    tell("start_ms", middle(started) / 1e3);
+    tell("confine_ms", (middle(confined) - middle(free)) / 1e3);
+    tell("child_start_ms", middle(plain) / 1e3);
+    let mut session = Process::open(starlark(metier), &hello, &Nobody, PATIENCE)?;
+    let again = serde_json::to_value(&hello)?;
+    let load = || {
+        session.call(method::INITIALIZE, again.clone(), &Nobody, PATIENCE)?;
+        Ok(())
+    };
+    tell("initialize_us", median(200, load, nothing)?);
+    let params = json!({"name": "greet", "input": {"who": "Ada"}, "session": "s"});
+    let call = || {
+        session.call(method::TOOL, params.clone(), &Nobody, PATIENCE)?;
+        Ok(())
+    };
+    tell("line_us", median(5_000, call, nothing)?);
+    Box::new(session).close(&Nobody, PATIENCE);
+    Ok(())
+}
+
+fn middle(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+/// One start to the first answer.
+fn opening(worker: &backend::Worker, hello: &Initialize) -> Result<f64, Error> {
+    let start = Instant::now();
+    let session = Process::open(worker.clone(), hello, &Nobody, PATIENCE)?;
+    let time = start.elapsed().as_secs_f64() * 1e6;
+    Box::new(session).close(&Nobody, PATIENCE);
+    Ok(time)
+}
+
+fn version(metier: &Path) -> Result<f64, Error> {
+    let start = Instant::now();
+    Command::new(metier)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()?;
+    Ok(start.elapsed().as_secs_f64() * 1e6)
+}
+
+fn starlark(metier: &Path) -> backend::Worker {
+    backend::Worker {
+        variables: vec![("MIMALLOC_ARENA_RESERVE".into(), "16384".into())],
+        ..program(metier, &["__starlark"])
+    }
+}
+
+fn program(binary: &Path, arguments: &[&str]) -> backend::Worker {
+    backend::Worker {
+        binary: binary.to_owned(),
+        arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
+        variables: Vec::new(),
+        confinement: "worker",
+    }
+}
+
+fn hello() -> Initialize {
+    Initialize {
+        protocol: PROTOCOL,
+        skill: "greeter".into(),
+        directory: "/".into(),
+        config: Value::Null,
+        permissions: Vec::new(),
+        entrypoint: Some("skill.star".into()),
+        sources: [("skill.star".to_owned(), GREETER.to_owned())].into(),
+    }
+}
+
+/// Answers whatever is asked, with nothing.
+fn answer() -> Outcome {
+    let mut out = io::stdout().lock();
+    for line in io::stdin().lock().lines() {
+        let message: Value = serde_json::from_str(&line?)?;
+        let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": {}});
+        writeln!(out, "{answer}")?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+struct Nobody;
+
+impl Host for Nobody {
+    fn ask(&self, _: HostRequest) -> Result<Value, RpcError> {
+        Ok(json!({}))
+    }
+}
+
+/// What it takes the disk to be sure of one page: no receipt can be faster.
+fn disk(folder: &Path) -> Outcome {
+    let mut file = fs::File::create(folder.join("page"))?;
+    let write = || {
+        file.write_all(&[0; 4096])?;
+        Ok(file.sync_data()?)
+    };
+    tell("sync_us", median(300, write, nothing)?);
+    Ok(())
+}
+
+/// One receipt alone.
+fn receipts(name: &str, folder: &Path) -> Outcome {
+    let store = Store::open(&folder.join("metier.db"))?;
+    let receipt = NewReceipt {
+        at: "2026-01-02T03:04:05.678Z".into(),
+        skill: "greeter".into(),
+        source: "user".into(),
+        digest: format!("sha256:{:064}", 7),
+        act: "tool:call".into(),
+        detail: "greeter__greet".into(),
+        decision: Decision::Allowed,
+        reason: None,
+        outcome: Some(Ended::Ok),
+        ms: 0,
+        sandbox: None,
+        session: Some("0123456789abcdef".into()),
+    };
+    let write = || {
+        store.append(std::slice::from_ref(&receipt))?;
+        Ok(())
+    };
+    tell(name, median(500, write, nothing)?);
+    Ok(())
+}
+
+/// A machine on which nothing is asked for.
+struct Bare;
+
+impl Facts for Bare {
+    fn os(&self) -> Option<Os> {
+        Some(Os::Linux)
+    }
+
+    fn has_program(&self, _: &str) -> bool {
+        true
+    }
+
+    fn has_variable(&self, _: &str) -> bool {
+        false
+    }
+
+    fn has_setting(&self, _: &str) -> bool {
+        false
+    }
+
+    fn tools(&self) -> Option<&[String]> {
+        None
+    }
+}
+
+/// Everything around a session but its database.
+struct Stage<'a> {
+    metier: &'a Path,
+    folder: &'a Path,
+    config: Config,
+    inventory: Inventory,
+    scanner: Scanner,
+    /// The bytes that were scanned, each as what it is.
+    scanned: RefCell<BTreeSet<String>>,
+    /// How long the last judgement took.
+    judging: Cell<Duration>,
+}
+
+impl<'a> Stage<'a> {
+    fn new(metier: &'a Path, folder: &'a Path) -> Result<Self, Error> {
+        let options = Options {
+            mode: Mode::Lenient,
+            limits: Limits {
+                max_skills: 1_000,
+                max_entries: 10_000,
+                max_skill_bytes: 1 << 20,
+                max_depth: 3,
+                max_root_time: PATIENCE,
+            },
+            threads: 1,
+            index: None,
+            now: SystemTime::now(),
+            builtins: false,
+            progress: None,
+        };
+        let root = Root::explicit(Source::User, fs::canonicalize(folder)?.join("skills"));
+        let catalog = discover(vec![root], &options);
+        let config = Config::default();
+        Ok(Self {
+            metier,
+            folder,
+            inventory: survey(catalog, &config, &Bare, Mode::Lenient, &[], &Unscreened),
+            scanner: Scanner::new(&config, Vec::new(), 0),
+            config,
+            scanned: RefCell::default(),
+            judging: Cell::default(),
+        })
+    }
+
+    /// As the program does: every byte is read and hashed, and what was scanned once is not scanned again.
+    fn judge(&self, entry: &Entry) -> Result<Snapshot, String> {
+        let start = Instant::now();
+        let held = self.scanner.snapshot(entry);
+        let held = held.map_err(|error| error.to_string())?;
+        let digest = held.digest.to_string();
+        if !self.scanned.borrow().contains(&digest) {
+            let (report, _) = self.scanner.scan_snapshot(entry, &held);
+            // A program that nobody can read is what a user has to accept.
+            let is_program = entry.name() == "compiled";
+            let known = Known::of(&report).judged(&self.config, || is_program);
+            if known.stance == Stance::Blocked {
+                return Err(format!("it is blocked: {}", known.message));
+            }
+            self.scanned.borrow_mut().insert(digest);
+        }
+        self.judging.set(start.elapsed());
+        Ok(held)
+    }
+
+    /// A session with a database in this folder.
+    fn play(&self, data: &Path, act: impl FnOnce(&Runtime<'_>) -> Outcome) -> Outcome {
+        let store = Store::open(&data.join("metier.db"))?;
+        let names: Vec<String> = self
+            .inventory
+            .skills
+            .iter()
+            .map(|skill| self.inventory.entry(skill).name().into_owned())
+            .collect();
+        let temporary = self.folder.join("runs");
+        let work = self.folder.join("project");
+        for folder in [&temporary, &work] {
+            fs::create_dir_all(folder)?;
+        }
+        let premises = Premises {
+            desk: Desk {
+                store: &store,
+                approver: &Headless,
+                approved_now: &names,
+                approved: &[],
+                terms: Terms {
+                    rates: Rates {
+                        shell_exec: u64::MAX,
+                        net_fetch: u64::MAX,
+                        llm_call: u64::MAX,
+                    },
+                    shell_timeout: PATIENCE,
+                    fetch_timeout: PATIENCE,
+                    prefixes: None,
+                    project: work.clone(),
+                    home: None,
+                },
+                clock: &SystemTime::now,
+                meter: Meter::default(),
+                session: "0123456789abcdef".into(),
+                once: Cell::new(0),
+            },
+            config: &self.config,
+            variable: &|_| None,
+            shim: self.metier,
+            work: &work,
+            home: None,
+            path: Some("/usr/bin:/bin".as_ref()),
+            common: &[],
+            own: &[data.to_owned()],
+            temporary: &temporary,
+            unsandboxed: false,
+        };
+        let judge = |entry: &Entry| self.judge(entry);
+        let patience = Patience {
+            start: PATIENCE,
+            tool: PATIENCE,
+            hook: PATIENCE,
+        };
+        act(&Runtime::new(&premises, &self.inventory, &judge, patience))
+    }
+}
+
+/// The first activation, for which the skill is scanned, then many; the skill stays active.
+fn activations(stage: &Stage<'_>, runtime: &Runtime<'_>) -> Outcome {
+    runtime.activate("greeter")?;
+    tell("scan_ms", stage.judging.get().as_secs_f64() * 1e3);
+    runtime.deactivate("greeter")?;
+    let judging = RefCell::new(Vec::new());
+    let time = median(
+        100,
+        || Ok(runtime.activate("greeter")?),
+        || {
+            judging
+                .borrow_mut()
+                .push(stage.judging.get().as_secs_f64() * 1e6);
+            runtime.deactivate("greeter")?;
+            Ok(())
+        },
+    )?;
+    tell("activate_ms", time / 1e3);
+    tell("judge_us", middle(judging.take()));
+    let ending = median(
+        30,
+        || {
+            if runtime.names().is_empty() {
+                return Ok(());
+            }
+            runtime.deactivate("greeter")?;
+            Ok(())
+        },
+        || Ok(runtime.activate("greeter")?),
+    )?;
+    tell("deactivate_ms", ending / 1e3);
+    tell("worker_mb", worker_mb()?);
+    Ok(())
+}
+
+fn calls(runtime: &Runtime<'_>, name: &str, skill: &str, tool: &str) -> Outcome {
+    let input = json!({"who": "Ada"});
+    let call = || match runtime.call(skill, tool, &input)? {
+        called if called.is_error => Err(called.output.to_string().into()),
+        _ => Ok(()),
+    };
+    tell(name, median(2_000, call, nothing)?);
+    Ok(())
+}
+
+/// An event for all skills of a kind.
+fn hooks(runtime: &Runtime<'_>, kind: &str, name: &str) -> Outcome {
+    for number in 0..HOOKS {
+        runtime.activate(&format!("{kind}-{number}"))?;
+    }
+    let event = json!({
+        "tool": "greeter__greet", "skill": "greeter", "input": {"who": "Ada"}, "session": "s",
+    });
+    let seen = Cell::new(0);
+    let dispatch = || {
+        let done = runtime.dispatch(HookPhase::BeforeToolCall, event.clone())?;
+        seen.set(done.event["input"]["count"].as_u64().unwrap_or(0));
+        Ok(())
+    };
+    let collect = || {
+        runtime.collect();
+        Ok(())
+    };
+    let rounds = if kind == "editor" { 60 } else { 300 };
+    tell(name, median(rounds, dispatch, collect)?);
+    let expected = if kind == "editor" { HOOKS as u64 } else { 0 };
+    if seen.get() != expected {
+        return Err(format!("{} of {expected} hooks changed the event", seen.get()).into());
+    }
+    Ok(runtime.end()?)
+}
+
+/// A program of its own, behind the fence that every skill gets.
+fn process(runtime: &Runtime<'_>) -> Outcome {
+    let time = median(
+        40,
+        || Ok(runtime.activate("compiled")?),
+        || {
+            runtime.deactivate("compiled")?;
+            Ok(())
+        },
+    )?;
+    tell("process_activate_ms", time / 1e3);
+    runtime.activate("compiled")?;
+    let event =
+        json!({"tool": "compiled__greet", "skill": "compiled", "input": {}, "session": "s"});
+    // A hook that changes nothing leaves no receipt: the way there and back, and nothing else.
+    let dispatch = || {
+        runtime.dispatch(HookPhase::BeforeToolCall, event.clone())?;
+        Ok(())
+    };
+    tell("process_us", median(5_000, dispatch, nothing)?);
+    Ok(runtime.end()?)
+}
+
+/// What this process holds.
+struct Held {
+    memory_mb: f64,
+    threads: usize,
+    descriptors: usize,
+    children: usize,
+}
+
+impl Held {
+    fn now() -> Result<Self, Error> {
+        Ok(Self {
+            memory_mb: memory_mb("self", "VmRSS:")?,
+            threads: fs::read_dir("/proc/self/task")?.count(),
+            descriptors: fs::read_dir("/proc/self/fd")?.count(),
+            children: children()?.len(),
+        })
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "a handful of them")]
+    fn tell(&self, when: &str) {
+        tell(&format!("memory_{when}_mb"), self.memory_mb);
+        tell(&format!("threads_{when}"), self.threads as f64);
+        tell(&format!("descriptors_{when}"), self.descriptors as f64);
+        tell(&format!("children_{when}"), self.children as f64);
+    }
+}
+
+/// Activates and deactivates, again and again.
+fn turns(runtime: &Runtime<'_>, cycles: usize) -> Outcome {
+    let turn = || -> Outcome {
+        runtime.activate("greeter")?;
+        runtime.deactivate("greeter")?;
+        Ok(())
+    };
+    (0..20).try_for_each(|_| turn())?;
+    Held::now()?.tell("before");
+    (0..cycles).try_for_each(|_| turn())?;
+    Held::now()?.tell("after");
+    Ok(())
+}
+
+fn children() -> Result<Vec<String>, Error> {
+    let mut all = Vec::new();
+    for task in fs::read_dir("/proc/self/task")? {
+        let children = fs::read_to_string(task?.path().join("children"))?;
+        all.extend(children.split_whitespace().map(str::to_owned));
+    }
+    Ok(all)
+}
+
+/// What one worker needs and does not share with all others.
+fn worker_mb() -> Result<f64, Error> {
+    let all = children()?;
+    let pid = all.first().ok_or("there is no worker")?;
+    memory_mb(pid, "RssAnon:")
+}
+
+fn memory_mb(pid: &str, kind: &str) -> Result<f64, Error> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(kind));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    let kib: f64 = kib.ok_or("its memory is not told")?.parse()?;
+    Ok(kib / 1024.0)
+}
