@@ -93,6 +93,41 @@ pub struct Went {
     pub sandbox: Option<String>,
 }
 
+impl Went {
+    /// Well.
+    #[must_use]
+    pub const fn well(ms: u64) -> Self {
+        Self {
+            outcome: Some(Outcome::Ok),
+            reason: None,
+            ms,
+            sandbox: None,
+        }
+    }
+
+    /// Badly.
+    #[must_use]
+    pub const fn badly(outcome: Outcome, reason: String, ms: u64) -> Self {
+        Self {
+            outcome: Some(outcome),
+            reason: Some(reason),
+            ms,
+            sandbox: None,
+        }
+    }
+
+    /// Not at all.
+    #[must_use]
+    pub const fn refused(reason: String) -> Self {
+        Self {
+            outcome: None,
+            reason: Some(reason),
+            ms: 0,
+            sandbox: None,
+        }
+    }
+}
+
 impl Desk<'_> {
     /// What this skill may do, asking if need be. Whatever is refused leaves a receipt.
     ///
@@ -271,12 +306,7 @@ impl Desk<'_> {
                     identity,
                     asked.want.permission.as_str(),
                     &asked.want.to_string(),
-                    &Went {
-                        outcome: None,
-                        reason: Some(reason.to_owned()),
-                        ms: 0,
-                        sandbox: None,
-                    },
+                    &Went::refused(reason.to_owned()),
                 )
             })
             .collect();

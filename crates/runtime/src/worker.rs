@@ -78,7 +78,7 @@ impl<'a> Worker<'a> {
         let permit = self.permit(act)?;
         // A question may stay open for minutes: what runs must be what was asked about.
         if act.permission() == Permission::ShellExec && !(self.unchanged)() {
-            self.note(act, &refused(Failed::Changed.to_string()))?;
+            self.note(act, &Went::refused(Failed::Changed.to_string()))?;
             return Err(Failed::Changed);
         }
         let start = Instant::now();
@@ -86,19 +86,9 @@ impl<'a> Worker<'a> {
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let went = match &done {
             Ok(Done::Child(ended, _)) => child(ended),
-            Ok(_) => Went {
-                outcome: Some(Outcome::Ok),
-                reason: None,
-                ms,
-                sandbox: None,
-            },
-            Err(error) if error.is_refusal() => refused(error.to_string()),
-            Err(error) => Went {
-                outcome: Some(Outcome::Error),
-                reason: Some(error.to_string()),
-                ms,
-                sandbox: None,
-            },
+            Ok(_) => Went::well(ms),
+            Err(error) if error.is_refusal() => Went::refused(error.to_string()),
+            Err(error) => Went::badly(Outcome::Error, error.to_string(), ms),
         };
         self.note(act, &went)?;
         if let Ok(Done::Child(_, seen)) = &done {
@@ -120,15 +110,9 @@ impl<'a> Worker<'a> {
         let start = Instant::now();
         let done = deed();
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (outcome, reason) = match &done {
-            Ok(_) => (Outcome::Ok, None),
-            Err(reason) => (Outcome::Error, Some(reason.clone())),
-        };
-        let went = Went {
-            outcome: Some(outcome),
-            reason,
-            ms,
-            sandbox: None,
+        let went = match &done {
+            Ok(_) => Went::well(ms),
+            Err(reason) => Went::badly(Outcome::Error, reason.clone(), ms),
         };
         self.note(act, &went)?;
         done.map_err(Failed::Elsewhere)
@@ -142,7 +126,7 @@ impl<'a> Worker<'a> {
         match self.grant.permit(act.clone(), &self.desk.meter) {
             Ok(permit) => Ok(permit),
             Err(refusal) => {
-                self.note(act, &refused(refusal.message.clone()))?;
+                self.note(act, &Went::refused(refusal.message.clone()))?;
                 Err(refusal.into())
             }
         }
@@ -235,15 +219,6 @@ impl<'a> Worker<'a> {
             .note(self.grant.identity(), act, went, &self.redactor)?;
         self.receipts.borrow_mut().extend(receipt);
         Ok(())
-    }
-}
-
-fn refused(reason: String) -> Went {
-    Went {
-        outcome: None,
-        reason: Some(reason),
-        ms: 0,
-        sandbox: None,
     }
 }
 

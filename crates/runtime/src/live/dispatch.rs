@@ -10,7 +10,8 @@ use metier_sdk::{
 use metier_store::{Outcome, StoreError};
 use serde_json::{Value, json};
 
-use super::{Active, CallError, Runtime, bad, fine, hooks, refused, went};
+use super::{Active, CallError, Runtime, hooks, went};
+use crate::desk::Went;
 
 /// What hooks made of an event.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,21 +79,21 @@ impl<'p> Runtime<'p> {
         };
         if let Some(cancel) = answer.cancel {
             if phase == HookPhase::BeforeToolCall {
-                note("cancelled the call", refused(cancel.reason.clone()))?;
+                note("cancelled the call", Went::refused(cancel.reason.clone()))?;
                 done.cancelled = Some((active.name().to_owned(), cancel.reason));
             } else {
                 let reason = format!("a hook of `{phase}` cancels nothing");
-                note("ignored", bad(Outcome::Error, reason))?;
+                note("ignored", Went::badly(Outcome::Error, reason, 0))?;
             }
             return Ok(());
         }
         if let Some(event) = answer.event {
             let taken = hooks::take(phase, &done.event, &event);
             if let Some(reason) = taken.ignored {
-                note("ignored", bad(Outcome::Error, reason))?;
+                note("ignored", Went::badly(Outcome::Error, reason, 0))?;
             }
             if taken.changed {
-                note(&changed(phase, &taken.event), fine(ms))?;
+                note(&changed(phase, &taken.event), Went::well(ms))?;
                 done.event = taken.event;
             }
         }

@@ -435,7 +435,7 @@ impl<'p> Runtime<'p> {
         });
         let mut before = self.dispatch(HookPhase::BeforeToolCall, event)?;
         if let Some((by, reason)) = before.cancelled {
-            let went = refused(format!("cancelled by `{by}`: {reason}"));
+            let went = Went::refused(format!("cancelled by `{by}`: {reason}"));
             active.worker.record("tool:call", &found.name, &went)?;
             let tool = found.name.clone();
             return Err(CallError::Cancelled { tool, by, reason });
@@ -445,7 +445,7 @@ impl<'p> Runtime<'p> {
         if let Err(reason) = open::fits(schema, &input) {
             active
                 .worker
-                .record("tool:call", &found.name, &refused(reason.clone()))?;
+                .record("tool:call", &found.name, &Went::refused(reason.clone()))?;
             let tool = found.name.clone();
             return Err(CallError::Input { tool, reason });
         }
@@ -519,10 +519,7 @@ impl<'p> Runtime<'p> {
         });
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let went = match answer.as_ref().map(complaint) {
-            Ok(Some(reason)) => Went {
-                ms,
-                ..bad(Outcome::Error, reason)
-            },
+            Ok(Some(reason)) => Went::badly(Outcome::Error, reason, ms),
             _ => went(&answer, ms),
         };
         active.worker.record(act, detail, &went)?;
@@ -579,19 +576,22 @@ impl<'p> Runtime<'p> {
                         Some(last) => format!("{how}; its last words: {last}"),
                         None => how,
                     };
-                    ("crashed".to_owned(), bad(Outcome::Error, reason))
+                    ("crashed".to_owned(), Went::badly(Outcome::Error, reason, 0))
                 }
                 Event::Restarted { attempt, waited } => {
                     let waited = humantime::format_duration(waited);
                     (
                         format!("restarted, attempt {attempt}, after {waited}"),
-                        fine(0),
+                        Went::well(0),
                     )
                 }
                 Event::GaveUp { crashes, wait } => {
                     let wait = humantime::format_duration(wait);
                     let reason = format!("crashed {crashes} times in a row; left alone for {wait}");
-                    ("given up".to_owned(), bad(Outcome::Error, reason))
+                    (
+                        "given up".to_owned(),
+                        Went::badly(Outcome::Error, reason, 0),
+                    )
                 }
             };
             active.worker.record("skill:run", &detail, &went)?;
@@ -669,7 +669,7 @@ fn told(error: &SessionError, words: &str, sentence: &str) -> String {
 
 fn went<T>(answer: &Result<T, CallError>, ms: u64) -> Went {
     match answer {
-        Ok(_) => fine(ms),
+        Ok(_) => Went::well(ms),
         Err(error) => {
             let outcome = match error {
                 CallError::Session { error, .. }
@@ -679,37 +679,7 @@ fn went<T>(answer: &Result<T, CallError>, ms: u64) -> Went {
                 }
                 _ => Outcome::Error,
             };
-            Went {
-                ms,
-                ..bad(outcome, error.to_string())
-            }
+            Went::badly(outcome, error.to_string(), ms)
         }
-    }
-}
-
-fn fine(ms: u64) -> Went {
-    Went {
-        outcome: Some(Outcome::Ok),
-        reason: None,
-        ms,
-        sandbox: None,
-    }
-}
-
-fn bad(outcome: Outcome, reason: String) -> Went {
-    Went {
-        outcome: Some(outcome),
-        reason: Some(reason),
-        ms: 0,
-        sandbox: None,
-    }
-}
-
-fn refused(reason: String) -> Went {
-    Went {
-        outcome: None,
-        reason: Some(reason),
-        ms: 0,
-        sandbox: None,
     }
 }

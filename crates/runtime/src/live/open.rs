@@ -9,7 +9,7 @@ use metier_policy::{Act, Grant, Purpose, ReasonKind};
 use metier_sdk::wire::{Contributions, Initialize, PROTOCOL};
 use serde_json::Value;
 
-use super::{Active, CallError, Dispatched, Hands, Runtime, fine, tools};
+use super::{Active, CallError, Dispatched, Hands, Runtime, tools};
 use crate::{
     Skill, Status,
     desk::{Refused, Went},
@@ -118,8 +118,8 @@ impl<'p> Runtime<'p> {
         let opened = self.begin(&mut active, own.as_ref());
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let went = match &opened {
-            Ok(()) => fine(ms),
-            Err(error) => super::bad(metier_store::Outcome::Error, error.to_string()),
+            Ok(()) => Went::well(ms),
+            Err(error) => Went::badly(metier_store::Outcome::Error, error.to_string(), ms),
         };
         let went = Went {
             sandbox: active.confinement.get().map(str::to_owned),
@@ -249,7 +249,7 @@ impl<'p> Runtime<'p> {
                 let own = own.unwrap_or_else(|| worker.grant());
                 let permit = own.permit(act, &self.premises.desk.meter);
                 let permit = permit.map_err(|refusal| {
-                    let went = super::refused(refusal.message.clone());
+                    let went = Went::refused(refusal.message.clone());
                     let noted = worker.record("shell:exec", &entrypoint, &went);
                     noted.map_or_else(Failed::from, |()| refusal.into())
                 })?;
@@ -284,7 +284,9 @@ impl<'p> Runtime<'p> {
             let events = session.close(&hands, self.patience.start);
             self.happened(active, events)?;
         }
-        active.worker.record("skill:deactivate", "", &fine(0))?;
+        active
+            .worker
+            .record("skill:deactivate", "", &Went::well(0))?;
         self.receipts
             .borrow_mut()
             .extend(active.worker.take_receipts());
