@@ -224,4 +224,9 @@ const BUILTINS: &[Builtin] = &[
         "json.encode(value) -> string, json.decode(text, or_none=False) -> any value",
         "JSON, exactly: integers of any size stay integers.",
     ),
+    inside(
+        "regex",
+        "regex.matches(pattern, text) -> bool, regex.find(pattern, text) -> list of strings, regex.replace(pattern, text, replacement) -> string",
+        "Regular expressions that take linear time. `find` gives the first group where there is one; `$1` in a replacement is a group.",
+    ),
 ];

@@ -7,6 +7,7 @@
 mod data;
 mod git;
 mod host;
+mod patterns;
 mod register;
 
 use std::sync::OnceLock;
@@ -29,6 +30,7 @@ pub(crate) fn globals() -> &'static Globals {
             .with(host::functions)
             .with(git::functions)
             .with(data::functions)
+            .with(patterns::functions)
             .build()
     })
 }

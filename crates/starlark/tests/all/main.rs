@@ -11,4 +11,6 @@ mod figures;
 mod hostile;
 mod loading;
 mod outside;
+mod patterns;
 mod session;
+mod testing;

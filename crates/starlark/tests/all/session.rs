@@ -18,6 +18,7 @@ pub(crate) struct Session {
     sources: BTreeMap<String, String>,
     config: Value,
     permissions: Vec<&'static str>,
+    entrypoint: &'static str,
     limits: Limits,
     lines: VecDeque<String>,
     host: Host,
@@ -39,6 +40,7 @@ impl Session {
             sources: BTreeMap::from([("skill.star".to_owned(), source.to_owned())]),
             config: Value::Null,
             permissions: Vec::new(),
+            entrypoint: "skill.star",
             limits: Limits::default(),
             lines: VecDeque::new(),
             host: Box::new(|_, _| Err((code::FAILED, "nobody is here"))),
@@ -48,6 +50,11 @@ impl Session {
 
     pub(crate) fn file(mut self, path: &str, source: &str) -> Self {
         self.sources.insert(path.to_owned(), source.to_owned());
+        self
+    }
+
+    pub(crate) fn entrypoint(mut self, path: &'static str) -> Self {
+        self.entrypoint = path;
         self
     }
 
@@ -95,7 +102,7 @@ impl Session {
     pub(crate) fn run(mut self) -> Transcript {
         let initialize = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocol": 1, "skill": "greeter", "directory": "/skills/greeter", "config": self.config,
-            "permissions": self.permissions, "entrypoint": "skill.star", "sources": self.sources,
+            "permissions": self.permissions, "entrypoint": self.entrypoint, "sources": self.sources,
         }});
         self.lines.push_front(initialize.to_string());
         self.run_as_is()
