@@ -25,7 +25,7 @@ fn trivial() -> String {
 }
 
 /// Activates, calls and deactivates a skill so many times; what the process has after the first tenth and at the end.
-fn cycle(runtime: &Runtime<'_>, name: &str, times: usize) {
+fn cycle(runtime: &Runtime<'_>, name: &str, times: usize) -> String {
     let begin = Instant::now();
     let mut early = BTreeMap::new();
     for number in 0..times {
@@ -38,16 +38,16 @@ fn cycle(runtime: &Runtime<'_>, name: &str, times: usize) {
     }
     let late = holds();
     let took = begin.elapsed();
-    println!(
-        "{name}: {times} times in {took:.1?}; after {}: {early:?}; at the end: {late:?}",
-        times / 10 + 1
-    );
     for what in ["threads", "files", "children"] {
         assert_eq!(late[what], early[what], "{name}: {what}");
     }
     // Each activation would have to leave less than three kilobytes to stay below this.
     let grown = late["memory"].saturating_sub(early["memory"]);
     assert!(grown < 1_024 + times * 2, "{name}: {grown} kB more");
+    format!(
+        "{name}: {times} times in {took:.1?}; after {}: {early:?}; at the end: {late:?}",
+        times / 10 + 1
+    )
 }
 
 /// The child. It does nothing when somebody runs all ignored tests.
@@ -60,8 +60,8 @@ fn alone() {
     live.skill("starlark", TOOL, &[], ("main.star", &tool("return 1")));
     live.skill("program", TOOL, &[], ("main.sh", &trivial()));
     live.session(&["program"], |runtime| {
-        cycle(runtime, "starlark", times[0]);
-        cycle(runtime, "program", times[1]);
+        println!("{}", cycle(runtime, "starlark", times[0]));
+        println!("{}", cycle(runtime, "program", times[1]));
         assert_eq!(runtime.state("starlark"), State::Inactive);
     });
     assert_eq!(left_running(&live), [""; 0]);

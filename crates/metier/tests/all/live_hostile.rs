@@ -1,9 +1,6 @@
 //! Starlark that means harm, from the command line: each ends with a reason and the code 1, and nothing is left of it.
 
-use std::{
-    env, thread,
-    time::{Duration, Instant},
-};
+use std::{env, thread, time::Instant};
 
 use serde_json::json;
 
@@ -152,9 +149,6 @@ fn check(name: &str, code: &str, expected: &str) {
     // However much it says, there is an end to it.
     assert!(said.len() < 200_000, "{name}: {} bytes", said.len());
     assert_eq!(left_running(&live), [""; 0], "{name}");
-    if took > Duration::from_millis(900) {
-        println!("{name}: {took:?}");
-    }
 }
 
 #[test]
