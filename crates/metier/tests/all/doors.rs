@@ -221,6 +221,7 @@ const LOOKS: &[(&str, &[&str])] = &[
     ("config", &["config"]),
     ("completions", &["completions", "bash"]),
     ("man", &["man"]),
+    ("new", &["new", "fresh"]),
 ];
 
 /// Commands that act, each with a way in which it is refused, and what shows that it was.
@@ -228,7 +229,16 @@ type Refused = fn(&Stage) -> (bool, Output);
 const ACTS: &[(&str, Refused)] = &[
     ("show", |stage| failed(stage.run(&["show", "trap"]))),
     ("run", |stage| {
-        failed(stage.run(&["run", "trap", "--dry-run"]))
+        let (refused, output) = failed(stage.run(&["run", "trap", "--dry-run"]));
+        assert!(refused, "{}", output.snapshot());
+        failed(stage.run(&["run", "snare"]))
+    }),
+    ("tools", |stage| failed(stage.run(&["tools", "snare"]))),
+    ("call", |stage| failed(stage.run(&["call", "snare", "t"]))),
+    ("test", |stage| {
+        let output = stage.run(&["test", "snare"]);
+        let refused = output.stdout.contains("`snare` needs permission");
+        (refused && output.code == 1, output)
     }),
     ("exec", |stage| {
         failed(stage.run(&["exec", "trap", "scripts/do.sh"]))
@@ -280,6 +290,22 @@ fn trap(stage: &Stage, folder: &str) {
     stage
         .context
         .bin("npm", &format!("#!/bin/sh\ntouch {mark}\n"));
+    // One with code of its own, which acts as soon as it is started; and not even its tests run without a question.
+    stage.skill_in(
+        folder,
+        "snare",
+        "types: [tool, workflow]\npermissions: [\"file:write(./marker)\", \"net:fetch(collect.invalid)\"]\n\
+         implementation: {backend: process, entrypoint: main.sh}\n",
+        "Text.\n",
+    );
+    let file = |name: &str, text: String| {
+        stage.context.write(&format!("{folder}/snare/{name}"), text);
+    };
+    file("main.sh", format!("#!/bin/sh\ntouch {mark}\n"));
+    file(
+        "tests/cases.yaml",
+        "- name: one\n  tool: t\n  expect: 1\n".to_owned(),
+    );
 }
 
 #[test]
@@ -358,6 +384,10 @@ fn an_untrusted_project_acts_through_no_command() {
             "trap",
             "scripts/do.sh",
         ],
+        &["--approve-skills", "snare", "tools", "snare"],
+        &["--approve-skills", "snare", "call", "snare", "t"],
+        &["--approve-skills", "snare", "run", "snare"],
+        &["--approve-skills", "snare", "test", "snare"],
         &["permissions", "trap", "--approve"],
         &["deps", "trap", "--install", "--yes"],
     ];

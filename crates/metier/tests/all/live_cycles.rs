@@ -2,12 +2,12 @@
 //!
 //! What a process has is measured in one that does nothing else: this test runs itself again, as a child.
 
-use std::{collections::BTreeMap, env, fs, process::Command, time::Instant};
+use std::{collections::BTreeMap, env, time::Instant};
 
 use metier_runtime::live::{ActivateError, CallError, Runtime, State};
 use serde_json::json;
 
-use crate::live_room::{Live, left_running, shell, tool};
+use crate::live_room::{Live, alone_in_a_process, holds, left_running, shell, tool};
 
 const TOOL: &str = "types: [tool]\n";
 const MARK: &str = "METIER_TEST_CYCLES";
@@ -24,30 +24,8 @@ fn trivial() -> String {
     ])
 }
 
-/// What this process has, by name: memory and its peak in kB, threads, open files, children.
-fn holds() -> BTreeMap<&'static str, usize> {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let number = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name));
-        let word = line.and_then(|line| line.split_whitespace().next());
-        word.and_then(|word| word.parse().ok()).unwrap()
-    };
-    let files = fs::read_dir("/proc/self/fd").unwrap().count();
-    let tasks = fs::read_dir("/proc/self/task").unwrap().flatten();
-    let children = tasks.map(|task| {
-        let children = fs::read_to_string(task.path().join("children"));
-        children.unwrap_or_default().split_whitespace().count()
-    });
-    BTreeMap::from([
-        ("memory", number("VmRSS:")),
-        ("threads", number("Threads:")),
-        ("files", files),
-        ("children", children.sum()),
-    ])
-}
-
 /// Activates, calls and deactivates a skill so many times; what the process has after the first tenth and at the end.
-fn cycle(runtime: &Runtime<'_>, name: &str, times: usize) {
+fn cycle(runtime: &Runtime<'_>, name: &str, times: usize) -> String {
     let begin = Instant::now();
     let mut early = BTreeMap::new();
     for number in 0..times {
@@ -60,16 +38,16 @@ fn cycle(runtime: &Runtime<'_>, name: &str, times: usize) {
     }
     let late = holds();
     let took = begin.elapsed();
-    println!(
-        "{name}: {times} times in {took:.1?}; after {}: {early:?}; at the end: {late:?}",
-        times / 10 + 1
-    );
     for what in ["threads", "files", "children"] {
         assert_eq!(late[what], early[what], "{name}: {what}");
     }
     // Each activation would have to leave less than three kilobytes to stay below this.
     let grown = late["memory"].saturating_sub(early["memory"]);
     assert!(grown < 1_024 + times * 2, "{name}: {grown} kB more");
+    format!(
+        "{name}: {times} times in {took:.1?}; after {}: {early:?}; at the end: {late:?}",
+        times / 10 + 1
+    )
 }
 
 /// The child. It does nothing when somebody runs all ignored tests.
@@ -82,8 +60,8 @@ fn alone() {
     live.skill("starlark", TOOL, &[], ("main.star", &tool("return 1")));
     live.skill("program", TOOL, &[], ("main.sh", &trivial()));
     live.session(&["program"], |runtime| {
-        cycle(runtime, "starlark", times[0]);
-        cycle(runtime, "program", times[1]);
+        println!("{}", cycle(runtime, "starlark", times[0]));
+        println!("{}", cycle(runtime, "program", times[1]));
         assert_eq!(runtime.state("starlark"), State::Inactive);
     });
     assert_eq!(left_running(&live), [""; 0]);
@@ -93,20 +71,11 @@ fn alone() {
 fn a_thousand_activations_leave_nothing_behind() {
     // Without optimisation a worker takes ten times as long to start.
     let times = if cfg!(debug_assertions) {
-        "100 100"
+        "250 400"
     } else {
         "1000 1000"
     };
-    let output = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "live_cycles::alone", "--ignored", "--nocapture"])
-        .env(MARK, times)
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    println!("{said}");
-    let complaints = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}{complaints}");
-    assert!(said.contains("1 passed"), "{said}");
+    println!("{}", alone_in_a_process("live_cycles::alone", MARK, times));
 }
 
 #[test]

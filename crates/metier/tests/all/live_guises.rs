@@ -187,11 +187,13 @@ fn life(guise: Guise) -> Vec<String> {
 }
 
 fn normal(live: &Live, receipt: &Value) -> String {
-    let words = ["skill", "act", "detail", "decision", "outcome", "reason"];
+    let words = ["skill", "act", "detail", "decision", "outcome"];
     let words = words.map(|name| field(receipt, name)).join(" | ");
-    live.stage
-        .context
-        .filter(words.trim_end_matches([' ', '|']))
+    // A language says where it happened, in words of its own.
+    let reason = field(receipt, "reason").lines().next().unwrap_or_default();
+    let reason = reason.find('`').map_or(reason, |start| &reason[start..]);
+    let line = format!("{words} | {reason}");
+    live.stage.context.filter(line.trim_end_matches([' ', '|']))
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Starlark that means harm, from the command line: each ends with a reason and the code 1, and nothing is left of it.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use std::{env, thread, time::Instant};
 
-use crate::live_room::{HANG, Live, left_running, tool};
+use serde_json::json;
+
+use crate::live_room::{HANG, Live, alone_in_a_process, holds, left_running, tool};
 
 const TOOL: &str = "types: [tool]\n";
+const MARK: &str = "METIER_TEST_HOSTILE";
 
 /// What takes too long: by the number of its steps, or by the clock where the interpreter is slow.
 const SLOW: &str =
@@ -149,9 +149,6 @@ fn check(name: &str, code: &str, expected: &str) {
     // However much it says, there is an end to it.
     assert!(said.len() < 200_000, "{name}: {} bytes", said.len());
     assert_eq!(left_running(&live), [""; 0], "{name}");
-    if took > Duration::from_millis(900) {
-        println!("{name}: {took:?}");
-    }
 }
 
 #[test]
@@ -168,4 +165,46 @@ fn starlark_that_means_harm_ends_with_a_reason() {
             });
         }
     });
+}
+
+/// The child. It does nothing when somebody runs all ignored tests.
+#[test]
+#[ignore = "run by the test below"]
+fn alone() {
+    if env::var_os(MARK).is_none() {
+        return;
+    }
+    let live = Live::new();
+    let quick = CALLS.iter().filter(|(_, _, expected)| *expected != SLOW);
+    for (name, body, _) in quick.clone() {
+        live.skill(name, TOOL, &[], ("main.star", &tool(body)));
+    }
+    live.skill("good", TOOL, &[], ("main.star", &tool("return 1")));
+    live.session(&[], |runtime| {
+        let call = |name: &str| {
+            // One that does not even start has no tool to be called.
+            if runtime.activate(name).is_ok() {
+                let called = runtime.call(name, "t", &json!({}));
+                assert_eq!(called.is_ok_and(|called| !called.is_error), name == "good");
+                runtime.deactivate(name).unwrap();
+            }
+        };
+        call("good");
+        let before = holds();
+        quick.for_each(|(name, ..)| call(name));
+        let after = holds();
+        println!("before: {before:?}; after: {after:?}");
+        for what in ["threads", "files", "children"] {
+            assert_eq!(after[what], before[what], "{what}");
+        }
+        // The largest answer has a megabyte, and a line at most four.
+        let grown = after["peak"] - before["peak"];
+        assert!(grown < 16 * 1024, "{grown} kB");
+    });
+    assert_eq!(left_running(&live), [""; 0]);
+}
+
+#[test]
+fn the_memory_of_whoever_calls_it_does_not_follow() {
+    println!("{}", alone_in_a_process("live_hostile::alone", MARK, "1"));
 }

@@ -180,6 +180,8 @@ enum Guise {
     Program,
 }
 
+const GUISES: [(Guise, &str); 2] = [(Guise::Starlark, "starlark"), (Guise::Program, "program")];
+
 /// The table, and the machine that it is made on.
 struct Matrix {
     live: Live,
@@ -200,7 +202,7 @@ impl Matrix {
         let port = page();
         let rows = rows(port);
         let matrix = Self { live, rows, port };
-        for guise in [Guise::Starlark, Guise::Program] {
+        for (guise, _) in GUISES {
             matrix.skill(guise, "nothing", &[], matrix.rows.iter());
             let elsewhere: Vec<&str> = matrix
                 .rows
@@ -210,7 +212,7 @@ impl Matrix {
             matrix.skill(guise, "elsewhere", &elsewhere, matrix.rows.iter());
             for row in &matrix.rows {
                 for kind in ["exactly", "denied"] {
-                    let kind = format!("{kind}-{}", row.builtin.name.replace('_', "-"));
+                    let kind = row.kind(kind);
                     matrix.skill(guise, &kind, row.exact.as_deref().as_slice(), [row]);
                 }
             }
@@ -230,15 +232,11 @@ impl Matrix {
         asks.dedup();
         let rows: Vec<&Row> = rows.into_iter().collect();
         let name = named(guise, kind);
-        match guise {
-            Guise::Starlark => {
-                self.live
-                    .skill(&name, TOOL, &asks, ("main.star", &in_starlark(&rows)))
-            }
-            Guise::Program => self
-                .live
-                .skill(&name, TOOL, &asks, ("main.py", &in_python())),
-        }
+        let (file, code) = match guise {
+            Guise::Starlark => ("main.star", in_starlark(&rows)),
+            Guise::Program => ("main.py", in_python()),
+        };
+        self.live.skill(&name, TOOL, &asks, (file, &code));
     }
 
     /// One cell: what the skill was told, and what was written down.
@@ -287,7 +285,7 @@ impl Matrix {
     }
 
     fn plain(&self, text: &str) -> String {
-        let text = text.replace(&self.port.to_string(), "PORT");
+        let text = text.replace(&format!(":{}/", self.port), ":PORT/");
         self.live.stage.context.filter(&text)
     }
 }
@@ -357,73 +355,86 @@ fn page() -> u16 {
     port
 }
 
+impl Row {
+    /// The skill that is about it alone.
+    fn kind(&self, kind: &str) -> String {
+        format!("{kind}-{}", self.builtin.name.replace('_', "-"))
+    }
+}
+
+impl Matrix {
+    /// What people deny is denied by the program, and remembered.
+    fn deny(&self) {
+        for row in &self.rows {
+            let Some(exact) = &row.exact else { continue };
+            for (guise, _) in GUISES {
+                let name = named(guise, &row.kind("denied"));
+                let denied = self.live.run(&["permissions", &name, "--deny", exact]);
+                assert_eq!(denied.code, 0, "{name}: {}", denied.snapshot());
+            }
+        }
+    }
+
+    /// Every skill there is: what is refused is not refused for want of an approval.
+    fn approved(&self) -> Vec<String> {
+        let kinds = self.rows.iter();
+        let kinds = kinds.flat_map(|row| [row.kind("exactly"), row.kind("denied")]);
+        let kinds = kinds.chain(["nothing".to_owned(), "elsewhere".to_owned()]);
+        let names = kinds.flat_map(|kind| GUISES.map(|(guise, _)| named(guise, &kind)));
+        names.chain(["other".to_owned()]).collect()
+    }
+
+    /// All cells of a function, in one language.
+    fn lines(&self, runtime: &Runtime<'_>, row: &Row, (guise, word): (Guise, &str)) -> String {
+        let (exactly, denied) = (row.kind("exactly"), row.kind("denied"));
+        let catches = guise == Guise::Starlark && row.builtin.signature.contains("or_none");
+        let columns = [
+            ("nothing", "nothing", "call"),
+            ("nothing, or_none", "nothing", "none"),
+            ("elsewhere", "elsewhere", "call"),
+            ("exactly", &exactly, "call"),
+            ("denied", &denied, "call"),
+        ];
+        let mut text = String::new();
+        for (column, kind, prefix) in columns {
+            if prefix == "none" && !catches {
+                continue;
+            }
+            let cell = self.cell(runtime, guise, kind, row, prefix);
+            let is_open = row.exact.is_none() || column == "exactly";
+            let name = row.builtin.name;
+            assert_eq!(
+                cell.starts_with("done"),
+                is_open,
+                "{name}, {word}, {column}: {cell}"
+            );
+            text.push_str(&format!("  {word:<8}  {column:<16}  {cell}\n"));
+        }
+        for kind in [exactly, denied] {
+            // One that was denied was never there.
+            runtime.deactivate(&named(guise, &kind)).ok();
+        }
+        text
+    }
+}
+
 #[test]
 fn every_function_of_the_sdk_is_refused_unless_exactly_it_was_granted() {
     let matrix = Matrix::new();
-    let all: Vec<String> = matrix
-        .rows
-        .iter()
-        .flat_map(|row| {
-            let name = row.builtin.name.replace('_', "-");
-            ["s", "p"].map(|guise| format!("{guise}-denied-{name}"))
-        })
-        .collect();
-    let without: Vec<&Row> = matrix
-        .rows
-        .iter()
-        .filter(|row| row.exact.is_some())
-        .collect();
-    for name in &all {
-        let row = without
-            .iter()
-            .find(|row| name.ends_with(&format!("-denied-{}", row.builtin.name.replace('_', "-"))));
-        let Some(row) = row else { continue };
-        let denied =
-            matrix
-                .live
-                .run(&["permissions", name, "--deny", row.exact.as_deref().unwrap()]);
-        assert_eq!(denied.code, 0, "{name}: {}", denied.snapshot());
-    }
-    let names = matrix
-        .rows
-        .iter()
-        .map(|row| row.builtin.name.replace('_', "-"));
-    let kinds: Vec<String> = names
-        .flat_map(|name| [format!("exactly-{name}"), format!("denied-{name}")])
-        .chain(["nothing".into(), "elsewhere".into()])
-        .collect();
-    let approved: Vec<String> = kinds
-        .iter()
-        .flat_map(|kind| [format!("s-{kind}"), format!("p-{kind}")])
-        .chain(["other".into()])
-        .collect();
+    matrix.deny();
+    let approved = matrix.approved();
     let approved: Vec<&str> = approved.iter().map(String::as_str).collect();
-    let text = matrix.live.session(&approved, |runtime| {
-        let mut text = "# Which function of the SDK is refused when. Made by tests/all/live_matrix.rs; METIER_BLESS=1 writes it anew.\n".to_owned();
+    let head = "# Which function of the SDK is refused when. Made by tests/all/live_matrix.rs; METIER_BLESS=1 writes it anew.\n";
+    let mut text = head.to_owned();
+    matrix.live.session(&approved, |runtime| {
         for row in &matrix.rows {
-            let name = row.builtin.name;
-            text.push_str(&format!("\n{name}{}\n", row.exact.as_ref().map(|want| format!(": {want}")).unwrap_or_default()));
-            for (guise, word) in [(Guise::Starlark, "starlark"), (Guise::Program, "program ")] {
-                let kind = name.replace('_', "-");
-                let mut line = |column: &str, kind: &str, prefix: &str| {
-                    let cell = matrix.cell(runtime, guise, kind, row, prefix);
-                    let is_open = row.exact.is_none() || column == "exactly";
-                    assert_eq!(cell.starts_with("done"), is_open, "{name}, {word}, {column}: {cell}");
-                    text.push_str(&format!("  {word}  {column:<18}  {cell}\n"));
-                };
-                line("nothing", "nothing", "call");
-                if guise == Guise::Starlark && row.builtin.signature.contains("or_none") {
-                    line("nothing, or_none", "nothing", "none");
-                }
-                line("elsewhere", "elsewhere", "call");
-                line("exactly", &format!("exactly-{kind}"), "call");
-                line("denied", &format!("denied-{kind}"), "call");
-                for kind in [format!("exactly-{kind}"), format!("denied-{kind}")] {
-                    runtime.deactivate(&named(guise, &kind)).ok();
-                }
+            let exact = row.exact.as_ref().map(|want| format!(": {want}"));
+            let exact = exact.unwrap_or_default();
+            text.push_str(&format!("\n{}{exact}\n", row.builtin.name));
+            for guise in GUISES {
+                text.push_str(&matrix.lines(runtime, row, guise));
             }
         }
-        text
     });
     assert_eq!(left_running(&matrix.live), [""; 0]);
     compare(&text);

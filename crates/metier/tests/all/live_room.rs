@@ -10,6 +10,7 @@ use std::{
     ffi::{OsStr, OsString},
     fs,
     path::{Path, PathBuf},
+    process::Command,
     thread,
     time::{Duration, Instant, SystemTime},
 };
@@ -324,4 +325,41 @@ pub(crate) fn shell(answers: &[(&str, &str)]) -> String {
         "answer() {{ printf '{{\"jsonrpc\":\"2.0\",\"id\":%s,\"result\":%s}}\\n' \"$id\" \"$1\"; }}\n\
          while read -r line; do\n  id=${{line#*'\"id\":'}}; id=${{id%%,*}}\n  case $line in\n{cases}  esac\ndone\n"
     )
+}
+
+/// What this process has, by name: memory and its peak in kB, threads, open files, children.
+pub(crate) fn holds() -> BTreeMap<&'static str, usize> {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let number = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let word = line.and_then(|line| line.split_whitespace().next());
+        word.and_then(|word| word.parse().ok()).unwrap()
+    };
+    let files = fs::read_dir("/proc/self/fd").unwrap().count();
+    let tasks = fs::read_dir("/proc/self/task").unwrap().flatten();
+    let children = tasks.map(|task| {
+        let children = fs::read_to_string(task.path().join("children"));
+        children.unwrap_or_default().split_whitespace().count()
+    });
+    BTreeMap::from([
+        ("memory", number("VmRSS:")),
+        ("peak", number("VmHWM:")),
+        ("threads", number("Threads:")),
+        ("files", files),
+        ("children", children.sum()),
+    ])
+}
+
+/// Runs an ignored test of this program in a process that does nothing else; what it prints.
+pub(crate) fn alone_in_a_process(test: &str, mark: &str, value: &str) -> String {
+    let output = Command::new(env::current_exe().unwrap())
+        .args(["--exact", test, "--ignored", "--nocapture"])
+        .env(mark, value)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let complaints = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}{complaints}");
+    assert!(said.contains("1 passed"), "{said}");
+    said
 }
