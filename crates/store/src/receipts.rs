@@ -148,10 +148,25 @@ pub enum Breakage {
 
 impl Store {
     /// Writes receipts down, in this order, all or none. Whoever reads is not held up.
+    ///
+    /// They outlive this program, whatever ends it. The disk is not waited for: a skill can't cut the power, and after
+    /// a power cut the last moments may be missing. What somebody answered is waited for.
     pub fn append(&self, receipts: &[NewReceipt]) -> Result<Vec<Receipt>, StoreError> {
         if receipts.is_empty() {
             return Ok(Vec::new());
         }
+        self.synchronous("NORMAL")?;
+        let appended = self.append_now(receipts);
+        self.synchronous("FULL")?;
+        appended
+    }
+
+    fn synchronous(&self, how: &str) -> Result<(), StoreError> {
+        let set = self.connection.pragma_update(None, "synchronous", how);
+        set.map_err(|source| self.fail(source))
+    }
+
+    fn append_now(&self, receipts: &[NewReceipt]) -> Result<Vec<Receipt>, StoreError> {
         let appended = self.write(|connection| {
             let Some((mut id, mut previous)) = head(connection)? else {
                 return Ok(None);

@@ -61,7 +61,16 @@ pub(super) struct Line {
     log: Log,
     /// The id of the next request.
     next: u64,
+    /// A request that was sent before somebody waits for its answer.
+    ahead: Option<Ahead>,
     stray: u32,
+}
+
+/// What was asked ahead of time.
+struct Ahead {
+    id: u64,
+    method: String,
+    params: Value,
 }
 
 #[derive(Serialize)]
@@ -96,6 +105,7 @@ impl Line {
             complaints: Vec::new(),
             log: Log::default(),
             next: 1,
+            ahead: None,
             stray: 0,
         })
     }
@@ -129,19 +139,20 @@ impl Line {
     ) -> Result<Value, Failed> {
         self.log.begin();
         self.stray = 0;
-        self.catch_up(host, until)?;
-        let id = self.next;
-        self.next += 1;
-        let request = Request {
-            jsonrpc: "2.0",
-            id,
-            method,
-            params,
+        // What was asked ahead counts if it is exactly this; any other answer is one that nobody waits for.
+        let ahead = self.ahead.take();
+        let ahead = ahead.filter(|ahead| ahead.method == method && ahead.params == *params);
+        let id = match ahead {
+            Some(ahead) => ahead.id,
+            None => {
+                self.catch_up(host, until)?;
+                self.send(method, params).map_err(|size| {
+                    let text =
+                        format!("the request has {size} bytes; a message has at most {MAX_FRAME}");
+                    Failed::Answered(rpc(code::PARAMS, &text))
+                })?
+            }
         };
-        if let Err(size) = self.outgoing.push(&request) {
-            let text = format!("the request has {size} bytes; a message has at most {MAX_FRAME}");
-            return Err(Failed::Answered(rpc(code::PARAMS, &text)));
-        }
         loop {
             if let Some(answer) = self.listen(Some(id), host, until)? {
                 return answer.map_err(Failed::Answered);
@@ -155,6 +166,35 @@ impl Line {
             }
             self.wait(until)?;
         }
+    }
+
+    /// Asks what will be asked soon, so that the answer is there by then. Only one thing at a time, and only if the child keeps up.
+    pub(super) fn ahead(&mut self, method: &str, params: &Value) {
+        if self.ahead.is_some() || self.outgoing.len() > 0 {
+            return;
+        }
+        if let Ok(id) = self.send(method, params) {
+            self.flush();
+            self.ahead = Some(Ahead {
+                id,
+                method: method.to_owned(),
+                params: params.clone(),
+            });
+        }
+    }
+
+    /// Puts a request into the queue: its id, or the size that is too large.
+    fn send(&mut self, method: &str, params: &Value) -> Result<u64, usize> {
+        let id = self.next;
+        self.next += 1;
+        let request = Request {
+            jsonrpc: "2.0",
+            id,
+            method,
+            params,
+        };
+        self.outgoing.push(&request)?;
+        Ok(id)
     }
 
     /// Takes what came while nobody asked: whatever it answers, it is not what is asked now.

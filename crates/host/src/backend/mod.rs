@@ -44,6 +44,10 @@ pub trait Session {
         timeout: Duration,
     ) -> Result<Value, SessionError>;
 
+    /// Lets it begin with a call that will come soon, so that the answer is there by then. Whoever does so knows that nothing happens
+    /// by it: the call may come with other parameters, or not at all.
+    fn ahead(&mut self, _method: &str, _params: &Value) {}
+
     /// What happened to it since this was asked last: starts, crashes, its own words.
     fn events(&mut self) -> Vec<Event>;
 

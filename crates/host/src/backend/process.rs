@@ -338,6 +338,12 @@ impl Session for Process<'_> {
         }
     }
 
+    fn ahead(&mut self, method: &str, params: &Value) {
+        if let Some(live) = &mut self.live {
+            live.line.ahead(method, params);
+        }
+    }
+
     fn events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }

@@ -48,6 +48,7 @@ impl<'p> Runtime<'p> {
         // A copy of the list: a hook may lead to other skills being activated.
         let all: Vec<Rc<Active<'p>>> = self.active.borrow().clone();
         let mut notes = Notes::default();
+        ask_ahead(&all, phase, &done.event);
         for active in all {
             if active.hook(phase).is_none() {
                 continue;
@@ -88,6 +89,7 @@ impl<'p> Runtime<'p> {
         let answer = self.answer(active, phase, &done.event);
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut note = |detail: &str, went: Went| notes.add(&active.worker, phase, detail, &went);
+        active.changes.set(false);
         let answer = match answer {
             Ok(answer) => answer,
             Err(CallError::Store(error)) => return Err(error),
@@ -107,6 +109,7 @@ impl<'p> Runtime<'p> {
             }
         };
         if let Some(cancel) = answer.cancel {
+            active.changes.set(true);
             if phase == HookPhase::BeforeToolCall {
                 note("cancelled the call", Went::refused(cancel.reason.clone()));
                 done.cancelled = Some((active.name().to_owned(), cancel.reason));
@@ -122,6 +125,7 @@ impl<'p> Runtime<'p> {
                 note("ignored", Went::badly(Outcome::Error, reason, 0));
             }
             if taken.changed {
+                active.changes.set(true);
                 note(&changed(phase, &taken.event), Went::well(ms));
                 done.event = taken.event;
             }
@@ -135,12 +139,42 @@ impl<'p> Runtime<'p> {
         phase: HookPhase,
         event: &Value,
     ) -> Result<HookAnswer, CallError> {
-        let params = json!({ "phase": phase, "event": event });
+        let params = params(phase, event);
         let value = self.request(active, method::HOOK, params, self.patience.hook)?;
         serde_json::from_value(value).map_err(|error| CallError::Answer {
             skill: active.name().to_owned(),
             reason: error.to_string(),
         })
+    }
+}
+
+fn params(phase: HookPhase, event: &Value) -> Value {
+    json!({ "phase": phase, "event": event })
+}
+
+/// Lets hooks begin that come later, as if nobody before them changed anything, which mostly nobody does: fifty are then asked at
+/// once and not one after the other. An answer counts only if the hook was asked exactly what it would have been asked in its
+/// turn. Only those begin that can do nothing but answer: interpreted, and without a single permission.
+fn ask_ahead(all: &[Rc<Active<'_>>], phase: HookPhase, event: &Value) {
+    let asked: Vec<&Rc<Active<'_>>> = all
+        .iter()
+        .filter(|active| active.hook(phase).is_some())
+        .collect();
+    if asked.len() < 2 {
+        return;
+    }
+    let params = params(phase, event);
+    for active in asked {
+        if active.only_answers()
+            && let Ok(mut session) = active.session.try_borrow_mut()
+            && let Some(session) = session.as_mut()
+        {
+            session.ahead(method::HOOK, &params);
+        }
+        // Whoever changed it last time may do so again: then what comes behind would begin in vain.
+        if active.changes.get() {
+            return;
+        }
     }
 }
 

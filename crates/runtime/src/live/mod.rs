@@ -36,7 +36,7 @@ use std::{
 
 use metier_catalog::{Entry, Snapshot};
 use metier_host::backend::{Event, Session, SessionError};
-use metier_model::{SkillType, Types};
+use metier_model::{Backend, SkillType, Types};
 use metier_policy::Identity;
 use metier_sdk::{
     HookPhase,
@@ -122,6 +122,8 @@ pub(crate) struct Active<'p> {
     tools: Vec<Tool>,
     /// What says whether an input fits, for each of the tools; built when it is called first.
     schemas: Vec<OnceCell<open::Schema>>,
+    /// Whether one of its hooks changed or cancelled something when it was asked last.
+    changes: Cell<bool>,
     /// The skills that it works for, the first first.
     callers: Vec<String>,
     said: RefCell<Vec<String>>,
@@ -642,6 +644,12 @@ impl Active<'_> {
 
     fn is(&self, kind: SkillType) -> bool {
         self.types.contains(kind)
+    }
+
+    /// Whether its code can do nothing but answer.
+    fn only_answers(&self) -> bool {
+        self.loaded.manifest.card.backend == Some(Backend::Starlark)
+            && self.worker.grant().allowed().is_empty()
     }
 
     fn hook(&self, phase: HookPhase) -> Option<wire::HookSpec> {

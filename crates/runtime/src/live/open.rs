@@ -1,6 +1,11 @@
 //! Activation: five steps from a name to contributions.
 
-use std::{cell::OnceCell, collections::BTreeMap, path::PathBuf, rc::Rc};
+use std::{
+    cell::{Cell, OnceCell},
+    collections::BTreeMap,
+    path::PathBuf,
+    rc::Rc,
+};
 
 use metier_catalog::{Content, Entry, Place, Snapshot};
 use metier_host::backend::{self, Host, Process, Session, SessionError};
@@ -112,6 +117,7 @@ impl<'p> Runtime<'p> {
             contributions: Contributions::default(),
             tools: Vec::new(),
             schemas: Vec::new(),
+            changes: Cell::new(false),
             callers: caller.map_or_else(Vec::new, Active::chain),
             said: Vec::new().into(),
         };

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use metier_host::backend::{Session, SessionError};
+use metier_host::backend::{Process, Session, SessionError};
 use metier_sdk::wire::{HostRequest, code, method};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Desk, PATIENCE, Script, check, text};
 
@@ -124,4 +124,64 @@ hear()",
         PATIENCE,
     );
     assert_eq!(answer.unwrap(), "done");
+}
+
+/// Answers with what it was asked, and how many times that was so far.
+const ECHO: &str = r#"
+begin()
+count = 0
+while True:
+    message = hear()
+    if message["method"] == "shutdown":
+        send(id=message["id"], result={})
+        break
+    count += 1
+    send(id=message["id"], result=[message["params"], count])
+"#;
+
+#[test]
+fn what_was_asked_ahead_is_asked_once_and_counts_only_if_it_is_the_same() {
+    let script = Script::new(ECHO);
+    let desk = Desk::default();
+    let mut session = script.open(&desk).unwrap();
+    let call = |session: &mut Process<'_>, params: Value| {
+        session.call(method::HOOK, params, &desk, PATIENCE).unwrap()
+    };
+    session.ahead(method::HOOK, &json!("a"));
+    assert_eq!(call(&mut session, json!("a")), json!(["a", 1]));
+    session.ahead(method::HOOK, &json!("b"));
+    assert_eq!(call(&mut session, json!("c")), json!(["c", 3]));
+    session.ahead(method::HOOK, &json!("d"));
+    session.ahead(method::HOOK, &json!("e"));
+    assert_eq!(
+        call(&mut session, json!("e")),
+        json!(["e", 5]),
+        "one at a time"
+    );
+    assert_eq!(
+        call(&mut session, json!("e")),
+        json!(["e", 6]),
+        "and only once"
+    );
+    session.ahead(method::TOOL, &json!("f"));
+    assert_eq!(
+        call(&mut session, json!("f")),
+        json!(["f", 8]),
+        "another method"
+    );
+}
+
+#[test]
+fn a_child_that_ends_over_what_was_asked_ahead_is_started_again() {
+    let script = Script::new("begin()\nhear()\nsys.exit(3)");
+    let desk = Desk::default();
+    let mut session = script.open(&desk).unwrap();
+    session.ahead(method::HOOK, &json!("a"));
+    let error = session.call(method::HOOK, json!("a"), &desk, PATIENCE);
+    assert!(
+        matches!(error, Err(SessionError::Ended { .. })),
+        "{error:?}"
+    );
+    drop(session);
+    assert!(!script.lives());
 }
