@@ -87,6 +87,22 @@ fn hooks_are_called_by_source_and_each_sees_what_the_one_before_left() {
     });
 }
 
+/// The same from the command line, where each source is a root.
+#[test]
+fn sources_are_roots_on_the_command_line() {
+    let live = three();
+    let skills = [
+        "--skills",
+        "third,second,first",
+        "--approve-skills",
+        "second",
+    ];
+    let call = ["call", "echo", "t", r#"{"trail": []}"#];
+    let called = live.json(&[&skills[..], &call].concat());
+    let expected = ["first", "second", "third", "|", "first", "second", "third"];
+    assert_eq!(called["output"], json!(expected), "{called}");
+}
+
 #[test]
 fn a_hook_cancels_a_call_and_nobody_after_it_hears_of_it() {
     for (guise, file, code) in [
