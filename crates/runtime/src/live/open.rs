@@ -128,6 +128,7 @@ impl<'p> Runtime<'p> {
         let detail = active.callers.join(" → ");
         let noted = active.worker.record("skill:activate", &detail, &went);
         if opened.is_err() {
+            self.keep_said(&active);
             self.receipts
                 .borrow_mut()
                 .extend(active.worker.take_receipts());
@@ -284,6 +285,7 @@ impl<'p> Runtime<'p> {
             let events = session.close(&hands, self.patience.start);
             self.happened(active, events)?;
         }
+        self.keep_said(active);
         active
             .worker
             .record("skill:deactivate", "", &Went::well(0))?;
