@@ -71,7 +71,7 @@ fn alone() {
 fn a_thousand_activations_leave_nothing_behind() {
     // Without optimisation a worker takes ten times as long to start.
     let times = if cfg!(debug_assertions) {
-        "250 400"
+        "200 300"
     } else {
         "1000 1000"
     };

@@ -244,7 +244,7 @@ fn silent(fail_closed: bool) -> String {
 #[test]
 fn a_hook_that_fails_or_takes_too_long_is_written_down_and_the_others_go_on() {
     let mut live = three();
-    live.patience.hook = Duration::from_millis(500);
+    live.patience.hook = Duration::from_secs(2);
     live.skill_in("mine", "broken", PLAIN, &[], ("main.star", &broken(false)));
     live.skill_in("mine", "silent", PLAIN, &[], ("main.sh", &silent(false)));
     live.session(&["silent"], |runtime| {
@@ -259,11 +259,11 @@ fn a_hook_that_fails_or_takes_too_long_is_written_down_and_the_others_go_on() {
         );
         assert_eq!(
             receipts[2],
-            "silent skill:run crashed: error: took longer than 500ms and was ended"
+            "silent skill:run crashed: error: took longer than 2s and was ended"
         );
         assert_eq!(
             receipts[3],
-            "silent hook:before_tool_call failed: timeout: skill `silent` took longer than 500ms and was ended"
+            "silent hook:before_tool_call failed: timeout: skill `silent` took longer than 2s and was ended"
         );
         assert_eq!(
             receipts[4],
@@ -285,7 +285,9 @@ fn a_check_that_fails_stops_the_call_if_it_is_a_security_rule_that_asked_for_it(
             ("main.sh", silent(fail_closed), "took longer than 300ms"),
         ] {
             let mut live = three();
-            live.patience.hook = Duration::from_millis(300);
+            if file.ends_with(".sh") {
+                live.patience.hook = Duration::from_millis(300);
+            }
             live.skill("check", types, &[], (file, &code));
             let case = format!("{types} {fail_closed} {file}");
             live.session(&["check"], |runtime| {
