@@ -545,14 +545,20 @@ fn hooks(runtime: &Runtime<'_>, kind: &str, name: &str) -> Outcome {
         seen.set(done.event["input"]["count"].as_u64().unwrap_or(0));
         Ok(())
     };
+    let expected = if kind == "editor" { HOOKS } else { 0 };
+    // Every change is written down, in the order in which hooks are asked.
     let collect = || {
-        runtime.collect();
-        Ok(())
+        let written = runtime.collect().0.into_iter();
+        let written: Vec<String> = written.map(|receipt| receipt.entry.skill).collect();
+        match written == runtime.names()[..expected] {
+            true => Ok(()),
+            false => Err(format!("receipts of {written:?}").into()),
+        }
     };
+    runtime.collect();
     let rounds = if kind == "editor" { 60 } else { 300 };
     tell(name, median(rounds, dispatch, collect)?);
-    let expected = if kind == "editor" { HOOKS as u64 } else { 0 };
-    if seen.get() != expected {
+    if seen.get() != u64::try_from(expected)? {
         return Err(format!("{} of {expected} hooks changed the event", seen.get()).into());
     }
     Ok(runtime.end()?)

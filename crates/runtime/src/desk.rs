@@ -345,12 +345,29 @@ impl Desk<'_> {
         went: &Went,
         redactor: &Redactor,
     ) -> Result<Option<Receipt>, StoreError> {
+        let draft = self.draft(identity, act, detail, went, redactor);
+        Ok(self.write(&[draft])?.pop())
+    }
+
+    /// What will be written down, without the secrets in it.
+    pub(crate) fn draft(
+        &self,
+        identity: &Identity,
+        act: &str,
+        detail: &str,
+        went: &Went,
+        redactor: &Redactor,
+    ) -> NewReceipt {
         let went = Went {
             reason: went.reason.as_deref().map(|reason| redactor.clean(reason)),
             ..went.clone()
         };
-        let receipt = self.receipt(identity, act, &redactor.clean(detail), &went);
-        Ok(self.store.append(&[receipt])?.pop())
+        self.receipt(identity, act, &redactor.clean(detail), &went)
+    }
+
+    /// Writes down several things in one go: the disk is waited for once.
+    pub(crate) fn write(&self, drafts: &[NewReceipt]) -> Result<Vec<Receipt>, StoreError> {
+        self.store.append(drafts)
     }
 
     /// Remembers the state that a skill was left in.

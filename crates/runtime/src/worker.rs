@@ -10,7 +10,7 @@ use metier_host::{
 };
 use metier_model::Permission;
 use metier_policy::{Act, Fetch, Grant, Permit, Refusal};
-use metier_store::{Outcome, Receipt, StoreError};
+use metier_store::{NewReceipt, Outcome, Receipt, StoreError};
 
 use crate::{
     desk::{Desk, Went},
@@ -163,6 +163,17 @@ impl<'a> Worker<'a> {
             .record(identity, act, detail, went, &self.redactor)?;
         self.receipts.borrow_mut().extend(receipt);
         Ok(())
+    }
+
+    /// The same for later: [`Worker::keep`] what becomes of it.
+    pub(crate) fn draft(&self, act: &str, detail: &str, went: &Went) -> NewReceipt {
+        let identity = self.grant.identity();
+        self.desk.draft(identity, act, detail, went, &self.redactor)
+    }
+
+    /// Takes a receipt that somebody else wrote down for it.
+    pub(crate) fn keep(&self, receipt: Receipt) {
+        self.receipts.borrow_mut().push(receipt);
     }
 
     /// What it may do.

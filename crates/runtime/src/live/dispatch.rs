@@ -7,11 +7,23 @@ use metier_sdk::{
     HookPhase,
     wire::{HookAnswer, method},
 };
-use metier_store::{Outcome, StoreError};
+use metier_store::{NewReceipt, Outcome, StoreError};
 use serde_json::{Value, json};
 
 use super::{Active, CallError, Runtime, hooks, went};
-use crate::desk::Went;
+use crate::{desk::Went, worker::Worker};
+
+/// What hooks did, to be written down in one go: the disk takes its time for each. It is written before whatever the hooks were
+/// asked about happens, and before a skill is asked that may do something itself, so that receipts stand in their order.
+#[derive(Default)]
+pub(super) struct Notes<'p>(Vec<(Rc<Worker<'p>>, NewReceipt)>);
+
+impl<'p> Notes<'p> {
+    fn add(&mut self, worker: &Rc<Worker<'p>>, phase: HookPhase, detail: &str, went: &Went) {
+        let draft = worker.draft(&format!("hook:{phase}"), detail, went);
+        self.0.push((Rc::clone(worker), draft));
+    }
+}
 
 /// What hooks made of an event.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,16 +47,33 @@ impl<'p> Runtime<'p> {
         };
         // A copy of the list: a hook may lead to other skills being activated.
         let all: Vec<Rc<Active<'p>>> = self.active.borrow().clone();
+        let mut notes = Notes::default();
         for active in all {
             if active.hook(phase).is_none() {
                 continue;
             }
-            self.handle(&active, phase, &mut done)?;
+            let acts = !active.worker.grant().allowed().is_empty();
+            if acts {
+                self.write_down(&mut notes)?;
+            }
+            self.handle(&active, phase, &mut done, &mut notes)
+                .or_else(|error| self.write_down(&mut notes).and(Err(error)))?;
             if done.cancelled.is_some() {
                 break;
             }
         }
+        self.write_down(&mut notes)?;
         Ok(done)
+    }
+
+    /// Writes down what hooks did since this was done last.
+    pub(super) fn write_down(&self, notes: &mut Notes<'p>) -> Result<(), StoreError> {
+        let (whose, drafts): (Vec<_>, Vec<_>) = notes.0.drain(..).unzip();
+        let receipts = self.premises.desk.write(&drafts)?;
+        for (worker, receipt) in whose.iter().zip(receipts) {
+            worker.keep(receipt);
+        }
+        Ok(())
     }
 
     /// One hook of one skill.
@@ -53,19 +82,19 @@ impl<'p> Runtime<'p> {
         active: &Active<'p>,
         phase: HookPhase,
         done: &mut Dispatched,
+        notes: &mut Notes<'p>,
     ) -> Result<(), StoreError> {
         let start = std::time::Instant::now();
         let answer = self.answer(active, phase, &done.event);
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let act = format!("hook:{phase}");
-        let note = |detail: &str, went| active.worker.record(&act, detail, &went);
+        let mut note = |detail: &str, went: Went| notes.add(&active.worker, phase, detail, &went);
         let answer = match answer {
             Ok(answer) => answer,
             Err(CallError::Store(error)) => return Err(error),
             Err(error) => {
                 let went = went(&Err::<(), _>(error), ms);
                 let reason = went.reason.clone().unwrap_or_default();
-                note("failed", went)?;
+                note("failed", went);
                 let closes = active.hook(phase).is_some_and(|hook| hook.fail_closed());
                 if closes
                     && phase == HookPhase::BeforeToolCall
@@ -79,21 +108,21 @@ impl<'p> Runtime<'p> {
         };
         if let Some(cancel) = answer.cancel {
             if phase == HookPhase::BeforeToolCall {
-                note("cancelled the call", Went::refused(cancel.reason.clone()))?;
+                note("cancelled the call", Went::refused(cancel.reason.clone()));
                 done.cancelled = Some((active.name().to_owned(), cancel.reason));
             } else {
                 let reason = format!("a hook of `{phase}` cancels nothing");
-                note("ignored", Went::badly(Outcome::Error, reason, 0))?;
+                note("ignored", Went::badly(Outcome::Error, reason, 0));
             }
             return Ok(());
         }
         if let Some(event) = answer.event {
             let taken = hooks::take(phase, &done.event, &event);
             if let Some(reason) = taken.ignored {
-                note("ignored", Went::badly(Outcome::Error, reason, 0))?;
+                note("ignored", Went::badly(Outcome::Error, reason, 0));
             }
             if taken.changed {
-                note(&changed(phase, &taken.event), Went::well(ms))?;
+                note(&changed(phase, &taken.event), Went::well(ms));
                 done.event = taken.event;
             }
         }

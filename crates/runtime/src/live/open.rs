@@ -9,7 +9,7 @@ use metier_policy::{Act, Grant, Purpose, ReasonKind};
 use metier_sdk::wire::{Contributions, Initialize, PROTOCOL};
 use serde_json::Value;
 
-use super::{Active, CallError, Dispatched, Hands, Runtime, tools};
+use super::{Active, CallError, Dispatched, Hands, Runtime, dispatch::Notes, tools};
 use crate::{
     Skill, Status,
     desk::{Refused, Went},
@@ -274,7 +274,10 @@ impl<'p> Runtime<'p> {
                 event: serde_json::json!({ "skill": active.name() }),
                 cancelled: None,
             };
-            hook = self.handle(active, HookPhase::Deactivate, &mut event);
+            let mut notes = Notes::default();
+            hook = self
+                .handle(active, HookPhase::Deactivate, &mut event, &mut notes)
+                .and_then(|()| self.write_down(&mut notes));
         }
         let session = active.session.take();
         if let Some(session) = session {
