@@ -71,7 +71,7 @@ fn alone() {
 fn a_thousand_activations_leave_nothing_behind() {
     // Without optimisation a worker takes ten times as long to start.
     let times = if cfg!(debug_assertions) {
-        "250 400"
+        "200 300"
     } else {
         "1000 1000"
     };
@@ -160,4 +160,34 @@ fn what_a_skill_contributed_is_gone_when_it_is() {
         assert_eq!(steps, ["activating", "active", "inactive"]);
     });
     assert_eq!(left_running(&live), [""; 0]);
+}
+
+/// Whoever is activated anew, or through another skill, has done what it did before.
+#[test]
+fn how_often_something_was_done_in_a_turn_is_not_forgotten_by_a_new_activation() {
+    let mut live = Live::new();
+    live.rate = 2;
+    let asks = ["llm:call(small)"];
+    let code = tool("return llm(\"Hello?\", model = \"small\")");
+    live.skill("asks", TOOL, &asks, ("main.star", &code));
+    let through = tool("return invoke_skill(\"asks\", \"t\")");
+    let asks = ["llm:call(small)", "skill:invoke(asks)"];
+    live.skill("through", TOOL, &asks, ("main.star", &through));
+    live.session(&["asks", "through"], |runtime| {
+        let call = |name: &str| {
+            runtime.activate(name).unwrap();
+            let called = runtime.call(name, "t", &json!({})).unwrap();
+            runtime.deactivate(name).unwrap();
+            called.output.as_str().unwrap().to_owned()
+        };
+        assert_eq!(call("asks"), "Hello?");
+        assert_eq!(call("through"), "Hello?");
+        let refused = "`llm:call` was used 2 times in this turn already";
+        for name in ["asks", "through"] {
+            let said = call(name);
+            assert!(said.contains(refused), "{name}: {said}");
+        }
+        runtime.next_turn();
+        assert_eq!(call("asks"), "Hello?");
+    });
 }

@@ -87,6 +87,22 @@ fn hooks_are_called_by_source_and_each_sees_what_the_one_before_left() {
     });
 }
 
+/// The same from the command line, where each source is a root.
+#[test]
+fn sources_are_roots_on_the_command_line() {
+    let live = three();
+    let skills = [
+        "--skills",
+        "third,second,first",
+        "--approve-skills",
+        "second",
+    ];
+    let call = ["call", "echo", "t", r#"{"trail": []}"#];
+    let called = live.json(&[&skills[..], &call].concat());
+    let expected = ["first", "second", "third", "|", "first", "second", "third"];
+    assert_eq!(called["output"], json!(expected), "{called}");
+}
+
 #[test]
 fn a_hook_cancels_a_call_and_nobody_after_it_hears_of_it() {
     for (guise, file, code) in [
@@ -228,7 +244,7 @@ fn silent(fail_closed: bool) -> String {
 #[test]
 fn a_hook_that_fails_or_takes_too_long_is_written_down_and_the_others_go_on() {
     let mut live = three();
-    live.patience.hook = Duration::from_millis(500);
+    live.patience.hook = Duration::from_secs(2);
     live.skill_in("mine", "broken", PLAIN, &[], ("main.star", &broken(false)));
     live.skill_in("mine", "silent", PLAIN, &[], ("main.sh", &silent(false)));
     live.session(&["silent"], |runtime| {
@@ -243,11 +259,11 @@ fn a_hook_that_fails_or_takes_too_long_is_written_down_and_the_others_go_on() {
         );
         assert_eq!(
             receipts[2],
-            "silent skill:run crashed: error: took longer than 500ms and was ended"
+            "silent skill:run crashed: error: took longer than 2s and was ended"
         );
         assert_eq!(
             receipts[3],
-            "silent hook:before_tool_call failed: timeout: skill `silent` took longer than 500ms and was ended"
+            "silent hook:before_tool_call failed: timeout: skill `silent` took longer than 2s and was ended"
         );
         assert_eq!(
             receipts[4],
@@ -269,7 +285,9 @@ fn a_check_that_fails_stops_the_call_if_it_is_a_security_rule_that_asked_for_it(
             ("main.sh", silent(fail_closed), "took longer than 300ms"),
         ] {
             let mut live = three();
-            live.patience.hook = Duration::from_millis(300);
+            if file.ends_with(".sh") {
+                live.patience.hook = Duration::from_millis(300);
+            }
             live.skill("check", types, &[], (file, &code));
             let case = format!("{types} {fail_closed} {file}");
             live.session(&["check"], |runtime| {

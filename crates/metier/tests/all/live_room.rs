@@ -48,6 +48,8 @@ pub(crate) struct Live {
     /// Where there are skills, below the working folder; the last has the last word.
     pub(crate) roots: Vec<(Source, &'static str)>,
     pub(crate) variables: BTreeMap<String, OsString>,
+    /// How often in a turn a command may be run, or a page fetched, or a model asked.
+    pub(crate) rate: u64,
 }
 
 impl Live {
@@ -61,6 +63,7 @@ impl Live {
             },
             roots: vec![(Source::Project, "skills")],
             variables: BTreeMap::new(),
+            rate: 1_000,
         }
     }
 
@@ -146,7 +149,7 @@ impl Live {
                 approver,
                 approved_now: &approved,
                 approved: &[],
-                terms: terms(&project, &home),
+                terms: terms(self.rate, &project, &home),
                 clock: &|| SystemTime::UNIX_EPOCH,
                 meter: Meter::default(),
                 session: "s".into(),
@@ -215,12 +218,12 @@ impl Live {
     }
 }
 
-fn terms(project: &Path, home: &Path) -> Terms {
+fn terms(rate: u64, project: &Path, home: &Path) -> Terms {
     Terms {
         rates: Rates {
-            shell_exec: 1_000,
-            net_fetch: 1_000,
-            llm_call: 1_000,
+            shell_exec: rate,
+            net_fetch: rate,
+            llm_call: rate,
         },
         shell_timeout: Duration::from_secs(20),
         fetch_timeout: Duration::from_secs(20),
@@ -277,7 +280,8 @@ fn running(place: &str) -> Vec<String> {
         let words = String::from_utf8_lossy(&words).replace('\0', " ");
         let cwd = fs::read_link(folder.join("cwd")).unwrap_or_default();
         let is_here = words.contains(place) || cwd.to_string_lossy().contains(place);
-        let is_orphan = words.contains(" __starlark") && !has_parent(&folder);
+        let is_worker = words.starts_with(PROGRAM) && words.contains(" __starlark");
+        let is_orphan = is_worker && !has_parent(&folder);
         if pid != std::process::id() && (is_here || is_orphan) {
             found.push(format!("{pid}: {words}"));
         }

@@ -100,3 +100,43 @@ fn a_section_of_a_wiki_gets_context_and_keeps_the_rest() {
         });
     }
 }
+
+/// A skill that says where it is, in Starlark and as a program.
+fn talker(file: &str) -> String {
+    if file.ends_with(".star") {
+        "print(\"loading\")\ndef begin(event):\n    log(\"beginning\")\ndef t(input):\n    log(\"working\")\n    if input.get(\"how\") == \"fail\":\n        fail(\"no\")\n    return 1\n\
+         register_hook(\"activate\", begin)\nregister_tool(\"t\", \"\", t)\n"
+            .to_owned()
+    } else {
+        python(
+            "print('loading', flush=True)\n@skill.hook('activate')\ndef begin(host, event):\n    host.log('info', 'beginning')\n\
+             @skill.tool('Works')\ndef t(host, how: str = ''):\n    host.log('info', 'working')\n    if how == 'end':\n        os._exit(1)\n    return 1",
+        )
+    }
+}
+
+#[test]
+fn what_a_skill_says_is_heard_whatever_becomes_of_its_call() {
+    for (file, broken) in [("main.star", "fail"), ("main.py", "end")] {
+        let live = Live::new();
+        live.skill("talker", "types: [tool]\n", &[], (file, &talker(file)));
+        let call = |tool: &str, how: &str| {
+            let input = format!("{{\"how\": \"{how}\"}}");
+            let output = live.run(&["--approve-skills", "talker", "call", "talker", tool, &input]);
+            let lines = output.stderr.lines();
+            let lines = lines.filter(|line| line.starts_with("talker: "));
+            let lines = lines.map(|line| line.rsplit(' ').next().unwrap().to_owned());
+            (output.code, lines.collect::<Vec<_>>())
+        };
+        let (begin, all) = (
+            ["loading", "beginning"],
+            ["loading", "beginning", "working"],
+        );
+        let expect = |code: i32, words: &[&str]| {
+            (code, words.iter().map(|word| (*word).to_owned()).collect())
+        };
+        assert_eq!(call("t", ""), expect(0, &all), "{file}");
+        assert_eq!(call("t", broken), expect(1, &all), "{file}");
+        assert_eq!(call("absent", ""), expect(1, &begin), "{file}");
+    }
+}

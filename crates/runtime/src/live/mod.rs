@@ -62,6 +62,9 @@ pub use open::ActivateError;
 pub use telling::{Fragment, Section};
 pub use tools::{BadTool, CORE, Tool, full_name};
 
+/// How many lines are kept that nobody asked for.
+const MAX_SAID: usize = 2_000;
+
 /// A language model, for skills that may ask one.
 pub trait Model {
     /// What it says.
@@ -104,6 +107,8 @@ pub struct Runtime<'p> {
     ledger: RefCell<Ledger>,
     /// Receipts of activations that are over.
     receipts: RefCell<Vec<Receipt>>,
+    /// What was said and not given out yet, each line with its skill.
+    said: RefCell<Vec<(String, String)>>,
 }
 
 /// A skill that is active, and all that it contributes.
@@ -222,6 +227,7 @@ impl<'p> Runtime<'p> {
             life: RefCell::default(),
             ledger: RefCell::default(),
             receipts: RefCell::default(),
+            said: RefCell::default(),
         }
     }
 
@@ -327,8 +333,7 @@ impl<'p> Runtime<'p> {
         self.ledger.borrow_mut().strip(name);
         self.life.borrow_mut().step(name, State::Inactive, None);
         closed?;
-        let (receipts, _) = self.collect();
-        Ok(receipts)
+        Ok(self.written())
     }
 
     /// Deactivates everything, the newest first.
@@ -601,12 +606,13 @@ impl<'p> Runtime<'p> {
         Ok(())
     }
 
-    /// Does something, and gives what was written down and said meanwhile along with its answer.
+    /// Does something, and gives what was written down meanwhile along with its answer, and what was said since the last one. Without
+    /// an answer that is kept for the next.
     fn answered(
         &self,
         work: impl FnOnce() -> Result<ToolOutput, CallError>,
     ) -> Result<Called, CallError> {
-        self.collect();
+        self.written();
         let done = work()?;
         let (receipts, said) = self.collect();
         Ok(Called {
@@ -619,21 +625,27 @@ impl<'p> Runtime<'p> {
 
     /// What was written down and said since this was asked last.
     pub fn collect(&self) -> (Vec<Receipt>, Vec<(String, String)>) {
+        for active in self.active.borrow().iter() {
+            self.keep_said(active);
+        }
+        (self.written(), self.said.take())
+    }
+
+    fn written(&self) -> Vec<Receipt> {
         let mut receipts = self.receipts.take();
-        let mut said = Vec::new();
         for active in self.active.borrow().iter() {
             receipts.extend(active.worker.take_receipts());
-            let name = active.name();
-            said.extend(
-                active
-                    .said
-                    .take()
-                    .into_iter()
-                    .map(|line| (name.to_owned(), line)),
-            );
         }
         receipts.sort_by_key(|receipt| receipt.id);
-        (receipts, said)
+        receipts
+    }
+
+    /// Takes over what a skill said, as long as there is room.
+    fn keep_said(&self, active: &Active<'_>) {
+        let mut said = self.said.borrow_mut();
+        let room = MAX_SAID.saturating_sub(said.len());
+        let lines = active.said.take().into_iter().take(room);
+        said.extend(lines.map(|line| (active.name().to_owned(), line)));
     }
 }
 

@@ -134,6 +134,7 @@ impl<'p> Runtime<'p> {
         let detail = active.callers.join(" → ");
         let noted = active.worker.record("skill:activate", &detail, &went);
         if opened.is_err() {
+            self.keep_said(&active);
             self.receipts
                 .borrow_mut()
                 .extend(active.worker.take_receipts());
@@ -293,6 +294,7 @@ impl<'p> Runtime<'p> {
             let events = session.close(&hands, self.patience.start);
             self.happened(active, events)?;
         }
+        self.keep_said(active);
         active
             .worker
             .record("skill:deactivate", "", &Went::well(0))?;
