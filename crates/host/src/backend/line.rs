@@ -25,6 +25,8 @@ use super::{Event, Host};
 const QUEUE: usize = 2 * MAX_FRAME;
 /// How many messages of a call may be answers that nobody waits for, notifications and nonsense.
 const STRAY: u32 = 1_000;
+/// How long an answer is waited for without going to sleep.
+const AWAKE: Duration = Duration::from_micros(50);
 /// The longest id of a request that is answered.
 const LONGEST_ID: usize = 256;
 
@@ -377,10 +379,19 @@ impl Line {
         for (source, flags) in sources {
             polled.extend(source.map(|source| PollFd::new(source, flags)));
         }
-        let left = timespec(until.saturating_duration_since(Instant::now()));
-        match poll(&mut polled, Some(&left)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
+        // Most answers are there within microseconds, and a core that goes to sleep over them takes longer to wake up.
+        let began = Instant::now();
+        let mut ready = 0;
+        while ready == 0 && began.elapsed() < AWAKE {
+            ready = poll(&mut polled, Some(&timespec(Duration::ZERO))).unwrap_or(0);
+            std::thread::yield_now();
+        }
+        if ready == 0 {
+            let left = timespec(until.saturating_duration_since(Instant::now()));
+            match poll(&mut polled, Some(&left)) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         let mut answers = polled.iter().map(|source| !source.revents().is_empty());
         let mut ready = |there: bool| there && answers.next().unwrap_or(false);
