@@ -128,14 +128,10 @@ fn row(builtin: &'static Builtin, port: u16) -> Row {
             r#""other", "t""#.into(),
             json!({"name": "other", "tool": "t"}),
         ),
-        "log" => ("", "", r#""words""#.into(), json!({"message": "words"})),
-        "print" => ("", "", r#""words""#.into(), json!({"message": "words"})),
+        "log" | "print" => ("", "", r#""words""#.into(), json!({"message": "words"})),
         name => panic!("`{name}` is a function of the SDK without a row here: add one"),
     };
-    let want = |scope: &str| {
-        let permission = builtin.permission?;
-        Some(format!("{permission}({scope})"))
-    };
+    let want = |scope: &str| Some(format!("{}({scope})", builtin.permission?));
     Row {
         builtin,
         exact: want(scope),
