@@ -164,7 +164,9 @@ fn last_words(error: &SessionError) -> Vec<String> {
 pub(crate) fn failed(error: &CallError) -> Failure {
     let message = error.to_string();
     match error {
-        CallError::NotActive(skill) => Failure::unmet("not-active", message).skill(skill.as_str()),
+        CallError::NotActive(skill) => Failure::unmet("not-active", message)
+            .skill(skill.as_str())
+            .hint(format!("name it with --skills {}", shell_word(skill))),
         CallError::Unknown {
             skill, kind, there, ..
         } => {
@@ -185,7 +187,14 @@ pub(crate) fn failed(error: &CallError) -> Failure {
                 "metier log {} shows what it cancelled",
                 shell_word(by)
             )),
-        CallError::Busy(skill) => Failure::unmet("busy", message).skill(skill.as_str()),
+        CallError::Busy(skill) => {
+            Failure::unmet("busy", message)
+                .skill(skill.as_str())
+                .hint(format!(
+                    "metier log {} shows what it waits for",
+                    shell_word(skill)
+                ))
+        }
         CallError::Session { skill, error } => {
             let failure = Failure::unmet(code(error), message).skill(skill.as_str());
             let failure = last_words(error).into_iter().fold(failure, Failure::detail);

@@ -122,7 +122,7 @@ fn find(folder: &str) -> Act {
 fn search(folder: &str) -> Act {
     Act::SearchFiles {
         folder: folder.into(),
-        pattern: "TODO".into(),
+        pattern: "needle".into(),
         glob: None,
     }
 }
@@ -457,5 +457,5 @@ fn a_folder_may_be_looked_through_if_something_in_it_may_be_read() {
 fn a_value_is_in_no_receipt() {
     assert_eq!(set("COLOR").detail(), "COLOR");
     assert_eq!(find("/src/app").detail(), "/src/app/**/*.rs");
-    assert_eq!(search("/src/app").detail(), "`TODO` in /src/app");
+    assert_eq!(search("/src/app").detail(), "`needle` in /src/app");
 }

@@ -398,7 +398,7 @@ fn files_are_found_where_they_may_be_read() {
         "home/notes.md",
         "outside.rs",
     ] {
-        place.file(name, "TODO: one\nnothing\nTODO: two\r\n");
+        place.file(name, "needle: one\nnothing\nneedle: two\r\n");
     }
     place.file("project/.gitignore", "target/\n");
     std::os::unix::fs::symlink(place.path("project/tests"), place.path("project/src/link"))
@@ -416,28 +416,28 @@ fn files_are_found_where_they_may_be_read() {
     assert_eq!(found("project", "*"), ["README.md"]);
     assert_eq!(found("home", "**/{.ssh/*,*.md}"), ["notes.md"]);
     assert_eq!(found(".", "../**"), [""; 0]);
-    let (lines, truncated) = place.search("project", "TODO: t", None);
+    let (lines, truncated) = place.search("project", "needle: t", None);
     assert_eq!(
         lines,
         [
-            "README.md:3:TODO: two",
-            "src/deep/lib.rs:3:TODO: two",
-            "src/deep/notes.txt:3:TODO: two",
-            "src/main.rs:3:TODO: two"
+            "README.md:3:needle: two",
+            "src/deep/lib.rs:3:needle: two",
+            "src/deep/notes.txt:3:needle: two",
+            "src/main.rs:3:needle: two"
         ]
     );
     assert!(!truncated);
     assert_eq!(
-        place.search("project", "^TODO.*two$", Some("*.txt")).0,
-        ["src/deep/notes.txt:3:TODO: two"]
+        place.search("project", "^needle.*two$", Some("*.txt")).0,
+        ["src/deep/notes.txt:3:needle: two"]
     );
     assert_eq!(
         place.search("project/src/main.rs", "one", None).0,
-        ["src/main.rs:1:TODO: one"]
+        ["src/main.rs:1:needle: one"]
     );
     assert_eq!(
         place.search("project", "one", Some("src/*.rs")).0,
-        ["src/main.rs:1:TODO: one"]
+        ["src/main.rs:1:needle: one"]
     );
     let refused = |folder: &str| {
         let act = Act::FindFiles {

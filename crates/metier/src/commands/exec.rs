@@ -141,7 +141,9 @@ pub(crate) fn failed(skill: &str, error: Failed) -> Failure {
             ))
         }
         Failed::Elsewhere(reason) => {
-            Failure::unmet("not-done", format!("skill `{skill}`: {reason}")).skill(skill)
+            Failure::unmet("not-done", format!("skill `{skill}`: {reason}"))
+                .skill(skill)
+                .hint(format!("metier log {word} shows what was tried"))
         }
         Failed::World(error) => {
             let failure =

@@ -144,7 +144,7 @@ fn column(source: usize, store: &Store) -> Vec<Row> {
 }
 
 /// Compares with the file beside this one, or writes it.
-fn compare(name: &str, text: &str) {
+pub(crate) fn compare(name: &str, text: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/all")
         .join(name);

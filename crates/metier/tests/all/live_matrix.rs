@@ -6,10 +6,8 @@
 //! review.
 
 use std::{
-    env, fs,
     io::{BufRead, BufReader, Write},
     net::TcpListener,
-    path::Path,
     process::Command,
     thread,
 };
@@ -18,7 +16,10 @@ use metier_runtime::live::{Called, Runtime};
 use metier_starlark::{Builtin, reference};
 use serde_json::{Value, json};
 
-use crate::live_room::{Live, left_running, lines, python, tool};
+use crate::{
+    authority::compare,
+    live_room::{Live, left_running, lines, python, tool},
+};
 
 const TOOL: &str = "types: [tool]\n";
 
@@ -433,18 +434,5 @@ fn every_function_of_the_sdk_is_refused_unless_exactly_it_was_granted() {
         }
     });
     assert_eq!(left_running(&matrix.live), [""; 0]);
-    compare(&text);
-}
-
-fn compare(text: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/live_matrix.txt");
-    if env::var_os("METIER_BLESS").is_some() {
-        fs::write(&file, text).unwrap();
-    }
-    let kept = fs::read_to_string(&file).unwrap_or_default();
-    let change = kept.lines().zip(text.lines()).find(|(old, new)| old != new);
-    assert!(
-        kept == text,
-        "the matrix changed, first here: {change:#?}\nMETIER_BLESS=1 rewrites live_matrix.txt: review the diff"
-    );
+    compare("live_matrix.txt", &text);
 }
