@@ -292,6 +292,12 @@ fn a_check_that_fails_stops_the_call_if_it_is_a_security_rule_that_asked_for_it(
             let case = format!("{types} {fail_closed} {file}");
             live.session(&["check"], |runtime| {
                 activate(runtime, &["check", "echo"]);
+                let warned = runtime
+                    .collect()
+                    .1
+                    .iter()
+                    .any(|(_, line)| line.contains("by failing"));
+                assert_eq!(warned, fail_closed && types != RULE, "{case}");
                 let called = runtime.call("echo", "t", &empty_trail());
                 match called {
                     Ok(called) => {

@@ -188,6 +188,19 @@ impl<'p> Runtime<'p> {
             return Ok(());
         }
         declared(active)?;
+        for hook in active
+            .contributions
+            .hooks
+            .iter()
+            .filter(|hook| hook.fail_closed())
+        {
+            if !active.is(SkillType::SecurityRule) {
+                active.say(format!(
+                    "its hook `{}` can't cancel a call by failing: only skills of the type `security-rule` can",
+                    hook.phase()
+                ));
+            }
+        }
         let (name, source) = (active.name(), active.identity.source);
         active.tools = tools::named(name, source, &active.contributions.tools)
             .map_err(|error| ActivateError::Contribution(error.to_string()))?;
