@@ -24,6 +24,7 @@ mod invoke;
 mod ledger;
 mod lifecycle;
 mod open;
+mod rooms;
 mod telling;
 mod tools;
 

@@ -2,16 +2,15 @@
 
 use std::{
     cell::{Cell, OnceCell},
-    collections::BTreeMap,
     path::PathBuf,
     rc::Rc,
 };
 
-use metier_catalog::{Content, Entry, Place, Snapshot};
-use metier_host::backend::{self, Host, Process, Session, SessionError};
-use metier_model::{Backend, HookPhase, SkillType, Types};
-use metier_policy::{Act, Grant, Purpose, ReasonKind};
-use metier_sdk::wire::{Contributions, Initialize, PROTOCOL};
+use metier_catalog::{Entry, Place};
+use metier_host::backend::SessionError;
+use metier_model::{HookPhase, SkillType, Types};
+use metier_policy::{Grant, Purpose, ReasonKind};
+use metier_sdk::wire::Contributions;
 use serde_json::Value;
 
 use super::{Active, CallError, Dispatched, Hands, Runtime, dispatch::Notes, tools};
@@ -26,12 +25,8 @@ use crate::{
 
 /// How deep skills may invoke each other.
 pub(super) const MAX_DEPTH: usize = 8;
-/// What makes our own binary a worker that interprets Starlark.
-const STARLARK: &str = "__starlark";
 /// How much is said about one input.
 const MAX_COMPLAINTS: usize = 5;
-/// How much source text an interpreter is given.
-const MAX_SOURCES: usize = 1 << 20;
 
 /// Why a skill is not active.
 #[derive(Debug, thiserror::Error)]
@@ -170,15 +165,15 @@ impl<'p> Runtime<'p> {
     /// Starts its code, checks what it contributes, and calls its hook. `own` is what it may do by itself, if it works for
     /// somebody who may do less.
     fn begin(&self, active: &mut Active<'p>, own: Option<&Grant>) -> Result<(), ActivateError> {
-        let Some(backend) = active.loaded.manifest.card.backend else {
-            return Ok(());
-        };
-        let mut session = {
+        let session = {
             let hands = Hands {
                 runtime: self,
                 skill: active,
             };
-            self.session(active, backend, own, &hands)?
+            self.session(active, own, &hands)?
+        };
+        let Some(mut session) = session else {
+            return Ok(());
         };
         active.contributions = session.contributions().clone();
         let events = session.events();
@@ -212,77 +207,6 @@ impl<'p> Runtime<'p> {
         self.answer(active, HookPhase::Activate, &event)
             .map(drop)
             .map_err(|error| ActivateError::Hook(error.to_string()))
-    }
-
-    /// Its code, in its room.
-    fn session(
-        &self,
-        active: &Active<'p>,
-        backend: Backend,
-        own: Option<&Grant>,
-        host: &dyn Host,
-    ) -> Result<Box<dyn Session + 'p>, ActivateError> {
-        let entrypoint = match &self.tests {
-            Some(file) => file.clone(),
-            None => entrypoint(active, backend)?,
-        };
-        let mut initialize = Initialize {
-            protocol: PROTOCOL,
-            skill: active.name().to_owned(),
-            directory: active.folder.to_string_lossy().into_owned(),
-            config: Value::Null,
-            permissions: active
-                .worker
-                .grant()
-                .allowed()
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
-            entrypoint: None,
-            sources: BTreeMap::new(),
-        };
-        let timeout = self.patience.start;
-        let opened = match backend {
-            Backend::Starlark => {
-                initialize.sources = sources(&active.loaded.held)?;
-                initialize.entrypoint = Some(entrypoint);
-                let unsandboxed = self.premises.unsandboxed;
-                let flag = unsandboxed.then(|| "--unsandboxed".to_owned());
-                let starter = backend::Worker {
-                    binary: self.premises.shim.to_owned(),
-                    arguments: [STARLARK.to_owned()].into_iter().chain(flag).collect(),
-                    // Our allocator would set aside a gigabyte, which no limit on memory could take back.
-                    variables: vec![("MIMALLOC_ARENA_RESERVE".into(), "16384".into())],
-                    confinement: if unsandboxed { "unsandboxed" } else { "worker" },
-                };
-                Process::open(starter, &initialize, host, timeout)
-            }
-            Backend::Process => {
-                let act = Act::Script {
-                    path: entrypoint.as_str().into(),
-                    arguments: Vec::new(),
-                };
-                let worker = Rc::clone(&active.worker);
-                // By its own grant: whoever invokes it needs no permission to start its program, and what the program may do
-                // then is what both may. Checked once: a restart is one of the same program. That it runs, and in what, is
-                // written down as the activation.
-                let own = own.unwrap_or_else(|| worker.grant());
-                let permit = own.permit(act, &self.premises.desk.meter);
-                let permit = permit.map_err(|refusal| {
-                    let went = Went::refused(refusal.message.clone());
-                    let noted = worker.record("shell:exec", &entrypoint, &went);
-                    noted.map_or_else(Failed::from, |()| refusal.into())
-                })?;
-                let starter = move || worker.start(&permit);
-                Process::open(starter, &initialize, host, timeout)
-            }
-            Backend::Wasm | Backend::Native | Backend::Js => {
-                return Err(ActivateError::Backend(backend.as_str()));
-            }
-        };
-        opened
-            .map(|session| Box::new(session) as Box<dyn Session + 'p>)
-            .map_err(ActivateError::Session)
     }
 
     /// Lets a skill say good-bye, and ends its code.
@@ -338,53 +262,6 @@ fn folder(entry: &Entry) -> PathBuf {
         Place::Folder(path) => path.clone(),
         Place::Builtin(_) => PathBuf::from(format!("/builtin:{}", entry.name())),
     }
-}
-
-/// The file that is run. It must be one of those that were judged.
-fn entrypoint(active: &Active<'_>, backend: Backend) -> Result<String, ActivateError> {
-    let written = active.loaded.manifest.code.entrypoint.as_deref();
-    let path = match (written, backend) {
-        (Some(path), _) => path.strip_prefix("./").unwrap_or(path),
-        (None, Backend::Starlark) => "skill.star",
-        (None, _) => {
-            let hint = "add `implementation: {entrypoint: main.py}` to SKILL.yaml";
-            let message = format!("it does not say which file to run: {hint}");
-            return Err(ActivateError::Entrypoint(message));
-        }
-    };
-    let mut files = active.loaded.held.files.iter();
-    if files.any(|file| file.path == path) {
-        Ok(path.to_owned())
-    } else {
-        let message = format!("its entrypoint `{path}` is not in its folder");
-        Err(ActivateError::Entrypoint(message))
-    }
-}
-
-/// The source files of a Starlark skill.
-fn sources(held: &Snapshot) -> Result<BTreeMap<String, String>, ActivateError> {
-    let mut sources = BTreeMap::new();
-    let mut size = 0;
-    for file in held
-        .files
-        .iter()
-        .filter(|file| file.path.ends_with(".star"))
-    {
-        let Content::Bytes(bytes) = &file.content else {
-            continue;
-        };
-        size += bytes.len();
-        let text = String::from_utf8(bytes.clone());
-        let text = text.map_err(|_| {
-            ActivateError::Entrypoint(format!("`{}` is no text in UTF-8", file.path))
-        })?;
-        sources.insert(file.path.clone(), text);
-    }
-    if size > MAX_SOURCES {
-        let message = format!("its Starlark files have more than {MAX_SOURCES} bytes");
-        return Err(ActivateError::Entrypoint(message));
-    }
-    Ok(sources)
 }
 
 /// Whether a skill contributes what it declares, and nothing else.

@@ -1,0 +1,1 @@
+//! # metier-js — hooks in JavaScript and TypeScript

@@ -1,0 +1,1 @@
+//! # metier-native — skills that are a library of machine code

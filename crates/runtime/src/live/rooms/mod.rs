@@ -1,0 +1,128 @@
+//! Rooms: where the code of a skill runs, one file for each kind.
+//!
+//! A room is opened for one activation. It projects the same grant into whatever keeps its kind of code in, and gives out a
+//! [`Session`]; nothing behind that knows what the skill is written in.
+
+mod process;
+mod starlark;
+
+use std::collections::BTreeMap;
+
+use metier_catalog::{Content, Snapshot};
+use metier_host::backend::{Host, Session};
+use metier_model::Backend;
+use metier_policy::Grant;
+use metier_sdk::wire::{Initialize, PROTOCOL};
+use serde_json::Value;
+
+use super::{ActivateError, Active, Runtime};
+
+/// How much source text an interpreter is given.
+const MAX_SOURCES: usize = 1 << 20;
+
+/// A session that lives as long as its runtime.
+pub(super) type Opened<'p> = Result<Box<dyn Session + 'p>, ActivateError>;
+
+/// All that is needed to open a room.
+pub(super) struct Opening<'r, 'p> {
+    pub(super) runtime: &'r Runtime<'p>,
+    pub(super) active: &'r Active<'p>,
+    /// What the skill may do by itself, if it works for somebody who may do less.
+    pub(super) own: Option<&'r Grant>,
+    /// Who answers while its code starts.
+    pub(super) host: &'r dyn Host,
+}
+
+impl<'p> Runtime<'p> {
+    /// The code of a skill, in its room; nothing if it has none.
+    pub(super) fn session(
+        &self,
+        active: &Active<'p>,
+        own: Option<&Grant>,
+        host: &dyn Host,
+    ) -> Result<Option<Box<dyn Session + 'p>>, ActivateError> {
+        let opening = Opening {
+            runtime: self,
+            active,
+            own,
+            host,
+        };
+        let Some(backend) = active.loaded.manifest.card.backend else {
+            return Ok(None);
+        };
+        let entrypoint = match &self.tests {
+            Some(file) => file.clone(),
+            None => entrypoint(active, backend)?,
+        };
+        let session = match backend {
+            Backend::Starlark => starlark::open(&opening, entrypoint)?,
+            Backend::Process => process::open(&opening, &entrypoint)?,
+            Backend::Wasm | Backend::Native | Backend::Js => {
+                return Err(ActivateError::Backend(backend.as_str()));
+            }
+        };
+        Ok(Some(session))
+    }
+}
+
+impl Opening<'_, '_> {
+    /// What the code is told first.
+    fn initialize(&self) -> Initialize {
+        let grant = self.active.worker.grant();
+        Initialize {
+            protocol: PROTOCOL,
+            skill: self.active.name().to_owned(),
+            directory: self.active.folder.to_string_lossy().into_owned(),
+            config: Value::Null,
+            permissions: grant.allowed().iter().map(ToString::to_string).collect(),
+            entrypoint: None,
+            sources: BTreeMap::new(),
+        }
+    }
+}
+
+/// The file that is run. It must be one of those that were judged.
+fn entrypoint(active: &Active<'_>, backend: Backend) -> Result<String, ActivateError> {
+    let written = active.loaded.manifest.code.entrypoint.as_deref();
+    let path = match (written, backend) {
+        (Some(path), _) => path.strip_prefix("./").unwrap_or(path),
+        (None, Backend::Starlark) => "skill.star",
+        (None, _) => {
+            let hint = "add `implementation: {entrypoint: main.py}` to SKILL.yaml";
+            let message = format!("it does not say which file to run: {hint}");
+            return Err(ActivateError::Entrypoint(message));
+        }
+    };
+    let mut files = active.loaded.held.files.iter();
+    if files.any(|file| file.path == path) {
+        Ok(path.to_owned())
+    } else {
+        let message = format!("its entrypoint `{path}` is not in its folder");
+        Err(ActivateError::Entrypoint(message))
+    }
+}
+
+/// The source files of a skill whose names end so, for an interpreter of ours.
+fn sources(
+    held: &Snapshot,
+    is_source: impl Fn(&str) -> bool,
+) -> Result<BTreeMap<String, String>, ActivateError> {
+    let mut sources = BTreeMap::new();
+    let mut size = 0;
+    for file in held.files.iter().filter(|file| is_source(&file.path)) {
+        let Content::Bytes(bytes) = &file.content else {
+            continue;
+        };
+        size += bytes.len();
+        let text = String::from_utf8(bytes.clone());
+        let text = text.map_err(|_| {
+            ActivateError::Entrypoint(format!("`{}` is no text in UTF-8", file.path))
+        })?;
+        sources.insert(file.path.clone(), text);
+    }
+    if size > MAX_SOURCES {
+        let message = format!("its source files have more than {MAX_SOURCES} bytes");
+        return Err(ActivateError::Entrypoint(message));
+    }
+    Ok(sources)
+}

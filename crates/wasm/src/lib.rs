@@ -1,0 +1,1 @@
+//! # metier-wasm — skills that are WebAssembly
