@@ -26,7 +26,9 @@
 //! handlers serve over pipes and inside a process.
 
 mod host;
+mod parts;
 mod pipe;
+mod plugin;
 
 use std::{
     any::Any,
@@ -34,37 +36,31 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
+use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 use crate::wire::{
     Contributions, FoundByScanner, HookAnswer, HookHandle, HookSpec, Initialize, PROTOCOL,
-    RpcError, ScannedFile, ScannerOutput, ScannerRun, ScannerSpec, ToolExecute, ToolOutput,
-    ToolSpec, WorkflowOutput, WorkflowRun, WorkflowSpec, code, method,
+    RpcError, ScannedFile, ScannerOutput, ScannerRun, ToolExecute, ToolOutput, WorkflowOutput,
+    WorkflowRun, code, method,
 };
 
 pub use host::{Host, HostError, Transport};
+pub use pipe::{serve, serve_on};
+pub use plugin::{Context, Plugin};
+
+use parts::{Part, Parts, find};
 
 /// What a handler gives back. Any error will do, a text too: `Err("no such guest".into())`.
 pub type Outcome<T> = Result<T, Box<dyn Error>>;
-
-type Handler<I, O> = Box<dyn FnMut(&Host<'_>, I) -> Outcome<O> + Send>;
-
-/// Something that a skill contributes, and who does it.
-struct Part<S, I, O> {
-    spec: S,
-    handler: Handler<I, O>,
-}
 
 /// A skill: everything that it contributes.
 #[derive(Default)]
 pub struct Skill {
     about: Option<Initialize>,
-    tools: Vec<Part<ToolSpec, Value, Value>>,
-    hooks: Vec<Part<HookSpec, Value, HookAnswer>>,
-    workflows: Vec<Part<WorkflowSpec, Value, Value>>,
-    scanners: Vec<Part<ScannerSpec, Vec<ScannedFile>, Vec<FoundByScanner>>>,
+    parts: Parts,
+    plugin: Option<Box<dyn Plugin>>,
 }
 
 impl Skill {
@@ -74,6 +70,15 @@ impl Skill {
         Self::default()
     }
 
+    /// What a plugin contributes, which it says when it is activated.
+    #[must_use]
+    pub fn of(plugin: impl Plugin + 'static) -> Self {
+        Self {
+            plugin: Some(Box::new(plugin)),
+            ..Self::default()
+        }
+    }
+
     /// A tool that a model may call. The schema of its input is that of `I`; what is written above the fields describes them. A
     /// tool that takes nothing in particular takes a [`Value`].
     #[must_use]
@@ -81,19 +86,13 @@ impl Skill {
         mut self,
         name: &str,
         description: &str,
-        mut handler: impl FnMut(&Host<'_>, I) -> Outcome<O> + Send + 'static,
+        handler: impl FnMut(&Host<'_>, I) -> Outcome<O> + Send + 'static,
     ) -> Self
     where
         I: DeserializeOwned + JsonSchema,
         O: Serialize,
     {
-        let spec = ToolSpec {
-            name: name.to_owned(),
-            description: description.to_owned(),
-            input_schema: input_schema::<I>(),
-        };
-        let handler = move |host: &Host<'_>, input| typed(&mut handler, host, or_empty(input));
-        put(&mut self.tools, spec, Box::new(handler), |spec| &spec.name);
+        self.parts.tool(name, description, handler);
         self
     }
 
@@ -105,8 +104,7 @@ impl Skill {
         at: impl Into<HookSpec>,
         handler: impl FnMut(&Host<'_>, Value) -> Outcome<HookAnswer> + Send + 'static,
     ) -> Self {
-        let (spec, handler) = (at.into(), Box::new(handler));
-        self.hooks.push(Part { spec, handler });
+        self.parts.hook(at.into(), handler);
         self
     }
 
@@ -116,20 +114,13 @@ impl Skill {
         mut self,
         name: &str,
         description: &str,
-        mut handler: impl FnMut(&Host<'_>, I) -> Outcome<O> + Send + 'static,
+        handler: impl FnMut(&Host<'_>, I) -> Outcome<O> + Send + 'static,
     ) -> Self
     where
         I: DeserializeOwned,
         O: Serialize,
     {
-        let spec = WorkflowSpec {
-            name: name.to_owned(),
-            description: description.to_owned(),
-        };
-        let handler = move |host: &Host<'_>, input| typed(&mut handler, host, or_empty(input));
-        put(&mut self.workflows, spec, Box::new(handler), |spec| {
-            &spec.name
-        });
+        self.parts.workflow(name, description, handler);
         self
     }
 
@@ -142,31 +133,16 @@ impl Skill {
         + Send
         + 'static,
     ) -> Self {
-        let spec = ScannerSpec {
-            name: name.to_owned(),
-        };
-        put(&mut self.scanners, spec, Box::new(handler), |spec| {
-            &spec.name
-        });
+        self.parts.scanner(name, handler);
         self
     }
 
     /// What the answer to `initialize` lists.
     #[must_use]
     pub fn contributions(&self) -> Contributions {
-        let mut hooks: Vec<HookSpec> = Vec::new();
-        for Part { spec, .. } in &self.hooks {
-            match hooks.iter_mut().find(|hook| hook.phase() == spec.phase()) {
-                Some(hook) if spec.fail_closed() => *hook = *spec,
-                Some(_) => {}
-                None => hooks.push(*spec),
-            }
-        }
         Contributions {
-            tools: specs(&self.tools),
-            hooks,
-            workflows: specs(&self.workflows),
-            scanners: specs(&self.scanners),
+            manifest: self.plugin.as_ref().map(|plugin| plugin.manifest()),
+            ..self.parts.contributions()
         }
     }
 
@@ -183,12 +159,12 @@ impl Skill {
         transport: &mut dyn Transport,
     ) -> Result<Value, RpcError> {
         match method {
-            method::INITIALIZE => self.initialize(params),
+            method::INITIALIZE => self.initialize(params, transport),
             method::TOOL => self.execute(params, transport),
             method::HOOK => self.handle(params, transport),
             method::WORKFLOW => self.run(params, transport),
             method::SCANNER => self.scan(params, transport),
-            method::SHUTDOWN => Ok(json!({})),
+            method::SHUTDOWN => self.shut_down(transport),
             _ => {
                 let message = format!("there is no method `{method}`");
                 Err(error(code::METHOD, message))
@@ -196,7 +172,11 @@ impl Skill {
         }
     }
 
-    fn initialize(&mut self, params: Value) -> Result<Value, RpcError> {
+    fn initialize(
+        &mut self,
+        params: Value,
+        transport: &mut dyn Transport,
+    ) -> Result<Value, RpcError> {
         let about: Initialize = read(params)?;
         if about.protocol != PROTOCOL {
             let message = format!(
@@ -206,14 +186,35 @@ impl Skill {
             return Err(error(code::PARAMS, message));
         }
         self.about = Some(about);
+        if let Some(plugin) = &mut self.plugin {
+            // Whatever it registered before belongs to an activation that is over, or failed.
+            self.parts = Parts::default();
+            let host = Host::new(self.about.as_ref(), transport);
+            let mut context = Context::new(&mut self.parts, host);
+            caught(|| plugin.activate(&mut context)).map_err(failed)?;
+        }
         write(self.contributions())
+    }
+
+    fn shut_down(&mut self, transport: &mut dyn Transport) -> Result<Value, RpcError> {
+        // One that was never activated has nothing to give back.
+        let about = self.about.take();
+        if let (Some(plugin), Some(about)) = (&mut self.plugin, &about) {
+            let host = Host::new(Some(about), transport);
+            caught(|| plugin.deactivate(&host)).map_err(|message| {
+                // Nobody reads the answer to the last request, but everybody the log.
+                host.log("error", &format!("it was not deactivated: {message}"));
+                failed(message)
+            })?;
+        }
+        Ok(json!({}))
     }
 
     fn execute(&mut self, params: Value, transport: &mut dyn Transport) -> Result<Value, RpcError> {
         let ToolExecute { name, input, .. } = read(params)?;
-        let part = find(&mut self.tools, "tool", &name, |spec| &spec.name)?;
+        let part = find(&mut self.parts.tools, "tool", &name, |spec| &spec.name)?;
         let host = Host::new(self.about.as_ref(), transport);
-        let (output, is_error) = match call(&mut part.handler, &host, input) {
+        let (output, is_error) = match caught(|| (part.handler)(&host, input)) {
             Ok(output) => (output, false),
             Err(message) => (Value::String(message), true),
         };
@@ -224,13 +225,13 @@ impl Skill {
         let HookHandle { phase, event } = read(params)?;
         let host = Host::new(self.about.as_ref(), transport);
         let (mut answer, mut handlers) = (HookAnswer::default(), 0);
-        for Part { spec, handler } in &mut self.hooks {
+        for Part { spec, handler } in &mut self.parts.hooks {
             if spec.phase() != phase || answer.cancel.is_some() {
                 continue;
             }
             handlers += 1;
             let event = answer.event.as_ref().unwrap_or(&event).clone();
-            let next = call(handler, &host, event).map_err(failed)?;
+            let next = caught(|| handler(&host, event)).map_err(failed)?;
             answer.event = next.event.or(answer.event);
             answer.cancel = next.cancel;
         }
@@ -245,17 +246,21 @@ impl Skill {
 
     fn run(&mut self, params: Value, transport: &mut dyn Transport) -> Result<Value, RpcError> {
         let WorkflowRun { name, input } = read(params)?;
-        let part = find(&mut self.workflows, "workflow", &name, |spec| &spec.name)?;
+        let part = find(&mut self.parts.workflows, "workflow", &name, |spec| {
+            &spec.name
+        })?;
         let host = Host::new(self.about.as_ref(), transport);
-        let output = call(&mut part.handler, &host, input).map_err(failed)?;
+        let output = caught(|| (part.handler)(&host, input)).map_err(failed)?;
         write(WorkflowOutput { output })
     }
 
     fn scan(&mut self, params: Value, transport: &mut dyn Transport) -> Result<Value, RpcError> {
         let ScannerRun { name, files } = read(params)?;
-        let part = find(&mut self.scanners, "scanner", &name, |spec| &spec.name)?;
+        let part = find(&mut self.parts.scanners, "scanner", &name, |spec| {
+            &spec.name
+        })?;
         let host = Host::new(self.about.as_ref(), transport);
-        let findings = call(&mut part.handler, &host, files).map_err(failed)?;
+        let findings = caught(|| (part.handler)(&host, files)).map_err(failed)?;
         write(ScannerOutput { findings })
     }
 }
@@ -266,43 +271,10 @@ impl std::fmt::Debug for Skill {
     }
 }
 
-/// Adds a part; one of the same name gives way.
-fn put<S, I, O>(
-    parts: &mut Vec<Part<S, I, O>>,
-    spec: S,
-    handler: Handler<I, O>,
-    name: fn(&S) -> &String,
-) {
-    let part = Part { spec, handler };
-    match parts
-        .iter_mut()
-        .find(|other| name(&other.spec) == name(&part.spec))
-    {
-        Some(other) => *other = part,
-        None => parts.push(part),
-    }
-}
-
-fn find<'a, S, I, O>(
-    parts: &'a mut [Part<S, I, O>],
-    what: &str,
-    wanted: &str,
-    name: fn(&S) -> &String,
-) -> Result<&'a mut Part<S, I, O>, RpcError> {
-    let mut parts = parts.iter_mut();
-    parts
-        .find(|part| name(&part.spec) == wanted)
-        .ok_or_else(|| nobody(what, wanted))
-}
-
-fn specs<S: Clone, I, O>(parts: &[Part<S, I, O>]) -> Vec<S> {
-    parts.iter().map(|part| part.spec.clone()).collect()
-}
-
-/// Calls a handler; what went wrong is told in words, a panic too.
-fn call<I, O>(handler: &mut Handler<I, O>, host: &Host<'_>, input: I) -> Result<O, String> {
+/// Calls something of the author's; what went wrong is told in words, a panic too.
+fn caught<T>(work: impl FnOnce() -> Outcome<T>) -> Result<T, String> {
     // A handler that panics may leave its own captured state half changed; that is what it would find with a mutex too.
-    match catch_unwind(AssertUnwindSafe(|| handler(host, input))) {
+    match catch_unwind(AssertUnwindSafe(work)) {
         Ok(outcome) => outcome.map_err(|error| error.to_string()),
         Err(panic) => Err(words(&*panic)),
     }
@@ -313,48 +285,6 @@ fn words(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("the skill panicked")
         .to_owned()
-}
-
-fn typed<I: DeserializeOwned, O: Serialize>(
-    handler: &mut impl FnMut(&Host<'_>, I) -> Outcome<O>,
-    host: &Host<'_>,
-    input: Value,
-) -> Outcome<Value> {
-    let input =
-        serde_json::from_value(input).map_err(|error| format!("the input doesn't fit: {error}"))?;
-    Ok(serde_json::to_value(handler(host, input)?)?)
-}
-
-/// A caller that has nothing to say may leave the input out.
-fn or_empty(input: Value) -> Value {
-    if input.is_null() { json!({}) } else { input }
-}
-
-/// The schema of `I` as models get it: in one piece, and of an object.
-fn input_schema<I: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12()
-        .with(|settings| {
-            settings.meta_schema = None;
-            settings.inline_subschemas = true;
-        })
-        .with_transform(RecursiveTransform(forget_width));
-    let schema = settings.into_generator().into_root_schema_for::<I>();
-    match schema.to_value() {
-        Value::Object(mut schema) => {
-            schema.shift_remove("title");
-            schema.entry("type").or_insert_with(|| json!("object"));
-            Value::Object(schema)
-        }
-        _ => json!({"type": "object"}),
-    }
-}
-
-/// `int64` and its like are words of Rust, not of JSON Schema; some models' APIs refuse them.
-fn forget_width(schema: &mut Schema) {
-    let width = schema.get("format").and_then(Value::as_str);
-    if width.is_some_and(|width| width.contains("int") || ["float", "double"].contains(&width)) {
-        schema.remove("format");
-    }
 }
 
 fn read<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {

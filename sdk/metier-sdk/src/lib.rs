@@ -9,7 +9,10 @@
 //! error, never "all".
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+mod export;
 pub mod guest;
+#[cfg(not(target_family = "wasm"))]
+pub mod native;
 mod permission;
 mod phase;
 pub mod wire;

@@ -100,6 +100,26 @@ pub struct Contributions {
     /// Scanners for files.
     #[serde(default)]
     pub scanners: Vec<ScannerSpec>,
+    /// Who the code says that it is; it must be whom SKILL.yaml says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<Manifest>,
+}
+
+/// Who the code says that it is: built and copied elsewhere it still knows what it was built as.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Manifest {
+    /// The skill's name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+impl Manifest {
+    /// This name and this version, such as `env!("CARGO_PKG_VERSION")`.
+    pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
+        let (name, version) = (name.into(), version.into());
+        Self { name, version }
+    }
 }
 
 /// A tool.

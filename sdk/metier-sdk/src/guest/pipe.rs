@@ -15,16 +15,8 @@ impl Skill {
     /// Serves on stdin and stdout until the host ends. Meanwhile what anybody prints goes to stderr, which is the skill's log, and
     /// a child that reads stdin finds its end: neither can get between the frames.
     #[must_use]
-    pub fn serve(self) -> ExitCode {
-        let served = private_pipes().and_then(|(input, output)| self.serve_on(input, output));
-        match served {
-            // The host went away in the middle of an answer.
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                writeln!(io::stderr(), "the pipe to the host broke: {error}").ok();
-                ExitCode::FAILURE
-            }
-            _ => ExitCode::SUCCESS,
-        }
+    pub fn serve(mut self) -> ExitCode {
+        serve(|method, params, transport| self.answer(method, params, transport))
     }
 
     /// Serves on any pair of pipes until `shutdown`, or until the host says nothing more.
@@ -33,21 +25,53 @@ impl Skill {
     ///
     /// Reading or writing fails.
     pub fn serve_on(mut self, input: impl BufRead, output: impl Write) -> io::Result<()> {
-        let mut pipes = Pipes {
-            input,
-            output,
-            asked: 0,
-            waiting: VecDeque::new(),
-        };
-        while let Some(Request { id, method, params }) = pipes.request()? {
-            let answer = self.answer(&method, params, &mut pipes);
-            pipes.reply(&id, answer)?;
-            if method == method::SHUTDOWN {
-                break;
-            }
-        }
-        Ok(())
+        serve_on(input, output, |method, params, transport| {
+            self.answer(method, params, transport)
+        })
     }
+}
+
+/// Serves on stdin and stdout like [`Skill::serve`], whoever answers. Nothing of `answer` is called before the pipes are out of
+/// everybody else's reach.
+#[must_use]
+pub fn serve(
+    answer: impl FnMut(&str, Value, &mut dyn Transport) -> Result<Value, RpcError>,
+) -> ExitCode {
+    let served = private_pipes().and_then(|(input, output)| serve_on(input, output, answer));
+    match served {
+        // The host went away in the middle of an answer.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            writeln!(io::stderr(), "the pipe to the host broke: {error}").ok();
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// Serves on any pair of pipes until `shutdown`, or until the host says nothing more, whoever answers.
+///
+/// # Errors
+///
+/// Reading or writing fails.
+pub fn serve_on(
+    input: impl BufRead,
+    output: impl Write,
+    mut answer: impl FnMut(&str, Value, &mut dyn Transport) -> Result<Value, RpcError>,
+) -> io::Result<()> {
+    let mut pipes = Pipes {
+        input,
+        output,
+        asked: 0,
+        waiting: VecDeque::new(),
+    };
+    while let Some(Request { id, method, params }) = pipes.request()? {
+        let answer = answer(&method, params, &mut pipes);
+        pipes.reply(&id, answer)?;
+        if method == method::SHUTDOWN {
+            break;
+        }
+    }
+    Ok(())
 }
 
 type Ends = (Box<dyn BufRead>, Box<dyn Write>);

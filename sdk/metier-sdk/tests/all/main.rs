@@ -7,6 +7,7 @@
 
 mod guests;
 mod pipes;
+mod plugins;
 mod readme;
 mod schema;
 mod talk;

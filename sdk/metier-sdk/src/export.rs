@@ -1,0 +1,21 @@
+//! `export_skill!`: one word for every way in which a plugin leaves its crate. What each is, is said in its own module.
+
+/// Makes a library of a [`Plugin`](crate::guest::Plugin) that is [`Default`], or a component where the target is WebAssembly.
+///
+/// In Cargo.toml the crate says `[lib] crate-type = ["cdylib"]`. The same type is a program with
+/// [`Skill::of`](crate::guest::Skill::of) and [`serve`](crate::guest::Skill::serve).
+#[macro_export]
+macro_rules! export_skill {
+    ($plugin:ty) => {
+        #[cfg(target_family = "wasm")]
+        $crate::export_component!($plugin);
+
+        #[cfg(not(target_family = "wasm"))]
+        const _: () = {
+            #[unsafe(no_mangle)]
+            extern "C" fn metier_skill_v1() -> *const $crate::native::Table {
+                $crate::native::table::<$plugin>()
+            }
+        };
+    };
+}
