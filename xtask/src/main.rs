@@ -7,7 +7,7 @@
 //! * the rules that a compiler can't check (the map, the layers, the module docs) are tests;
 //! * the budgets are measured against real floors, in the same run, on the same machine.
 //!
-//! **Worked example.** `cargo xtask test`; `cargo xtask tidy`; `cargo xtask layers`; `cargo xtask bench --quick`.
+//! **Worked example.** `cargo xtask test`; `cargo xtask guests`; `cargo xtask tidy`; `cargo xtask layers`; `cargo xtask bench --quick`.
 //!
 //! **Invariants.** A check that looked at nothing fails · each check has a test that breaks its rule · few dependencies,
 //! because the bench builds this program in release mode.
@@ -20,6 +20,7 @@
 )]
 
 mod bench;
+mod guests;
 mod layers;
 mod test;
 mod tidy;
@@ -34,6 +35,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   test             install what the tests need and run them all
+  guests           build the skills that are WebAssembly, after getting what that takes
   tidy             docs, links, names, lengths, the map in ARCHITECTURE.md
   layers           dependencies between crates point down
   bench [catalog] [--sizes 52,1000,10000,50000] [--quick] [--keep DIR] [--metier FILE] [--markdown]
@@ -63,6 +65,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
     };
     match command {
         "test" => test::run(rest),
+        "guests" => guests::run(rest),
         "tidy" => Ok(report("tidy", &tidy::check(&workspace::root())?)),
         "layers" => Ok(report("layers", &layers::check(&workspace::root())?)),
         "bench" => bench::start(rest),

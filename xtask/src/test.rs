@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-use crate::{Result, workspace};
+use crate::{Result, guests, workspace};
 
 /// A program that some test runs.
 struct Need {
@@ -46,6 +46,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     let (root, target) = (workspace::root(), workspace::target()?);
     prepare_python(&root, &target)?;
     prepare_node(&root, &target)?;
+    guests::prepare(&root, &target)?;
     let status = workspace::cargo()
         .args(["test", "--workspace", "--locked"])
         .args(arguments)

@@ -9,6 +9,8 @@
 //! error, never "all".
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
+#[cfg(target_family = "wasm")]
+pub mod component;
 mod export;
 pub mod guest;
 #[cfg(not(target_family = "wasm"))]

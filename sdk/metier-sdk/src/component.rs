@@ -1,0 +1,129 @@
+//! A skill in Rust as a WebAssembly component: the world of `sdk/wit/skill.wit`, answered by a [`Plugin`].
+//!
+//! **Problem.** A component has no pipes and no main: each call is an instance of its own, which is told everything anew.
+//! **Decision.** Each call makes the skill, tells it who it is, and lets it answer as it would over pipes; what a handler asks goes to
+//! the import `host.ask`. So the same type serves as a program, as a library and as a component.
+//! A panic has nowhere to unwind to: it traps, which fails its own call and nothing else.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{
+    guest::{HostError, Plugin, Skill, Transport},
+    wire::{HostRequest, RpcError, code, method},
+};
+use bindings::{Problem, metier::skill::host};
+
+/// What `wit-bindgen` makes of the world.
+#[allow(
+    missing_docs,
+    unused_qualifications,
+    reason = "generated; the world says what each of them is"
+)]
+pub mod bindings {
+    wit_bindgen::generate!({
+        path: "../wit",
+        world: "skill",
+        pub_export_macro: true,
+        default_bindings_module: "metier_sdk::component::bindings",
+    });
+}
+
+/// Makes a component of a [`Plugin`] that is [`Default`]. [`export_skill!`](crate::export_skill) does it where the target is
+/// WebAssembly, so there is seldom a reason to name this one.
+#[macro_export]
+macro_rules! export_component {
+    ($plugin:ty) => {
+        const _: () = {
+            struct Component;
+
+            impl $crate::component::bindings::Guest for Component {
+                fn answer(
+                    about: String,
+                    method: String,
+                    params: String,
+                ) -> Result<String, $crate::component::bindings::Problem> {
+                    let plugin = <$plugin as Default>::default();
+                    $crate::component::answer(plugin, &about, &method, &params)
+                }
+            }
+
+            $crate::component::bindings::export!(
+                Component with_types_in $crate::component::bindings
+            );
+        };
+    };
+}
+
+/// Answers one call of the host.
+///
+/// # Errors
+///
+/// As [`Skill::answer`]; or what came is no JSON.
+pub fn answer(
+    plugin: impl Plugin + 'static,
+    about: &str,
+    method: &str,
+    params: &str,
+) -> Result<String, Problem> {
+    let answered = in_words(Skill::of(plugin), about, method, params);
+    answered.map(|answer| answer.to_string()).map_err(
+        |RpcError {
+             code,
+             message,
+             data,
+         }| Problem {
+            code,
+            message,
+            data: data.map(|data| data.to_string()),
+        },
+    )
+}
+
+fn in_words(mut skill: Skill, about: &str, method: &str, params: &str) -> Result<Value, RpcError> {
+    if method != method::INITIALIZE {
+        skill.answer(method::INITIALIZE, read(about)?, &mut Import)?;
+    }
+    skill.answer(method, read(params)?, &mut Import)
+}
+
+/// The imported function.
+struct Import;
+
+impl Transport for Import {
+    fn ask(&mut self, request: &HostRequest) -> Result<Value, HostError> {
+        /// A request comes apart as it is written.
+        #[derive(Deserialize)]
+        struct Question {
+            method: String,
+            params: Value,
+        }
+        let Question { method, params } = serde_json::to_value(request)
+            .and_then(serde_json::from_value)
+            .map_err(|error| wrong(&error))?;
+        match host::ask(&method, &params.to_string()) {
+            Ok(answer) => read(&answer),
+            Err(Problem {
+                code,
+                message,
+                data,
+            }) => Err(RpcError {
+                code,
+                message,
+                data: data.and_then(|data| serde_json::from_str(&data).ok()),
+            }),
+        }
+    }
+}
+
+fn read(text: &str) -> Result<Value, RpcError> {
+    serde_json::from_str(text).map_err(|error| wrong(&error))
+}
+
+fn wrong(error: &serde_json::Error) -> RpcError {
+    RpcError {
+        code: code::PARSE,
+        message: error.to_string(),
+        data: None,
+    }
+}
