@@ -14,7 +14,7 @@ use std::{
 
 use metier_catalog::{Content, Entry, Noted, ReadError, Room, Snapshot};
 use metier_config::{Config, ScanRules, Suppression};
-use metier_model::{Digest, Manifest, Mode, text};
+use metier_model::{Backend, Digest, Manifest, Mode, text};
 use metier_policy::{Evidence, Scan, scan_reason};
 use metier_scan::{
     About, File, Finding, FoundBy, Limits, Pattern, Place, Preset, Report, Rules, Unread, Verdict,
@@ -156,6 +156,7 @@ impl Scanner {
                 .and_then(|manifest| manifest.about.homepage.as_deref())
                 .unwrap_or_default(),
             declared: manifest.as_ref().and_then(declared),
+            module: manifest.as_ref().and_then(module),
         };
         let mut report = metier_scan::scan(&files, &about, &self.rules, &self.limits);
         if self.rules.preset == Preset::Seed && !self.rules.patterns.is_empty() {
@@ -218,6 +219,13 @@ fn content(held: &Content) -> metier_scan::Content<'_> {
 fn declared(manifest: &Manifest) -> Option<BTreeSet<Permission>> {
     let declared: BTreeSet<_> = manifest.wants.iter().map(|want| want.permission).collect();
     (!declared.is_empty()).then_some(declared)
+}
+
+/// The file that the room for WebAssembly runs.
+fn module(manifest: &Manifest) -> Option<&str> {
+    let path = manifest.code.entrypoint.as_deref();
+    let path = path.filter(|_| manifest.card.backend == Some(Backend::Wasm))?;
+    Some(path.strip_prefix("./").unwrap_or(path))
 }
 
 /// What is known about a skill from a scan: the verdict, and the worst that was found.

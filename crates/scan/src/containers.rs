@@ -9,7 +9,7 @@ use crate::{
         archive::{self, Problem},
         image,
         kind::{self, Dialect as FileDialect, Kind},
-        notebook, office, pdf, pickle, pyc, svg,
+        notebook, office, pdf, pickle, pyc, svg, wasm,
     },
 };
 
@@ -35,6 +35,7 @@ pub(crate) fn look(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Ki
             "it is an archive or document of a kind that is not opened".to_owned(),
         ),
         Kind::Pyc => scanner.bytecodes.push((path.to_owned(), bytes.to_vec())),
+        Kind::Wasm if scanner.about.module == Some(path) => module(scanner, path, bytes),
         Kind::Elf | Kind::MachO | Kind::Pe | Kind::Wasm | Kind::JavaClass => {
             scanner.odd(Oddity::NativeProgram, path, "machine code", true);
             scanner.unread(path, "it is a program in machine code".to_owned());
@@ -273,6 +274,20 @@ fn pickled(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
         scanner.unread(
             path,
             "it is a pickle that can't be read to its end".to_owned(),
+        );
+    }
+}
+
+/// The module that a skill is run as: its room gives it nothing but somebody to ask.
+fn module(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
+    let found = wasm::wasm(bytes);
+    if !found.texts.is_empty() {
+        scanner.text(path, found.texts.join("\n"), Kind::Text);
+    }
+    if !found.complete {
+        scanner.unread(
+            path,
+            "it is WebAssembly that can't be read to its end".to_owned(),
         );
     }
 }

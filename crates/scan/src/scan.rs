@@ -50,6 +50,8 @@ pub struct About<'a> {
     pub homepage: &'a str,
     /// What it declares that it needs; `None` when it declares nothing at all.
     pub declared: Option<BTreeSet<metier_sdk::Permission>>,
+    /// The module of WebAssembly that it is run as, in a room of ours. Any other is a program that can't be read.
+    pub module: Option<&'a str>,
 }
 
 /// How much is looked at; what is beyond is reported as unread.

@@ -70,7 +70,11 @@ fn survives(bytes: &[u8]) {
             preset,
             ..Rules::default()
         };
-        let report = scan(&files, &About::default(), &rules, &Limits::default());
+        let about = About {
+            module: Some("tool.wasm"),
+            ..About::default()
+        };
+        let report = scan(&files, &about, &rules, &Limits::default());
         assert!(report.findings.len() <= Limits::default().findings);
     }
 }

@@ -13,6 +13,7 @@ pub(crate) mod pdf;
 pub(crate) mod pickle;
 pub(crate) mod pyc;
 pub(crate) mod svg;
+pub(crate) mod wasm;
 
 mod bytes;
 mod marshal;
