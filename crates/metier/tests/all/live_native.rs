@@ -54,7 +54,7 @@ const CALLS: &[(&str, &str, &str)] = &[
         GONE,
     ),
     (
-        "null",
+        "null-pointer",
         "answer->data = NULL; answer->length = 12; return 0;",
         "its library gives no answer: 12 bytes at NULL",
     ),
@@ -259,7 +259,7 @@ fn check_call(name: &str, tool: &str, expected: &str) {
         assert!(tells(&error, expected), "{name}: {error}");
         let (receipts, _) = runtime.collect();
         let receipts = lines(&receipts);
-        let start = format!("{name} tool:call {name}__t: error: ");
+        let start = format!("{name} tool:call {name}__t: ");
         assert!(
             receipts
                 .iter()
