@@ -51,6 +51,9 @@ fn main() -> ExitCode {
             .is_some_and(|word| word == "--unsandboxed");
         return interpreter::main(unsandboxed);
     }
+    if first.as_deref().is_some_and(|word| word == "__native-host") {
+        return metier_native::main(std::env::args_os().nth(2));
+    }
     let arguments = cli::without_seed_spelling(std::env::args_os().collect());
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,

@@ -143,6 +143,17 @@ impl<'a> Worker<'a> {
         self.world.start(permit).map(Started::from)
     }
 
+    /// Starts a room for a library of the skill, to be talked to.
+    ///
+    /// # Errors
+    /// When it can't be started, or not be confined.
+    pub fn start_library(&self, permit: &Permit) -> Result<Started, WorldError> {
+        if !(self.unchanged)() {
+            return Err(WorldError::Changed);
+        }
+        self.world.start_library(permit).map(Started::from)
+    }
+
     /// Writes down which hosts a program that stays has reached for since this was asked last.
     ///
     /// # Errors

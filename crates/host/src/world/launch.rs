@@ -19,6 +19,9 @@ use crate::{
     world::{Done, World, WorldError, confinement, network::Door},
 };
 
+/// What makes our own binary the room of a library.
+const NATIVE_HOST: &str = "__native-host";
+
 /// A file of the skill that runs and is talked to. Dropping it ends it, all that it started, and its way to the network.
 pub struct Running {
     pipes: Pipes,
@@ -117,6 +120,34 @@ impl World<'_> {
         let (program, arguments) = self.runner(path, arguments)?;
         let log = self.seen.0.clone();
         let prepared = self.prepare(&program, &arguments, self.around.work, log)?;
+        Self::talk_to(prepared)
+    }
+
+    /// Starts our own binary as the room of a library of the skill, behind the same fence: what the library does there is what a
+    /// program of the skill could do, so it takes the permit for one.
+    ///
+    /// # Errors
+    /// When the permit is for something else, or the room can't be started or confined.
+    pub fn start_library(&self, permit: &Permit) -> Result<Running, WorldError> {
+        let Act::Script { path, .. } = permit.act() else {
+            return Err(WorldError::Elsewhere(permit.act().permission().as_str()));
+        };
+        let Some(folder) = self.around.skill else {
+            return Err(WorldError::Elsewhere("a library of a built-in skill"));
+        };
+        let shim = self.around.shim;
+        let arguments = [NATIVE_HOST.into(), folder.join(&**path).into()];
+        let log = self.seen.0.clone();
+        let mut prepared = self.prepare(shim.as_os_str(), &arguments, self.around.work, log)?;
+        if let Some(profile) = &mut prepared.profile {
+            // It is wherever the user put it.
+            profile.read.push(shim.to_owned());
+        }
+        Self::talk_to(prepared)
+    }
+
+    /// Starts what was prepared, with pipes to talk over.
+    fn talk_to(prepared: Prepared<'_>) -> Result<Running, WorldError> {
         let mut child = prepared.with(|mut spec| {
             spec.stdin = Stdin::Piped;
             child::spawn(&spec)

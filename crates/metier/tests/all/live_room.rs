@@ -80,9 +80,10 @@ impl Live {
         permissions: &[&str],
         (file, code): (&str, &str),
     ) {
-        let backend = match file.ends_with(".star") {
-            true => "starlark",
-            false => "process",
+        let backend = match file.rsplit_once('.') {
+            Some((_, "star")) => "starlark",
+            Some((_, "so")) => "native",
+            _ => "process",
         };
         let asks = match permissions {
             [] => String::new(),

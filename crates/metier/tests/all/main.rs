@@ -18,6 +18,7 @@ mod live_hooks;
 mod live_hostile;
 mod live_invoke;
 mod live_matrix;
+mod live_native;
 mod live_room;
 mod live_telling;
 mod mcp;

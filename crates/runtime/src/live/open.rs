@@ -8,7 +8,7 @@ use std::{
 
 use metier_catalog::{Entry, Place};
 use metier_host::backend::SessionError;
-use metier_model::{HookPhase, SkillType, Types};
+use metier_model::{HookPhase, SkillType, Types, Version};
 use metier_policy::{Grant, Purpose, ReasonKind};
 use metier_sdk::wire::Contributions;
 use serde_json::Value;
@@ -182,6 +182,7 @@ impl<'p> Runtime<'p> {
         if self.tests.is_some() {
             return Ok(());
         }
+        itself(active)?;
         declared(active)?;
         for hook in active
             .contributions
@@ -262,6 +263,29 @@ fn folder(entry: &Entry) -> PathBuf {
         Place::Folder(path) => path.clone(),
         Place::Builtin(_) => PathBuf::from(format!("/builtin:{}", entry.name())),
     }
+}
+
+/// Whether the code of a skill is that of this skill, as far as it says who it is: a library that was built for another, or for another
+/// version, is one that was forgotten there.
+fn itself(active: &Active<'_>) -> Result<(), ActivateError> {
+    let Some(said) = &active.contributions.manifest else {
+        return Ok(());
+    };
+    let (name, card) = (active.name(), &active.loaded.manifest.card);
+    // `1.2` and `1.2.0` are one version.
+    let same = |version: &Version| match (version.semver(), Version::new(&said.version).semver()) {
+        (Some(one), Some(other)) => one == other,
+        _ => version.as_str() == said.version,
+    };
+    let version = card.version.as_ref();
+    if said.name == name && version.is_none_or(same) {
+        return Ok(());
+    }
+    let version = version.map_or_else(String::new, |version| format!(" {version}"));
+    Err(ActivateError::Contribution(format!(
+        "its code says that it is `{} {}`, and SKILL.yaml that it is `{name}{version}`: build it again, or correct SKILL.yaml",
+        said.name, said.version
+    )))
 }
 
 /// Whether a skill contributes what it declares, and nothing else.

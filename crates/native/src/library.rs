@@ -1,0 +1,241 @@
+//! One loaded library, and the border to it: everything that takes its word for a pointer.
+//!
+//! **Problem.** Nothing that a library hands over can be trusted, and much of it can't be checked either: a pointer is right or the process
+//! ends. **Decision.** What can be checked is (null, alignment, sizes, lengths); for the rest there is the process around it. The host's own
+//! state is kept out of the library's mistakes: it is never freed, so that a late or foreign `ask` finds an error and no ruins.
+#![expect(
+    unsafe_code,
+    reason = "a library is called here, and nowhere else; each block says what it relies on"
+)]
+
+use std::{
+    cell::{Cell, RefCell},
+    error::Error,
+    ffi::c_void,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+    ptr, slice,
+    thread::{self, ThreadId},
+};
+
+use libloading::os::unix::{self, RTLD_LOCAL, RTLD_NOW};
+use metier_sdk::{
+    native::{ABI, Bytes, ENTRY, HostTable, Table},
+    wire::MAX_FRAME,
+};
+use serde_json::Value;
+
+use crate::{BorderError, LoadError, kind};
+
+/// Answers a question of the library; whatever it is, there is an answer.
+pub(crate) type Ask<'a> = dyn FnMut(&[u8]) -> Vec<u8> + 'a;
+
+/// What somebody hears who may not ask.
+const NOT_NOW: &[u8] = br#"{"error":{"code":-32600,"message":"only the thread that is called may ask, and only until it returns"}}"#;
+/// What is said if our own side of `ask` panics.
+const BROKEN: &[u8] =
+    br#"{"error":{"code":-32603,"message":"the host could not answer; that is a bug of metier"}}"#;
+
+/// What the header of a table says; a table of another version may have nothing else in common.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Head {
+    abi: u32,
+    size: u32,
+}
+
+/// A library and its skill. The library stays loaded for good: code of it may run until the process ends.
+pub(crate) struct Library {
+    functions: Functions,
+    skill: *mut c_void,
+    host: &'static HostTable,
+    desk: &'static Desk,
+}
+
+/// A table without holes.
+struct Functions {
+    answer: unsafe extern "C" fn(*mut c_void, Bytes, *const HostTable, *mut Bytes) -> i32,
+    release: unsafe extern "C" fn(*mut c_void, Bytes),
+    destroy: unsafe extern "C" fn(*mut c_void),
+}
+
+/// Where questions arrive.
+struct Desk {
+    /// Who is called, and may ask.
+    thread: ThreadId,
+    /// Who answers during a call: a `*mut &mut Ask`. Only that thread looks at it.
+    answering: Cell<*mut c_void>,
+    /// The last answer, which the library may still read.
+    kept: RefCell<Vec<u8>>,
+}
+
+impl Library {
+    /// Loads a library, looks at its table, and makes a skill.
+    pub(crate) fn open(path: &Path) -> Result<Self, LoadError> {
+        kind::check(path)?;
+        let table = table(path, entry(path)?)?;
+        let hole = |function| LoadError::Hole {
+            path: path.to_owned(),
+            function,
+        };
+        let create = table.create.ok_or_else(|| hole("create"))?;
+        let functions = Functions {
+            answer: table.answer.ok_or_else(|| hole("answer"))?,
+            release: table.release.ok_or_else(|| hole("release"))?,
+            destroy: table.destroy.ok_or_else(|| hole("destroy"))?,
+        };
+        // SAFETY: a function of the library, called as metier.h says; it takes nothing.
+        let skill = unsafe { create() };
+        if skill.is_null() {
+            return Err(LoadError::NotCreated(path.to_owned()));
+        }
+        // Never freed: see the top of this file.
+        let desk: &'static Desk = Box::leak(Box::new(Desk {
+            thread: thread::current().id(),
+            answering: Cell::new(ptr::null_mut()),
+            kept: RefCell::default(),
+        }));
+        let host = Box::leak(Box::new(HostTable {
+            context: ptr::from_ref(desk).cast_mut().cast(),
+            ask,
+        }));
+        Ok(Self {
+            functions,
+            skill,
+            host,
+            desk,
+        })
+    }
+
+    /// Asks the skill; what it asks meanwhile, `asked` answers.
+    pub(crate) fn answer(
+        &mut self,
+        request: &[u8],
+        asked: &mut Ask<'_>,
+    ) -> Result<Value, BorderError> {
+        let mut asked = asked;
+        let mut answer = Bytes::NONE;
+        self.desk.answering.set(ptr::from_mut(&mut asked).cast());
+        // SAFETY: a function of the library with the skill that it made, and what it is lent outlives the call.
+        let status = unsafe {
+            (self.functions.answer)(self.skill, Bytes::of(request), self.host, &raw mut answer)
+        };
+        self.desk.answering.set(ptr::null_mut());
+        self.desk.kept.take();
+        if status != 0 {
+            return Err(BorderError::Status(status));
+        }
+        let read = read(answer);
+        // SAFETY: what the library just gave out, once, and nothing of it is used any more.
+        unsafe { (self.functions.release)(self.skill, answer) };
+        read
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        // SAFETY: the skill that the library made, and nothing calls it after this.
+        unsafe { (self.functions.destroy)(self.skill) }
+    }
+}
+
+type Entry = unsafe extern "C" fn() -> *const Table;
+
+/// The function that gives out the table. With all of its symbols bound at once, so that a missing one is told now.
+fn entry(path: &Path) -> Result<Entry, LoadError> {
+    // SAFETY: its constructors run here; what they may do is what this process may do, which has nothing to lose.
+    let library = unsafe { unix::Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
+    let library = library.map_err(|error| LoadError::NotLoaded {
+        path: path.to_owned(),
+        why: reason(&error, path),
+    })?;
+    // SAFETY: that a symbol of this name is such a function is what metier.h asks for; it can't be checked.
+    let entry = unsafe { library.get::<Entry>(ENTRY) };
+    let entry = entry.map(|entry| *entry);
+    // Never unloaded: threads of it, and what it registered to be called at the end, would find nothing.
+    std::mem::forget(library);
+    entry.map_err(|_| LoadError::NoEntry(path.to_owned()))
+}
+
+/// What the system says, without the path that is told anyway.
+fn reason(error: &dyn Error, path: &Path) -> String {
+    let words = error.source().unwrap_or(error).to_string();
+    let path = format!("{}: ", path.display());
+    words.strip_prefix(&path).unwrap_or(&words).to_owned()
+}
+
+/// The table, after its head says that it is one.
+fn table(path: &Path, entry: Entry) -> Result<Table, LoadError> {
+    // SAFETY: the function of the library that gives out its table; it takes nothing.
+    let table = unsafe { entry() };
+    if table.is_null() || !table.is_aligned() {
+        return Err(LoadError::NoTable(path.to_owned()));
+    }
+    // SAFETY: not null and aligned; every version of a table begins with its head.
+    let head = unsafe { table.cast::<Head>().read() };
+    let path = || path.to_owned();
+    if head.abi != ABI {
+        let (path, built) = (path(), head.abi);
+        return Err(LoadError::Abi { path, built });
+    }
+    if (head.size as usize) < size_of::<Table>() {
+        return Err(LoadError::Short {
+            path: path(),
+            size: head.size,
+            needed: size_of::<Table>(),
+        });
+    }
+    // SAFETY: it says that it is of this version, and at least as long.
+    Ok(unsafe { table.read() })
+}
+
+/// An answer of the library, read before it goes back.
+fn read(answer: Bytes) -> Result<Value, BorderError> {
+    if answer.length > MAX_FRAME {
+        return Err(BorderError::TooLong(answer.length));
+    }
+    if answer.data.is_null() {
+        return Err(BorderError::Nothing(answer.length));
+    }
+    // SAFETY: not null, of a sensible length, and the library's until it is released.
+    let bytes = unsafe { slice::from_raw_parts(answer.data, answer.length) };
+    serde_json::from_slice(bytes).map_err(BorderError::NotJson)
+}
+
+/// What the library calls to ask. Any thread of it may, at any time; only one gets an answer.
+extern "C" fn ask(context: *mut c_void, question: Bytes) -> Bytes {
+    if context.is_null() {
+        return Bytes::of(NOT_NOW);
+    }
+    // SAFETY: the library passes the context that it was given, which is never freed; of it only the thread's name is read here,
+    // which never changes.
+    let thread = unsafe { (*context.cast::<Desk>()).thread };
+    if thread::current().id() != thread {
+        return Bytes::of(NOT_NOW);
+    }
+    // SAFETY: as before, and this is the one thread that uses the rest of it.
+    let desk = unsafe { &*context.cast::<Desk>() };
+    let answering = desk.answering.replace(ptr::null_mut());
+    if answering.is_null() {
+        return Bytes::of(NOT_NOW);
+    }
+    let answered = catch_unwind(AssertUnwindSafe(|| {
+        let fits = !question.data.is_null() && question.length <= MAX_FRAME;
+        let bytes = match fits {
+            // SAFETY: not null, of a sensible length, and the library's until this returns.
+            true => unsafe { slice::from_raw_parts(question.data, question.length) },
+            false => &[],
+        };
+        // SAFETY: set by `answer` to its own `&mut Ask`, which waits for this very call; taken out above, so there is no other.
+        let asked = unsafe { &mut *answering.cast::<&mut Ask<'_>>() };
+        asked(bytes)
+    }));
+    desk.answering.set(answering);
+    match (answered, desk.kept.try_borrow_mut()) {
+        (Ok(answer), Ok(mut kept)) => {
+            *kept = answer;
+            Bytes::of(&kept)
+        }
+        _ => Bytes::of(BROKEN),
+    }
+}

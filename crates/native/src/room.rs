@@ -1,0 +1,106 @@
+//! The room of one native skill: requests of the wire in, answers out.
+
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use metier_sdk::{
+    guest::{Transport, serve},
+    wire::{HostRequest, RpcError, code, method},
+};
+use serde_json::{Value, json};
+
+use crate::{BorderError, library::Library};
+
+/// This process as the room of a library, until its host ends: `metier __native-host LIB`.
+#[must_use]
+pub fn main(library: Option<OsString>) -> ExitCode {
+    let Some(library) = library else {
+        // Whoever started it reads this; there is nobody else to tell.
+        writeln!(io::stderr(), "which library?").ok();
+        return ExitCode::FAILURE;
+    };
+    let mut room = Room::new(PathBuf::from(library));
+    serve(|method, params, transport| room.answer(method, params, transport))
+}
+
+/// A library, which is loaded when it is asked what it contributes.
+pub struct Room {
+    path: PathBuf,
+    library: Option<Library>,
+}
+
+impl Room {
+    /// For this library; nothing of it is read yet.
+    #[must_use]
+    pub const fn new(path: PathBuf) -> Self {
+        let library = None;
+        Self { path, library }
+    }
+
+    /// Answers one request.
+    ///
+    /// # Errors
+    /// The library can't be loaded or was not yet, it answers with an error, or with what is no answer.
+    pub fn answer(
+        &mut self,
+        method: &str,
+        params: Value,
+        transport: &mut dyn Transport,
+    ) -> Result<Value, RpcError> {
+        if self.library.is_none() && method == method::INITIALIZE {
+            let opened = Library::open(&self.path);
+            self.library = Some(opened.map_err(|problem| error(code::FAILED, problem))?);
+        }
+        let Some(library) = &mut self.library else {
+            return Err(error(code::INVALID, "`initialize` comes first"));
+        };
+        let request = json!({ "method": method, "params": params }).to_string();
+        let mut asked = |question: &[u8]| ask(question, transport).to_string().into_bytes();
+        let answer = library.answer(request.as_bytes(), &mut asked);
+        answer
+            .and_then(told)
+            .unwrap_or_else(|problem| Err(error(code::INTERNAL, problem)))
+    }
+}
+
+impl std::fmt::Debug for Room {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Room").field(&self.path).finish()
+    }
+}
+
+/// What an answer says.
+fn told(mut answer: Value) -> Result<Result<Value, RpcError>, BorderError> {
+    let mut take = |name| answer.get_mut(name).map(Value::take);
+    match (take("error"), take("result")) {
+        (Some(error), _) => serde_json::from_value(error)
+            .map(Err)
+            .map_err(BorderError::NoError),
+        (None, Some(result)) => Ok(Ok(result)),
+        (None, None) => Err(BorderError::NoAnswer),
+    }
+}
+
+/// Passes a question on.
+fn ask(question: &[u8], transport: &mut dyn Transport) -> Value {
+    let answer = match serde_json::from_slice::<HostRequest>(question) {
+        Ok(request) => transport.ask(&request),
+        Err(problem) => Err(error(code::PARAMS, problem)),
+    };
+    match answer {
+        Ok(result) => json!({ "result": result }),
+        Err(error) => json!({ "error": error }),
+    }
+}
+
+fn error(code: i32, problem: impl ToString) -> RpcError {
+    RpcError {
+        code,
+        message: problem.to_string(),
+        data: None,
+    }
+}

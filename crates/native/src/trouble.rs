@@ -1,0 +1,100 @@
+//! What can be wrong with a library: before it is used, and with what it hands over.
+
+use std::{io, path::PathBuf};
+
+use metier_sdk::{
+    native::{ABI, ENTRY},
+    wire::MAX_FRAME,
+};
+
+/// Why a library is not used.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// It can't be read.
+    #[error("`{}` can't be read: {source}", path.display())]
+    Unreadable {
+        /// The library.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is something else.
+    #[error("`{}` is not a shared library; one in Rust says `crate-type = [\"cdylib\"]`, one in C is built with `cc -shared -fPIC`", .0.display())]
+    NotLibrary(PathBuf),
+    /// It is one for other machines.
+    #[error("`{}` is for {built}, and this is {here}; build it on this machine", path.display())]
+    Architecture {
+        /// The library.
+        path: PathBuf,
+        /// What it was built for.
+        built: String,
+        /// What this is.
+        here: &'static str,
+    },
+    /// The system does not load it.
+    #[error("`{}` can't be loaded: {why}", path.display())]
+    NotLoaded {
+        /// The library.
+        path: PathBuf,
+        /// What the system says.
+        why: String,
+    },
+    /// It is a library, and no skill.
+    #[error("`{}` does not export `{ENTRY}`; in Rust `metier_sdk::export_skill!` does, in C see metier.h", .0.display())]
+    NoEntry(PathBuf),
+    /// It gives out no table, or what can't be one.
+    #[error("`{ENTRY}` of `{}` gives out no table", .0.display())]
+    NoTable(PathBuf),
+    /// It was built for another border.
+    #[error("`{}` was built for version {built} of the border, and this is version {ABI}; build it with the SDK of this version", path.display())]
+    Abi {
+        /// The library.
+        path: PathBuf,
+        /// What it was built for.
+        built: u32,
+    },
+    /// Its table is too short to be one.
+    #[error("the table of `{}` has {size} bytes, and at least {needed} are needed", path.display())]
+    Short {
+        /// The library.
+        path: PathBuf,
+        /// What it says.
+        size: u32,
+        /// What a table has.
+        needed: usize,
+    },
+    /// A function is missing.
+    #[error("the table of `{}` has no `{function}`", path.display())]
+    Hole {
+        /// The library.
+        path: PathBuf,
+        /// Which.
+        function: &'static str,
+    },
+    /// It makes no skill.
+    #[error("`create` of `{}` made no skill", .0.display())]
+    NotCreated(PathBuf),
+}
+
+/// What is wrong with an answer.
+#[derive(Debug, thiserror::Error)]
+pub enum BorderError {
+    /// It says itself that there is none.
+    #[error("its library gives no answer: `answer` returned {0}")]
+    Status(i32),
+    /// There are no bytes where there should be some.
+    #[error("its library gives no answer: {0} bytes at NULL")]
+    Nothing(usize),
+    /// More bytes than a message may have; so it was not read.
+    #[error("the answer of its library has {0} bytes, and at most {MAX_FRAME} are read")]
+    TooLong(usize),
+    /// It is no JSON.
+    #[error("the answer of its library is not JSON: {0}")]
+    NotJson(serde_json::Error),
+    /// It is JSON, but no answer.
+    #[error("the answer of its library has neither `result` nor `error`")]
+    NoAnswer,
+    /// Its error is none.
+    #[error("the error of its library is not one: {0}")]
+    NoError(serde_json::Error),
+}
