@@ -6,7 +6,7 @@ use std::{
     process::ExitCode,
 };
 
-use metier_model::{SkillType, name, text::shell_word};
+use metier_model::{Backend, SkillType, name, text::shell_word};
 use serde_json::json;
 
 use crate::{
@@ -27,7 +27,8 @@ pub(crate) struct Args {
     /// What it contributes
     #[arg(long = "type", value_name = "TYPE", default_value = "tool", value_parser = kind)]
     kind: SkillType,
-    /// What runs its code: starlark, which is inside of metier, or process, a program of its own. A prompt needs none
+    /// What runs its code: starlark, which is inside of metier; process, a program of its own; or wasm, a component that is built
+    /// first. A prompt needs none
     #[arg(long)]
     backend: Option<String>,
     /// What the program is written in: python, typescript or rust
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &Args, machine: &Machine, output: &Output) -> Result<Exi
     let wish = Wish {
         name,
         kind: args.kind,
-        language: language(args)?,
+        code: code(args)?,
     };
     let below = match &args.path {
         Some(path) => machine.work.join(path),
@@ -102,14 +103,24 @@ fn valid_name(name: &str) -> Result<&str, Failure> {
     })
 }
 
-/// What the code is written in, if there is any.
-fn language(args: &Args) -> Result<Option<Language>, Failure> {
+/// What runs the code and what it is written in, if there is any.
+fn code(args: &Args) -> Result<Option<(Backend, Language)>, Failure> {
+    const BACKENDS: &str = "metier new NAME --backend starlark, process or wasm";
     let wrong = |message: &str, hint: &str| {
         let hint = hint.replace("NAME", &shell_word(&args.name));
         Err(Failure::broken("backend", message).hint(hint))
     };
+    let starlark = (Backend::Starlark, Language::Starlark);
     match (args.backend.as_deref(), args.language) {
-        (Some("process"), language) => Ok(Some(language.unwrap_or(Language::Python))),
+        (Some("process"), language) => {
+            let language = language.unwrap_or(Language::Python);
+            Ok(Some((Backend::Process, language)))
+        }
+        (Some("wasm"), None | Some(Language::Rust)) => Ok(Some((Backend::Wasm, Language::Rust))),
+        (Some("wasm"), Some(_)) => wrong(
+            "what is made here for `wasm` is in rust; docs/wasm-guests.md shows other languages",
+            "metier new NAME --backend wasm",
+        ),
         (_, Some(language)) => wrong(
             "a language can be chosen only for a program of its own",
             &format!(
@@ -117,16 +128,16 @@ fn language(args: &Args) -> Result<Option<Language>, Failure> {
                 language.as_str()
             ),
         ),
-        (Some("starlark"), None) => Ok(Some(Language::Starlark)),
+        (Some("starlark"), None) => Ok(Some(starlark)),
         (None, None) if args.kind == SkillType::Prompt => Ok(None),
-        (None, None) => Ok(Some(Language::Starlark)),
-        (Some(backend @ ("wasm" | "native" | "plugin" | "js")), None) => wrong(
+        (None, None) => Ok(Some(starlark)),
+        (Some(backend @ ("native" | "plugin" | "js")), None) => wrong(
             &format!("the backend `{backend}` is not in this version"),
-            "metier new NAME --backend starlark, or process",
+            BACKENDS,
         ),
         (Some(other), None) => wrong(
             &format!("there is no backend `{}`", one_line(other)),
-            "metier new NAME --backend starlark, or process",
+            BACKENDS,
         ),
     }
 }
@@ -165,7 +176,7 @@ fn report(
             "path": folder.to_string_lossy(),
             "type": wish.kind.as_str(),
             "backend": wish.backend(),
-            "language": wish.language.map(Language::as_str),
+            "language": wish.language().map(Language::as_str),
             "files": paths,
         }))?);
     }
@@ -176,11 +187,9 @@ fn report(
         output.note(&format!("  {:<17} {}", file.path, file.about));
     }
     let word = shell_word(&shown);
-    output.note(&match wish.language {
-        Some(Language::Rust) => {
-            format!("next: build it as {word}/README.md says, then metier test {word}")
-        }
-        _ => format!("next: metier test {word}"),
+    output.note(&match wish.is_built() {
+        true => format!("next: build it as {word}/README.md says, then metier test {word}"),
+        false => format!("next: metier test {word}"),
     });
     Ok(())
 }

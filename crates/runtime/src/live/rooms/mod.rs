@@ -95,13 +95,20 @@ fn entrypoint(active: &Active<'_>, backend: Backend) -> Result<String, ActivateE
             return Err(ActivateError::Entrypoint(message));
         }
     };
-    let mut files = active.loaded.held.files.iter();
-    if files.any(|file| file.path == path) {
-        Ok(path.to_owned())
-    } else {
-        let message = format!("its entrypoint `{path}` is not in its folder");
-        Err(ActivateError::Entrypoint(message))
+    let files = &active.loaded.held.files;
+    let has = |path: &str| files.iter().any(|file| file.path == path);
+    if has(path) {
+        return Ok(path.to_owned());
     }
+    // What nobody writes by hand is seldom lost; it was not built.
+    let advice = match matches!(backend, Backend::Wasm | Backend::Native) {
+        true if has("README.md") => "; build it first, as its README.md says",
+        true => "; build it first",
+        false => "",
+    };
+    Err(ActivateError::Entrypoint(format!(
+        "its entrypoint `{path}` is not in its folder{advice}"
+    )))
 }
 
 /// The source files of a skill whose names end so, for an interpreter of ours.
