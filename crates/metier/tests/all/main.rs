@@ -21,6 +21,7 @@ mod live_matrix;
 mod live_native;
 mod live_room;
 mod live_telling;
+mod live_word_count;
 mod mcp;
 mod own_tests;
 mod places;
