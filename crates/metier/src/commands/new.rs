@@ -13,7 +13,7 @@ use crate::{
     failure::Failure,
     machine::Machine,
     output::{Output, one_line},
-    templates::{self, Language, Made, Wish},
+    templates::{self, Form, Language, Made, Wish},
 };
 
 /// Make a new skill that works at once
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// What it contributes
     #[arg(long = "type", value_name = "TYPE", default_value = "tool", value_parser = kind)]
     kind: SkillType,
-    /// What runs its code: starlark, which is inside of metier, or process, a program of its own. A prompt needs none
+    /// What runs its code: starlark, which is inside of metier, process, a program of its own, or native, a library in Rust. A prompt needs none
     #[arg(long)]
     backend: Option<String>,
     /// What the program is written in: python, typescript or rust
@@ -45,10 +45,12 @@ fn kind(word: &str) -> Result<SkillType, String> {
 
 pub(crate) fn run(args: &Args, machine: &Machine, output: &Output) -> Result<ExitCode, Failure> {
     let name = valid_name(&args.name)?;
+    let (language, form) = language(args)?;
     let wish = Wish {
         name,
         kind: args.kind,
-        language: language(args)?,
+        language,
+        form,
     };
     let below = match &args.path {
         Some(path) => machine.work.join(path),
@@ -102,14 +104,26 @@ fn valid_name(name: &str) -> Result<&str, Failure> {
     })
 }
 
-/// What the code is written in, if there is any.
-fn language(args: &Args) -> Result<Option<Language>, Failure> {
+/// What the code is written in, if there is any, and what it is built as.
+fn language(args: &Args) -> Result<(Option<Language>, Form), Failure> {
     let wrong = |message: &str, hint: &str| {
         let hint = hint.replace("NAME", &shell_word(&args.name));
         Err(Failure::broken("backend", message).hint(hint))
     };
     match (args.backend.as_deref(), args.language) {
-        (Some("process"), language) => Ok(Some(language.unwrap_or(Language::Python))),
+        (Some("process"), language) => {
+            Ok((Some(language.unwrap_or(Language::Python)), Form::Program))
+        }
+        (Some("native" | "plugin"), None | Some(Language::Rust)) => {
+            Ok((Some(Language::Rust), Form::Library))
+        }
+        (Some("native" | "plugin"), Some(language)) => wrong(
+            &format!("a library can't be written in {}", language.as_str()),
+            &format!(
+                "metier new NAME --backend native --language rust, or --backend process --language {}",
+                language.as_str()
+            ),
+        ),
         (_, Some(language)) => wrong(
             "a language can be chosen only for a program of its own",
             &format!(
@@ -117,16 +131,15 @@ fn language(args: &Args) -> Result<Option<Language>, Failure> {
                 language.as_str()
             ),
         ),
-        (Some("starlark"), None) => Ok(Some(Language::Starlark)),
-        (None, None) if args.kind == SkillType::Prompt => Ok(None),
-        (None, None) => Ok(Some(Language::Starlark)),
-        (Some(backend @ ("wasm" | "native" | "plugin" | "js")), None) => wrong(
+        (None, None) if args.kind == SkillType::Prompt => Ok((None, Form::Program)),
+        (Some("starlark") | None, None) => Ok((Some(Language::Starlark), Form::Program)),
+        (Some(backend @ ("wasm" | "js")), None) => wrong(
             &format!("the backend `{backend}` is not in this version"),
-            "metier new NAME --backend starlark, or process",
+            "metier new NAME --backend starlark, process or native",
         ),
         (Some(other), None) => wrong(
             &format!("there is no backend `{}`", one_line(other)),
-            "metier new NAME --backend starlark, or process",
+            "metier new NAME --backend starlark, process or native",
         ),
     }
 }

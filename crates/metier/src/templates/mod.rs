@@ -10,6 +10,14 @@ pub(crate) struct Wish<'a> {
     pub(crate) kind: SkillType,
     /// Nothing for a skill without code.
     pub(crate) language: Option<Language>,
+    pub(crate) form: Form,
+}
+
+/// What code in Rust is built as; all other languages are run as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Program,
+    Library,
 }
 
 /// What the code of a skill is written in.
@@ -51,6 +59,7 @@ struct Set {
     python: &'static str,
     typescript: &'static str,
     rust: &'static str,
+    plugin: &'static str,
 }
 
 macro_rules! set {
@@ -65,6 +74,7 @@ macro_rules! set {
             python: include_str!(concat!($folder, "/main.py")),
             typescript: include_str!(concat!($folder, "/main.ts")),
             rust: include_str!(concat!($folder, "/main.rs")),
+            plugin: include_str!(concat!($folder, "/lib.rs")),
         }
     };
 }
@@ -109,10 +119,11 @@ impl Language {
 impl Wish<'_> {
     /// What runs the code, if there is any.
     pub(crate) const fn backend(&self) -> Option<&'static str> {
-        match self.language {
-            None => None,
-            Some(Language::Starlark) => Some("starlark"),
-            Some(_) => Some("process"),
+        match (self.language, self.form) {
+            (None, _) => None,
+            (Some(Language::Starlark), _) => Some("starlark"),
+            (Some(_), Form::Program) => Some("process"),
+            (Some(_), Form::Library) => Some("native"),
         }
     }
 
@@ -128,18 +139,27 @@ impl Wish<'_> {
 
     /// The lines of SKILL.yaml that say what is run, and what must be there for it.
     fn implementation(&self) -> String {
-        let (entrypoint, program) = match self.language {
-            None => return String::new(),
-            Some(Language::Starlark) => ("skill.star", None),
-            Some(Language::Python) => ("main.py", Some("python3")),
-            Some(Language::Typescript) => ("main.ts", Some("node")),
-            Some(Language::Rust) => ("bin/program", None),
+        let (entrypoint, program) = match (self.language, self.form) {
+            (None, _) => return String::new(),
+            (Some(Language::Starlark), _) => ("skill.star", None),
+            (Some(Language::Python), _) => ("main.py", Some("python3")),
+            (Some(Language::Typescript), _) => ("main.ts", Some("node")),
+            (Some(Language::Rust), Form::Program) => ("bin/program", None),
+            (Some(Language::Rust), Form::Library) => ("lib/skill.so", None),
         };
         let backend = self.backend().unwrap_or_default();
         let lines = format!("implementation: {{backend: {backend}, entrypoint: {entrypoint}}}");
         match program {
             None => lines,
             Some(program) => format!("{lines}\nrequires: {{bins: [{program}]}}"),
+        }
+    }
+
+    /// What Cargo.toml says about a library.
+    const fn library(&self) -> &'static str {
+        match self.form {
+            Form::Program => "",
+            Form::Library => "[lib]\ncrate-type = [\"cdylib\"]\n\n",
         }
     }
 
@@ -156,6 +176,8 @@ impl Wish<'_> {
     fn filled(&self, template: &str) -> String {
         template
             .replace("{{implementation}}", &self.implementation())
+            .replace("{{library}}", self.library())
+            .replace("{{crate}}", &self.name.replace('-', "_"))
             .replace("{{description}}", self.set().description)
             .replace("{{title}}", &self.title())
             .replace("{{name}}", self.name)
@@ -202,7 +224,10 @@ pub(crate) fn files(wish: &Wish<'_>) -> Vec<Made> {
             files.push(made("package.json", "says that it is a module", package));
         }
         Some(Language::Rust) => {
-            files.push(made("src/main.rs", code, set.rust));
+            files.push(match wish.form {
+                Form::Program => made("src/main.rs", code, set.rust),
+                Form::Library => made("src/lib.rs", code, set.plugin),
+            });
             files.push(made(
                 "Cargo.toml",
                 "what it is built from",
@@ -220,8 +245,9 @@ pub(crate) fn files(wish: &Wish<'_>) -> Vec<Made> {
 }
 
 fn readme(wish: &Wish<'_>, files: &[Made]) -> Made {
-    let build = match wish.language {
-        Some(Language::Rust) => include_str!("build.md"),
+    let build = match (wish.language, wish.form) {
+        (Some(Language::Rust), Form::Program) => include_str!("build.md"),
+        (Some(Language::Rust), Form::Library) => include_str!("build-library.md"),
         _ => "",
     };
     let attempt = format!(
@@ -257,13 +283,14 @@ mod tests {
     #[test]
     fn every_word_is_replaced_and_every_case_can_be_read() {
         let languages = [
-            None,
-            Some(Language::Starlark),
-            Some(Language::Python),
-            Some(Language::Typescript),
-            Some(Language::Rust),
+            (None, Form::Program),
+            (Some(Language::Starlark), Form::Program),
+            (Some(Language::Python), Form::Program),
+            (Some(Language::Typescript), Form::Program),
+            (Some(Language::Rust), Form::Program),
+            (Some(Language::Rust), Form::Library),
         ];
-        for (kind, language) in KINDS
+        for (kind, (language, form)) in KINDS
             .iter()
             .flat_map(|kind| languages.map(|one| (*kind, one)))
         {
@@ -272,6 +299,7 @@ mod tests {
                 name,
                 kind,
                 language,
+                form,
             });
             for file in made.iter().filter(|file| !file.path.starts_with("metier.")) {
                 assert!(!file.content.contains("{{"), "{kind:?} {}", file.path);

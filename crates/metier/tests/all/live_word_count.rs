@@ -41,25 +41,25 @@ const GUISES: &[Guise] = &[
     },
 ];
 
-fn example() -> PathBuf {
+pub(crate) fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/word-count")
 }
 
 /// The folder with what cargo built for this machine.
 fn host_build() -> PathBuf {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    let folder = BUILT.get_or_init(|| build(&[]).join("debug"));
+    let folder = BUILT.get_or_init(|| build(&example(), &["--locked"]).join("debug"));
     folder.clone()
 }
 
-/// Builds the example; the folder for everything that is built.
-fn build(arguments: &[&str]) -> PathBuf {
+/// Builds a skill in Rust; the folder for everything that is built, which they share.
+pub(crate) fn build(package: &Path, arguments: &[&str]) -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("word-count");
     let output = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--locked", "--target-dir"])
+        .args(["build", "--quiet", "--target-dir"])
         .arg(&target)
         .args(arguments)
-        .current_dir(example())
+        .current_dir(package)
         // With the names of everything in it, it would be ten times as large.
         .env("CARGO_PROFILE_DEV_DEBUG", "false")
         .env("CARGO_PROFILE_DEV_STRIP", "true")
@@ -67,7 +67,8 @@ fn build(arguments: &[&str]) -> PathBuf {
         .unwrap();
     assert!(
         output.status.success(),
-        "examples/word-count is not built:\n{}",
+        "{} is not built:\n{}",
+        package.display(),
         String::from_utf8_lossy(&output.stderr)
     );
     target

@@ -19,6 +19,7 @@ mod live_hostile;
 mod live_invoke;
 mod live_matrix;
 mod live_native;
+mod live_new;
 mod live_room;
 mod live_telling;
 mod live_word_count;
