@@ -32,7 +32,7 @@ LD_LIBRARY_PATH=$(echo \"$here\"/usr/lib/*-linux-gnu) exec \"$here/usr/bin/rustc
 ";
 
 /// The skills that the tests run as components: the folder of the crate, and the name of its library.
-const GUESTS: &[(&str, &str)] = &[];
+const GUESTS: &[(&str, &str)] = &[("examples/word-count", "word_count")];
 
 /// Prepares everything and says how to build another one.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {

@@ -6,14 +6,14 @@ use std::{
     process::ExitCode,
 };
 
-use metier_model::{Backend, SkillType, name, text::shell_word};
+use metier_model::{SkillType, name, text::shell_word};
 use serde_json::json;
 
 use crate::{
     failure::Failure,
     machine::Machine,
     output::{Output, one_line},
-    templates::{self, Language, Made, Wish},
+    templates::{self, Form, Language, Made, Wish},
 };
 
 /// Make a new skill that works at once
@@ -27,8 +27,8 @@ pub(crate) struct Args {
     /// What it contributes
     #[arg(long = "type", value_name = "TYPE", default_value = "tool", value_parser = kind)]
     kind: SkillType,
-    /// What runs its code: starlark, which is inside of metier; process, a program of its own; or wasm, a component that is built
-    /// first. A prompt needs none
+    /// What runs its code: starlark, which is inside of metier, process, a program of its own, native, a library in Rust, or wasm, a
+    /// component in Rust. A prompt needs none
     #[arg(long)]
     backend: Option<String>,
     /// What the program is written in: python, typescript or rust
@@ -46,10 +46,12 @@ fn kind(word: &str) -> Result<SkillType, String> {
 
 pub(crate) fn run(args: &Args, machine: &Machine, output: &Output) -> Result<ExitCode, Failure> {
     let name = valid_name(&args.name)?;
+    let (language, form) = language(args)?;
     let wish = Wish {
         name,
         kind: args.kind,
-        code: code(args)?,
+        language,
+        form,
     };
     let below = match &args.path {
         Some(path) => machine.work.join(path),
@@ -103,23 +105,34 @@ fn valid_name(name: &str) -> Result<&str, Failure> {
     })
 }
 
-/// What runs the code and what it is written in, if there is any.
-fn code(args: &Args) -> Result<Option<(Backend, Language)>, Failure> {
-    const BACKENDS: &str = "metier new NAME --backend starlark, process or wasm";
+/// What the code is written in, if there is any, and what it is built as.
+fn language(args: &Args) -> Result<(Option<Language>, Form), Failure> {
+    const BACKENDS: &str = "metier new NAME --backend starlark, process, native or wasm";
     let wrong = |message: &str, hint: &str| {
         let hint = hint.replace("NAME", &shell_word(&args.name));
         Err(Failure::broken("backend", message).hint(hint))
     };
-    let starlark = (Backend::Starlark, Language::Starlark);
     match (args.backend.as_deref(), args.language) {
         (Some("process"), language) => {
-            let language = language.unwrap_or(Language::Python);
-            Ok(Some((Backend::Process, language)))
+            Ok((Some(language.unwrap_or(Language::Python)), Form::Program))
         }
-        (Some("wasm"), None | Some(Language::Rust)) => Ok(Some((Backend::Wasm, Language::Rust))),
-        (Some("wasm"), Some(_)) => wrong(
-            "what is made here for `wasm` is in rust; docs/wasm-guests.md shows other languages",
-            "metier new NAME --backend wasm",
+        (Some("native" | "plugin"), None | Some(Language::Rust)) => {
+            Ok((Some(Language::Rust), Form::Library))
+        }
+        (Some("native" | "plugin"), Some(language)) => wrong(
+            &format!("a library can't be written in {}", language.as_str()),
+            &format!(
+                "metier new NAME --backend native --language rust, or --backend process --language {}",
+                language.as_str()
+            ),
+        ),
+        (Some("wasm"), None | Some(Language::Rust)) => Ok((Some(Language::Rust), Form::Component)),
+        (Some("wasm"), Some(language)) => wrong(
+            &format!(
+                "a component in {} is not written here; docs/wasm-guests.md shows how",
+                language.as_str()
+            ),
+            "metier new NAME --backend wasm --language rust",
         ),
         (_, Some(language)) => wrong(
             "a language can be chosen only for a program of its own",
@@ -128,13 +141,9 @@ fn code(args: &Args) -> Result<Option<(Backend, Language)>, Failure> {
                 language.as_str()
             ),
         ),
-        (Some("starlark"), None) => Ok(Some(starlark)),
-        (None, None) if args.kind == SkillType::Prompt => Ok(None),
-        (None, None) => Ok(Some(starlark)),
-        (Some(backend @ ("native" | "plugin" | "js")), None) => wrong(
-            &format!("the backend `{backend}` is not in this version"),
-            BACKENDS,
-        ),
+        (None, None) if args.kind == SkillType::Prompt => Ok((None, Form::Program)),
+        (Some("starlark") | None, None) => Ok((Some(Language::Starlark), Form::Program)),
+        (Some("js"), None) => wrong("the backend `js` is not in this version", BACKENDS),
         (Some(other), None) => wrong(
             &format!("there is no backend `{}`", one_line(other)),
             BACKENDS,
@@ -176,7 +185,7 @@ fn report(
             "path": folder.to_string_lossy(),
             "type": wish.kind.as_str(),
             "backend": wish.backend(),
-            "language": wish.language().map(Language::as_str),
+            "language": wish.language.map(Language::as_str),
             "files": paths,
         }))?);
     }
@@ -187,9 +196,11 @@ fn report(
         output.note(&format!("  {:<17} {}", file.path, file.about));
     }
     let word = shell_word(&shown);
-    output.note(&match wish.is_built() {
-        true => format!("next: build it as {word}/README.md says, then metier test {word}"),
-        false => format!("next: metier test {word}"),
+    output.note(&match wish.language {
+        Some(Language::Rust) => {
+            format!("next: build it as {word}/README.md says, then metier test {word}")
+        }
+        _ => format!("next: metier test {word}"),
     });
     Ok(())
 }

@@ -2,14 +2,23 @@
 //!
 //! A new skill is an example before it is anything else: it must be short enough to be read in a minute, and it must work.
 
-use metier_model::{Backend, SkillType};
+use metier_model::SkillType;
 
 /// What somebody wants to have.
 pub(crate) struct Wish<'a> {
     pub(crate) name: &'a str,
     pub(crate) kind: SkillType,
-    /// What runs the code, and what it is written in. Nothing for a skill without code.
-    pub(crate) code: Option<(Backend, Language)>,
+    /// Nothing for a skill without code.
+    pub(crate) language: Option<Language>,
+    pub(crate) form: Form,
+}
+
+/// What code in Rust is built as; all other languages are run as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    Program,
+    Library,
+    Component,
 }
 
 /// What the code of a skill is written in.
@@ -39,9 +48,6 @@ pub(crate) struct Made {
 const PYTHON_GUEST: &str = include_str!("../../../../sdk/python/metier.py");
 const TYPESCRIPT_GUEST: &str = include_str!("../../../../sdk/typescript/metier.ts");
 
-/// What makes cargo build something that is loaded.
-const LIBRARY: &str = "\n[lib]\ncrate-type = [\"cdylib\"]\n";
-
 /// The templates of one type.
 struct Set {
     description: &'static str,
@@ -54,7 +60,6 @@ struct Set {
     python: &'static str,
     typescript: &'static str,
     rust: &'static str,
-    /// In Rust too, as something that is loaded and not started.
     plugin: &'static str,
 }
 
@@ -114,18 +119,14 @@ impl Language {
 
 impl Wish<'_> {
     /// What runs the code, if there is any.
-    pub(crate) fn backend(&self) -> Option<&'static str> {
-        self.code.map(|(backend, _)| backend.as_str())
-    }
-
-    /// What the code is written in, if there is any.
-    pub(crate) fn language(&self) -> Option<Language> {
-        self.code.map(|(_, language)| language)
-    }
-
-    /// Whether it has to be built before it runs.
-    pub(crate) fn is_built(&self) -> bool {
-        self.language() == Some(Language::Rust)
+    pub(crate) const fn backend(&self) -> Option<&'static str> {
+        match (self.language, self.form) {
+            (None, _) => None,
+            (Some(Language::Starlark), _) => Some("starlark"),
+            (Some(_), Form::Program) => Some("process"),
+            (Some(_), Form::Library) => Some("native"),
+            (Some(_), Form::Component) => Some("wasm"),
+        }
     }
 
     fn set(&self) -> &'static Set {
@@ -140,19 +141,28 @@ impl Wish<'_> {
 
     /// The lines of SKILL.yaml that say what is run, and what must be there for it.
     fn implementation(&self) -> String {
-        let (entrypoint, program) = match self.code {
-            None => return String::new(),
-            Some((_, Language::Starlark)) => ("skill.star", None),
-            Some((_, Language::Python)) => ("main.py", Some("python3")),
-            Some((_, Language::Typescript)) => ("main.ts", Some("node")),
-            Some((Backend::Wasm, Language::Rust)) => ("bin/skill.wasm", None),
-            Some((_, Language::Rust)) => ("bin/program", None),
+        let (entrypoint, program) = match (self.language, self.form) {
+            (None, _) => return String::new(),
+            (Some(Language::Starlark), _) => ("skill.star", None),
+            (Some(Language::Python), _) => ("main.py", Some("python3")),
+            (Some(Language::Typescript), _) => ("main.ts", Some("node")),
+            (Some(Language::Rust), Form::Program) => ("bin/program", None),
+            (Some(Language::Rust), Form::Library) => ("lib/skill.so", None),
+            (Some(Language::Rust), Form::Component) => ("lib/skill.wasm", None),
         };
         let backend = self.backend().unwrap_or_default();
         let lines = format!("implementation: {{backend: {backend}, entrypoint: {entrypoint}}}");
         match program {
             None => lines,
             Some(program) => format!("{lines}\nrequires: {{bins: [{program}]}}"),
+        }
+    }
+
+    /// What Cargo.toml says about a library.
+    const fn library(&self) -> &'static str {
+        match self.form {
+            Form::Program => "",
+            Form::Library | Form::Component => "[lib]\ncrate-type = [\"cdylib\"]\n\n",
         }
     }
 
@@ -169,85 +179,79 @@ impl Wish<'_> {
     fn filled(&self, template: &str) -> String {
         template
             .replace("{{implementation}}", &self.implementation())
+            .replace("{{library}}", self.library())
+            .replace("{{crate}}", &self.name.replace('-', "_"))
             .replace("{{description}}", self.set().description)
             .replace("{{title}}", &self.title())
-            .replace("{{library}}", &self.name.replace('-', "_"))
             .replace("{{name}}", self.name)
-    }
-
-    fn made(&self, path: &'static str, about: &'static str, template: &str) -> Made {
-        Made {
-            path,
-            about,
-            content: format!("{}\n", self.filled(template).trim_end()),
-        }
     }
 }
 
 /// Everything that a new skill consists of.
 pub(crate) fn files(wish: &Wish<'_>) -> Vec<Made> {
     let set = wish.set();
+    let made = |path, about, template: &str| Made {
+        path,
+        about,
+        content: format!("{}\n", wish.filled(template).trim_end()),
+    };
     let mut files = vec![
-        wish.made(
+        made(
             "SKILL.yaml",
             "the manifest: what metier reads",
             set.manifest,
         ),
-        wish.made("SKILL.md", "the text: what a model reads", set.text),
+        made("SKILL.md", "the text: what a model reads", set.text),
     ];
     if wish.kind == SkillType::Prompt {
         let about = "what a model is told while it is active";
-        files.push(wish.made("prompt.md", about, include_str!("prompt/prompt.md")));
+        files.push(made("prompt.md", about, include_str!("prompt/prompt.md")));
     }
-    if let Some(code) = wish.code {
-        code_files(wish, code, &mut files);
-    }
-    let mut cases = set.cases.to_owned();
-    if wish.kind == SkillType::Prompt && wish.code.is_some() {
-        cases.push_str(include_str!("prompt/cases-code.yaml"));
-    }
-    files.push(wish.made("tests/cases.yaml", "what it must do", &cases));
-    files.push(readme(wish, &files));
-    files
-}
-
-/// The code, and what it is built from or needs beside it.
-fn code_files(wish: &Wish<'_>, (backend, language): (Backend, Language), files: &mut Vec<Made>) {
-    let set = wish.set();
     let guest = |path, library: &str| Made {
         path,
         about: "how it talks to metier",
         content: library.to_owned(),
     };
     let code = "the code";
-    match language {
-        Language::Starlark => files.push(wish.made("skill.star", code, set.starlark)),
-        Language::Python => {
-            files.push(wish.made("main.py", code, set.python));
+    match wish.language {
+        None => {}
+        Some(Language::Starlark) => files.push(made("skill.star", code, set.starlark)),
+        Some(Language::Python) => {
+            files.push(made("main.py", code, set.python));
             files.push(guest("metier.py", PYTHON_GUEST));
         }
-        Language::Typescript => {
-            files.push(wish.made("main.ts", code, set.typescript));
+        Some(Language::Typescript) => {
+            files.push(made("main.ts", code, set.typescript));
             files.push(guest("metier.ts", TYPESCRIPT_GUEST));
             let package = include_str!("package.json");
-            files.push(wish.made("package.json", "says that it is a module", package));
+            files.push(made("package.json", "says that it is a module", package));
         }
-        Language::Rust => {
-            let (source, lib) = match backend {
-                Backend::Wasm => (wish.made("src/lib.rs", code, set.plugin), LIBRARY),
-                _ => (wish.made("src/main.rs", code, set.rust), ""),
-            };
-            let manifest = include_str!("Cargo.toml").replace("{{lib}}", lib);
-            files.push(source);
-            files.push(wish.made("Cargo.toml", "what it is built from", &manifest));
+        Some(Language::Rust) => {
+            files.push(match wish.form {
+                Form::Program => made("src/main.rs", code, set.rust),
+                Form::Library | Form::Component => made("src/lib.rs", code, set.plugin),
+            });
+            files.push(made(
+                "Cargo.toml",
+                "what it is built from",
+                include_str!("Cargo.toml"),
+            ));
         }
     }
+    let mut cases = set.cases.to_owned();
+    if wish.kind == SkillType::Prompt && wish.language.is_some() {
+        cases.push_str(include_str!("prompt/cases-code.yaml"));
+    }
+    files.push(made("tests/cases.yaml", "what it must do", &cases));
+    files.push(readme(wish, &files));
+    files
 }
 
 fn readme(wish: &Wish<'_>, files: &[Made]) -> Made {
-    let build = match wish.code {
-        Some((Backend::Wasm, _)) => include_str!("build-wasm.md"),
-        Some((_, Language::Rust)) => include_str!("build.md"),
+    let build = match (wish.language, wish.form) {
+        (Some(Language::Rust), Form::Program) => include_str!("build.md"),
+        (Some(Language::Rust), Form::Library) => include_str!("build-library.md"),
+        (Some(Language::Rust), Form::Component) => include_str!("build-component.md"),
         _ => "",
     };
     let attempt = format!(
@@ -282,17 +286,26 @@ mod tests {
 
     #[test]
     fn every_word_is_replaced_and_every_case_can_be_read() {
-        let codes = [
-            None,
-            Some((Backend::Starlark, Language::Starlark)),
-            Some((Backend::Process, Language::Python)),
-            Some((Backend::Process, Language::Typescript)),
-            Some((Backend::Process, Language::Rust)),
-            Some((Backend::Wasm, Language::Rust)),
+        let languages = [
+            (None, Form::Program),
+            (Some(Language::Starlark), Form::Program),
+            (Some(Language::Python), Form::Program),
+            (Some(Language::Typescript), Form::Program),
+            (Some(Language::Rust), Form::Program),
+            (Some(Language::Rust), Form::Library),
+            (Some(Language::Rust), Form::Component),
         ];
-        for (kind, code) in KINDS.iter().flat_map(|kind| codes.map(|one| (*kind, one))) {
+        for (kind, (language, form)) in KINDS
+            .iter()
+            .flat_map(|kind| languages.map(|one| (*kind, one)))
+        {
             let name = "a-name";
-            let made = files(&Wish { name, kind, code });
+            let made = files(&Wish {
+                name,
+                kind,
+                language,
+                form,
+            });
             for file in made.iter().filter(|file| !file.path.starts_with("metier.")) {
                 assert!(!file.content.contains("{{"), "{kind:?} {}", file.path);
                 assert!(file.content.ends_with('\n'), "{kind:?} {}", file.path);

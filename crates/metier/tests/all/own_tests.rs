@@ -45,7 +45,8 @@ fn every_example_is_tested_and_says_what_it_is() {
     let mut names: Vec<String> = fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name != "fenced")
+        // What they promise is tested in files of their own.
+        .filter(|name| name != "fenced" && name != "word-count")
         .collect();
     names.sort();
     assert_eq!(names, EXAMPLES);

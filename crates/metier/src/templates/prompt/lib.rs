@@ -1,17 +1,16 @@
-//! The code of this skill: it adds a line to the prompt that depends on the project. What never changes is in prompt.md.
+//! The code of this skill, as a library: it adds a line to the prompt that depends on the project. What never changes is in prompt.md.
 
-use metier_sdk::{
-    HookPhase,
-    guest::{Context, Outcome, Plugin},
-    wire::{HookAnswer, Manifest},
-};
+use metier_sdk::HookPhase;
+use metier_sdk::guest::{Context, Outcome, Plugin};
+use metier_sdk::wire::{HookAnswer, Manifest};
 
+/// The skill as a value.
 #[derive(Default)]
-struct Style;
+struct This;
 
-metier_sdk::export_skill!(Style);
+metier_sdk::export_skill!(This);
 
-impl Plugin for Style {
+impl Plugin for This {
     fn manifest(&self) -> Manifest {
         Manifest::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
     }

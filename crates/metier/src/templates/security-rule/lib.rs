@@ -1,47 +1,41 @@
-//! The code of this skill: what a pattern in SKILL.yaml can't say.
+//! The code of this skill, as a library: what a pattern in SKILL.yaml can't say.
 
-use metier_sdk::{
-    HookPhase,
-    guest::{Context, Outcome, Plugin},
-    wire::{FoundByScanner, HookAnswer, HookSpec, Manifest, ScannedFile},
-};
-
-#[derive(Default)]
-struct Careful;
-
-metier_sdk::export_skill!(Careful);
+use metier_sdk::HookPhase;
+use metier_sdk::guest::{Context, Outcome, Plugin};
+use metier_sdk::wire::{FoundByScanner, HookAnswer, HookSpec, Manifest, ScannedFile};
 
 /// When the function behind it breaks, the call does not happen either.
 const AT: HookSpec = HookSpec::Full { phase: HookPhase::BeforeToolCall, fail_closed: true };
 
-impl Plugin for Careful {
+/// The skill as a value.
+#[derive(Default)]
+struct This;
+
+metier_sdk::export_skill!(This);
+
+impl Plugin for This {
     fn manifest(&self) -> Manifest {
         Manifest::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
     }
 
     fn activate(&mut self, context: &mut Context<'_>) -> Outcome<()> {
-        context
-            .scanner("goes-on", |_, files| Ok(files.iter().filter_map(goes_on).collect()))
-            .hook(AT, |_, event| {
-                // The event is {tool, skill, input, session}; what is cancelled here never happens.
-                let command = event["input"]["command"].as_str().unwrap_or_default();
-                let has = |word| command.split_whitespace().any(|other| other == word);
-                Ok(match has("chmod") && has("777") {
-                    true => HookAnswer::cancelled("files that everybody may write are not made here"),
-                    false => HookAnswer::unchanged(),
-                })
-            });
+        context.scanner("goes-on", |_, files| Ok(files.iter().filter_map(goes_on).collect()));
+        context.hook(AT, |_, event| {
+            // The event is {tool, skill, input, session}; what is cancelled here never happens.
+            let command = event["input"]["command"].as_str().unwrap_or_default();
+            let has = |word| command.split_whitespace().any(|other| other == word);
+            Ok(match has("chmod") && has("777") {
+                true => HookAnswer::cancelled("files that everybody may write are not made here"),
+                false => HookAnswer::unchanged(),
+            })
+        });
         Ok(())
     }
 }
 
 /// A shell script that goes on after an error: a pattern finds what is there, this finds what is missing.
 fn goes_on(file: &ScannedFile) -> Option<FoundByScanner> {
-    (file.path.ends_with(".sh") && !file.content.contains("set -e")).then(|| FoundByScanner {
-        rule: Some("goes-on-after-errors".into()),
-        severity: "warning".into(),
-        file: file.path.clone(),
-        line: 1,
-        message: "goes on after an error; begin with `set -eu`".into(),
-    })
+    let message = "goes on after an error; begin with `set -eu`";
+    (file.path.ends_with(".sh") && !file.content.contains("set -e"))
+        .then(|| file.finding("goes-on-after-errors", "warning", 1, message))
 }

@@ -1,26 +1,17 @@
-//! The code of this skill. It runs in a room of its own and asks metier for everything: `host.read_file` works
+//! The code of this skill, as a library. It runs in a sandbox and asks metier for everything: `host.read_file` works
 //! because SKILL.yaml asks for `file:read` and the user said yes.
 
-use metier_sdk::{
-    guest::{Context, Outcome, Plugin},
-    wire::Manifest,
-};
+use metier_sdk::guest::{Context, Outcome, Plugin};
+use metier_sdk::wire::Manifest;
 use serde_json::json;
 
+/// The skill as a value.
 #[derive(Default)]
-struct Counter;
+struct This;
 
-metier_sdk::export_skill!(Counter);
+metier_sdk::export_skill!(This);
 
-/// What `count` is called with; its schema is made from this.
-#[derive(serde::Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields)]
-struct Count {
-    /// The file, from the project's folder
-    path: String,
-}
-
-impl Plugin for Counter {
+impl Plugin for This {
     fn manifest(&self) -> Manifest {
         Manifest::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
     }
@@ -32,4 +23,12 @@ impl Plugin for Counter {
         });
         Ok(())
     }
+}
+
+/// What `count` is called with; its schema is made from this.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Count {
+    /// The file, from the project's folder
+    path: String,
 }

@@ -1,15 +1,8 @@
-//! The code of this skill: it gets every answer before anybody reads it.
+//! The code of this skill, as a library: it gets every answer before anybody reads it.
 
-use metier_sdk::{
-    HookPhase,
-    guest::{Context, Outcome, Plugin},
-    wire::{HookAnswer, Manifest},
-};
-
-#[derive(Default)]
-struct PlainWords;
-
-metier_sdk::export_skill!(PlainWords);
+use metier_sdk::HookPhase;
+use metier_sdk::guest::{Context, Outcome, Plugin};
+use metier_sdk::wire::{HookAnswer, Manifest};
 
 const PLAIN: [(&str, &str); 3] = [
     ("in order to", "to"),
@@ -17,7 +10,13 @@ const PLAIN: [(&str, &str); 3] = [
     ("at this point in time", "now"),
 ];
 
-impl Plugin for PlainWords {
+/// The skill as a value.
+#[derive(Default)]
+struct This;
+
+metier_sdk::export_skill!(This);
+
+impl Plugin for This {
     fn manifest(&self) -> Manifest {
         Manifest::new(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"))
     }
