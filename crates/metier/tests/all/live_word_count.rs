@@ -10,6 +10,7 @@ use std::{
 use serde_json::json;
 
 use crate::{
+    live_guests::guest,
     live_room::{Live, left_running},
     stage::field,
 };
@@ -38,6 +39,12 @@ const GUISES: &[Guise] = &[
         file: "libword_count.so",
         built: || host_build().join("libword_count.so"),
         confinement: "namespaces",
+    },
+    Guise {
+        folder: "wasm",
+        file: "word_count.wasm",
+        built: || guest("word_count.wasm"),
+        confinement: "wasm",
     },
 ];
 

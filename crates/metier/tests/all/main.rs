@@ -13,6 +13,7 @@ mod fenced;
 mod lines;
 mod live_cycles;
 mod live_ends;
+mod live_guests;
 mod live_guises;
 mod live_hooks;
 mod live_hostile;

@@ -1,0 +1,73 @@
+//! Components as their authors build them: what `metier new` writes in Rust, and a skill in Python.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::json;
+
+use crate::{
+    live_room::{Live, left_running},
+    live_word_count::example,
+};
+
+const TYPES: &[&str] = &["tool", "prompt", "workflow", "security-rule", "transform"];
+
+/// A file that `cargo xtask guests` made.
+pub(crate) fn guest(name: &str) -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
+    let file = target.unwrap().join("guests").join(name);
+    assert!(
+        file.exists(),
+        "there is no {}: `cargo xtask guests` makes it, and `cargo xtask test` too",
+        file.display()
+    );
+    file
+}
+
+/// Builds a component as the README of a new skill says where rustup has no target; the file.
+fn build(package: &Path, name: &str) -> PathBuf {
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--release", "--config"])
+        .arg(guest("config.toml"))
+        .env("RUSTC_BOOTSTRAP", "1")
+        .current_dir(package)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{name} is not built:\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let library = format!("{}.wasm", name.replace('-', "_"));
+    guest("build/wasm32-unknown-unknown/release").join(library)
+}
+
+#[test]
+fn a_new_component_of_every_type_is_built_and_passes_its_tests() {
+    let live = Live::new();
+    let context = &live.stage.context;
+    let lock = fs::read_to_string(example().join("Cargo.lock")).unwrap();
+    for kind in TYPES {
+        let name = format!("new-{kind}");
+        let made = context.run(&["new", &name, "--type", kind, "--backend", "wasm"]);
+        assert_eq!(made.code, 0, "{kind}: {}", made.snapshot());
+        context.write(&format!("{name}/Cargo.lock"), &lock);
+        let built = build(&context.path(&name), &name);
+        fs::create_dir(context.path(&format!("{name}/lib"))).unwrap();
+        fs::copy(built, context.path(&format!("{name}/lib/skill.wasm"))).unwrap();
+        // What is built is read by the scanner like everything else: nobody has to accept it unread.
+        for arguments in [
+            &["validate", "--strict", &name][..],
+            &["scan", "--fail-on", "info", &name],
+            &["test", &name],
+        ] {
+            let output = context.run(arguments);
+            assert_eq!(output.code, 0, "{kind}: {}", output.snapshot());
+            assert!(output.stdout.contains("✓"), "{kind}: {}", output.snapshot());
+        }
+    }
+    assert_eq!(left_running(&live), [""; 0]);
+}
