@@ -3,7 +3,7 @@
 //! They are real libraries, built here from C with `cc`; all but what is wrong with them is in `../native/good.c`.
 
 use std::{
-    fs,
+    env, fs,
     path::PathBuf,
     process::Command,
     thread,
@@ -13,11 +13,13 @@ use std::{
 use metier_runtime::live::Runtime;
 use serde_json::json;
 
-use crate::live_room::{HANG, Live, left_running, lines};
+use crate::live_room::{HANG, Live, alone_in_a_process, holds, left_running, lines};
 
 const TOOL: &str = "types: [tool]\nversion: 1.0.0\n";
 /// How long those may take that would take for ever.
 const SHORT: Duration = Duration::from_secs(2);
+
+const MARK: &str = "METIER_TEST_NATIVE";
 
 const TIMED_OUT: &str = "took longer than 2s and was ended";
 const GONE: &str = "ended before it answered `tool/execute`: ";
@@ -52,6 +54,11 @@ const CALLS: &[(&str, &str, &str)] = &[
         "closes-files",
         "for (int fd = 0; fd < 64; fd++) close(fd); return say(answer, \"{\\\"result\\\":{}}\");",
         GONE,
+    ),
+    (
+        "writes-everywhere",
+        "for (int fd = 3; fd < 64; fd++) write(fd, \"{}\\n\", 3); for (;;) sleep(60);",
+        "broke the protocol: ",
     ),
     (
         "null-pointer",
@@ -308,6 +315,48 @@ fn a_library_that_misbehaves_costs_its_call_and_nothing_else() {
     all(CALLS, |(name, tool, expected)| {
         check_call(name, tool, expected)
     });
+}
+
+/// The child. It does nothing when somebody runs all ignored tests.
+#[test]
+#[ignore = "run by the test below"]
+fn alone() {
+    if env::var_os(MARK).is_none() {
+        return;
+    }
+    let live = impatient();
+    skill(&live, "good", "", NO_TOOL);
+    let quick = CALLS
+        .iter()
+        .filter(|(_, _, expected)| *expected != TIMED_OUT);
+    for (name, tool, _) in quick.clone() {
+        skill(&live, name, "", tool);
+    }
+    let names: Vec<&str> = quick.map(|(name, ..)| *name).collect();
+    live.session(&[&names[..], &["good"]].concat(), |runtime| {
+        let call = |name: &str| {
+            runtime.activate(name).unwrap();
+            assert_eq!(called(runtime, name, json!({})).is_ok(), name == "good");
+            runtime.deactivate(name).unwrap();
+        };
+        call("good");
+        let before = holds();
+        names.iter().for_each(|name| call(name));
+        let after = holds();
+        println!("before: {before:?}; after: {after:?}");
+        for what in ["threads", "files", "children"] {
+            assert_eq!(after[what], before[what], "{what}");
+        }
+        // No answer is longer than a line, which has at most four megabytes.
+        let grown = after["peak"] - before["peak"];
+        assert!(grown < 16 * 1024, "{grown} kB");
+    });
+    assert_eq!(left_running(&live), [""; 0]);
+}
+
+#[test]
+fn whoever_calls_bad_libraries_keeps_nothing_of_them() {
+    println!("{}", alone_in_a_process("live_native::alone", MARK, "1"));
 }
 
 #[test]
