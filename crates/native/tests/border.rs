@@ -48,7 +48,7 @@ fn ledger() -> &'static Path {
 }
 
 fn ask(room: &mut Room, desk: &mut Desk, method: &str) -> Result<Value, HostError> {
-    room.answer(method, json!({}), desk)
+    room.answer(method, &json!({}), desk)
 }
 
 #[test]

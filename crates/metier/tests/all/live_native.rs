@@ -11,7 +11,7 @@ use std::{
 };
 
 use metier_runtime::live::Runtime;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::live_room::{HANG, Live, alone_in_a_process, holds, left_running, lines};
 
@@ -242,8 +242,8 @@ fn impatient() -> Live {
     live
 }
 
-fn called(runtime: &Runtime<'_>, name: &str, input: serde_json::Value) -> Result<String, String> {
-    match runtime.call(name, "t", &input) {
+fn called(runtime: &Runtime<'_>, name: &str, input: &Value) -> Result<String, String> {
+    match runtime.call(name, "t", input) {
         Ok(called) if called.is_error => Err(called.output.to_string()),
         Ok(called) => Ok(called.output.as_str().unwrap_or_default().to_owned()),
         Err(error) => Err(error.to_string()),
@@ -261,7 +261,7 @@ fn check_call(name: &str, tool: &str, expected: &str) {
     live.session(&[name], |runtime| {
         runtime.activate(name).unwrap();
         let begin = Instant::now();
-        let error = called(runtime, name, json!({})).unwrap_err();
+        let error = called(runtime, name, &json!({})).unwrap_err();
         assert!(begin.elapsed() < HANG, "{name}: {:?}", begin.elapsed());
         assert!(tells(&error, expected), "{name}: {error}");
         let (receipts, _) = runtime.collect();
@@ -273,7 +273,7 @@ fn check_call(name: &str, tool: &str, expected: &str) {
                 .any(|line| line.starts_with(&start) && tells(line, expected)),
             "{name}: {receipts:#?}"
         );
-        let good = called(runtime, name, json!({"good": true}));
+        let good = called(runtime, name, &json!({"good": true}));
         assert_eq!(good.as_deref(), Ok("good"), "{name}");
     });
     assert_eq!(left_running(&live), [""; 0], "{name}");
@@ -313,7 +313,7 @@ fn all<T: Sync>(table: &[T], check: impl Fn(&T) + Sync) {
 #[test]
 fn a_library_that_misbehaves_costs_its_call_and_nothing_else() {
     all(CALLS, |(name, tool, expected)| {
-        check_call(name, tool, expected)
+        check_call(name, tool, expected);
     });
 }
 
@@ -336,7 +336,7 @@ fn alone() {
     live.session(&[&names[..], &["good"]].concat(), |runtime| {
         let call = |name: &str| {
             runtime.activate(name).unwrap();
-            assert_eq!(called(runtime, name, json!({})).is_ok(), name == "good");
+            assert_eq!(called(runtime, name, &json!({})).is_ok(), name == "good");
             runtime.deactivate(name).unwrap();
         };
         call("good");
@@ -362,7 +362,7 @@ fn whoever_calls_bad_libraries_keeps_nothing_of_them() {
 #[test]
 fn a_library_that_cannot_be_used_is_not_activated_and_says_why() {
     all(LOADS, |(name, before, expected)| {
-        check_load(name, before, expected)
+        check_load(name, before, expected);
     });
 }
 
@@ -473,7 +473,7 @@ fn a_library_asks_its_host_and_only_in_its_own_thread() {
             .write(&format!("skills/{name}/main.so"), library);
         live.session(&[name], |runtime| {
             runtime.activate(name).unwrap();
-            let said = called(runtime, name, json!({})).unwrap();
+            let said = called(runtime, name, &json!({})).unwrap();
             assert!(said.contains(expected), "{name}: {said}");
         });
     }
