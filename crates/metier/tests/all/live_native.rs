@@ -13,7 +13,7 @@ use std::{
 use metier_runtime::live::Runtime;
 use serde_json::{Value, json};
 
-use crate::live_room::{HANG, Live, alone_in_a_process, holds, left_running, lines};
+use crate::live_room::{HANG, Live, PROGRAM, alone_in_a_process, holds, left_running, lines};
 
 const TOOL: &str = "types: [tool]\nversion: 1.0.0\n";
 /// How long those may take that would take for ever.
@@ -206,7 +206,11 @@ const NO_TOOL: &str = "return say(answer, \"{\\\"result\\\":{\\\"output\\\":1}}\
 
 /// A skill whose library is built from this.
 fn skill(live: &Live, name: &str, before: &str, tool: &str) {
-    live.skill(name, TOOL, &[], ("main.so", ""));
+    skill_with(live, name, TOOL, before, tool);
+}
+
+fn skill_with(live: &Live, name: &str, front: &str, before: &str, tool: &str) {
+    live.skill(name, front, &[], ("main.so", ""));
     let library = live.stage.context.path(&format!("skills/{name}/main.so"));
     let code = format!(
         "#include <pthread.h>\n#include <signal.h>\n#include <unistd.h>\n#include \"metier.h\"\n{before}\n#include \"good.c\"\n\
@@ -370,11 +374,15 @@ fn a_library_that_cannot_be_used_is_not_activated_and_says_why() {
 fn what_is_no_library_is_not_loaded() {
     let live = impatient();
     let context = &live.stage.context;
-    let mut other = fs::read(crate::live_room::PROGRAM).unwrap();
-    other.truncate(4096);
-    // The field for the processor: one that nobody builds for any more.
-    other[16..20].copy_from_slice(&[3, 0, 40, 0]);
-    let files: [(&str, &[u8], &str); 4] = [
+    // A library by its first bytes, and nothing after them.
+    let mut half = fs::read(PROGRAM).unwrap();
+    half.truncate(20);
+    half[16..18].copy_from_slice(&[3, 0]);
+    half.resize(200, 0);
+    // The same for a processor that has no 64 bits.
+    let mut other = half.clone();
+    other[18..20].copy_from_slice(&[40, 0]);
+    let files: [(&str, &[u8], &str); 5] = [
         (
             "a-text",
             b"this is not a library at all, but a text\n",
@@ -386,16 +394,11 @@ fn what_is_no_library_is_not_loaded() {
             &other,
             "main.so` is for arm (64 bits), and this is ",
         ),
+        ("half-of-one", &half, "main.so` can't be loaded: "),
         (
-            "half-of-one",
-            &[
-                &b"\x7fELF\x02\x01\x01"[..],
-                &[0; 9],
-                &[3, 0, 62, 0],
-                &[0; 200],
-            ]
-            .concat(),
-            "main.so` can't be loaded: ",
+            "a-program",
+            &fs::read("/bin/true").unwrap(),
+            "main.so` can't be loaded: cannot dynamically load|main.so` is not a shared library",
         ),
     ];
     for (name, bytes, expected) in files {
@@ -465,12 +468,9 @@ fn a_library_asks_its_host_and_only_in_its_own_thread() {
             "only the thread that is called may ask, and only until it returns",
         ),
     ] {
-        skill(&live, name, &before, &format!("{ask} {TELLS}"));
-        let library = fs::read(live.stage.context.path(&format!("skills/{name}/main.so"))).unwrap();
-        live.skill(name, TOOL, permissions, ("main.so", ""));
-        live.stage
-            .context
-            .write(&format!("skills/{name}/main.so"), library);
+        let asks = serde_json::to_string(permissions).unwrap();
+        let front = format!("{TOOL}permissions: {asks}\n");
+        skill_with(&live, name, &front, &before, &format!("{ask} {TELLS}"));
         live.session(&[name], |runtime| {
             runtime.activate(name).unwrap();
             let said = called(runtime, name, &json!({})).unwrap();
@@ -498,4 +498,44 @@ fn a_library_needs_the_permission_that_a_program_needs() {
         "{}",
         called.snapshot()
     );
+}
+
+/// Tries what it was not granted, with no word to its host; each letter is something that worked.
+const REACHES: &str = "char got[8] = \"\"; int fd;
+    if ((fd = open(\"greeting.txt\", O_RDONLY)) >= 0) strcat(got, \"g\");
+    if ((fd = open(\"secret.txt\", O_RDONLY)) >= 0) strcat(got, \"s\");
+    if ((fd = open(\"new.txt\", O_WRONLY | O_CREAT, 0600)) >= 0) strcat(got, \"w\");
+    if ((fd = open(\"skills/reaches/main.so\", O_WRONLY)) >= 0) strcat(got, \"o\");
+    if ((fd = socket(AF_INET, SOCK_STREAM, 0)) >= 0) strcat(got, \"n\");
+    if (kill(getppid(), 0) == 0 && getppid() > 1) strcat(got, \"k\");
+    strcpy(told, got);";
+
+#[test]
+fn a_library_is_behind_the_fence_that_its_grant_amounts_to() {
+    let live = impatient();
+    live.stage.context.write("greeting.txt", "Hello");
+    live.stage.context.write("secret.txt", "the secret");
+    let before = format!(
+        "#include <fcntl.h>\n#include <stdio.h>\n#include <string.h>\n#include <sys/socket.h>\n{ASKS}"
+    );
+    let front = format!("{TOOL}permissions: [\"file:read(./greeting.txt)\"]\n");
+    skill_with(
+        &live,
+        "reaches",
+        &front,
+        &before,
+        &format!("{REACHES} {TELLS}"),
+    );
+    live.session(&["reaches"], |runtime| {
+        runtime.activate("reaches").unwrap();
+        // What was granted it may open itself, as a program may.
+        assert_eq!(called(runtime, "reaches", &json!({})).as_deref(), Ok("g"));
+    });
+    assert!(!live.stage.has("new.txt"));
+}
+
+#[test]
+fn without_a_library_there_is_no_room() {
+    let output = Live::new().stage.context.run(&["__native-host"]);
+    assert_eq!((output.code, output.stderr.trim()), (1, "which library?"));
 }
