@@ -19,6 +19,11 @@ const NEEDS: &[Need] = &[
         program: "python3",
         package: "python3-venv",
     },
+    // Libraries that mean harm are written in C.
+    Need {
+        program: "cc",
+        package: "gcc",
+    },
     Need {
         program: "npm",
         package: "npm",

@@ -264,6 +264,7 @@ fn paths(text: &str) -> Vec<String> {
     let ours = |word: &&str| {
         word.starts_with("crates/")
             || word.starts_with("sdk/")
+            || word.starts_with("examples/")
             || word.split('/').next() == Some("xtask")
     };
     words.filter(ours).map(str::to_owned).collect()

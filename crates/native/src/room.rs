@@ -24,7 +24,7 @@ pub fn main(library: Option<OsString>) -> ExitCode {
         return ExitCode::FAILURE;
     };
     let mut room = Room::new(PathBuf::from(library));
-    serve(|method, params, transport| room.answer(method, params, transport))
+    serve(|method, params, transport| room.answer(method, &params, transport))
 }
 
 /// A library, which is loaded when it is asked what it contributes.
@@ -48,22 +48,22 @@ impl Room {
     pub fn answer(
         &mut self,
         method: &str,
-        params: Value,
+        params: &Value,
         transport: &mut dyn Transport,
     ) -> Result<Value, RpcError> {
         if self.library.is_none() && method == method::INITIALIZE {
             let opened = Library::open(&self.path);
-            self.library = Some(opened.map_err(|problem| error(code::FAILED, problem))?);
+            self.library = Some(opened.map_err(|problem| error(code::FAILED, &problem))?);
         }
         let Some(library) = &mut self.library else {
-            return Err(error(code::INVALID, "`initialize` comes first"));
+            return Err(error(code::INVALID, &"`initialize` comes first"));
         };
         let request = json!({ "method": method, "params": params }).to_string();
         let mut asked = |question: &[u8]| ask(question, transport).to_string().into_bytes();
         let answer = library.answer(request.as_bytes(), &mut asked);
         answer
             .and_then(told)
-            .unwrap_or_else(|problem| Err(error(code::INTERNAL, problem)))
+            .unwrap_or_else(|problem| Err(error(code::INTERNAL, &problem)))
     }
 }
 
@@ -89,7 +89,7 @@ fn told(mut answer: Value) -> Result<Result<Value, RpcError>, BorderError> {
 fn ask(question: &[u8], transport: &mut dyn Transport) -> Value {
     let answer = match serde_json::from_slice::<HostRequest>(question) {
         Ok(request) => transport.ask(&request),
-        Err(problem) => Err(error(code::PARAMS, problem)),
+        Err(problem) => Err(error(code::PARAMS, &problem)),
     };
     match answer {
         Ok(result) => json!({ "result": result }),
@@ -97,7 +97,7 @@ fn ask(question: &[u8], transport: &mut dyn Transport) -> Value {
     }
 }
 
-fn error(code: i32, problem: impl ToString) -> RpcError {
+fn error(code: i32, problem: &impl ToString) -> RpcError {
     RpcError {
         code,
         message: problem.to_string(),

@@ -3,7 +3,7 @@
 //! They are real libraries, built here from C with `cc`; all but what is wrong with them is in `../native/good.c`.
 
 use std::{
-    fs,
+    env, fs,
     path::PathBuf,
     process::Command,
     thread,
@@ -11,13 +11,15 @@ use std::{
 };
 
 use metier_runtime::live::Runtime;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::live_room::{HANG, Live, left_running, lines};
+use crate::live_room::{HANG, Live, PROGRAM, alone_in_a_process, holds, left_running, lines};
 
 const TOOL: &str = "types: [tool]\nversion: 1.0.0\n";
 /// How long those may take that would take for ever.
 const SHORT: Duration = Duration::from_secs(2);
+
+const MARK: &str = "METIER_TEST_NATIVE";
 
 const TIMED_OUT: &str = "took longer than 2s and was ended";
 const GONE: &str = "ended before it answered `tool/execute`: ";
@@ -52,6 +54,11 @@ const CALLS: &[(&str, &str, &str)] = &[
         "closes-files",
         "for (int fd = 0; fd < 64; fd++) close(fd); return say(answer, \"{\\\"result\\\":{}}\");",
         GONE,
+    ),
+    (
+        "writes-everywhere",
+        "for (;;) for (int fd = 3; fd < 64; fd++) write(fd, \"no frame\\n\", 9);",
+        "broke the protocol: ",
     ),
     (
         "null-pointer",
@@ -199,7 +206,11 @@ const NO_TOOL: &str = "return say(answer, \"{\\\"result\\\":{\\\"output\\\":1}}\
 
 /// A skill whose library is built from this.
 fn skill(live: &Live, name: &str, before: &str, tool: &str) {
-    live.skill(name, TOOL, &[], ("main.so", ""));
+    skill_with(live, name, TOOL, before, tool);
+}
+
+fn skill_with(live: &Live, name: &str, front: &str, before: &str, tool: &str) {
+    live.skill(name, front, &[], ("main.so", ""));
     let library = live.stage.context.path(&format!("skills/{name}/main.so"));
     let code = format!(
         "#include <pthread.h>\n#include <signal.h>\n#include <unistd.h>\n#include \"metier.h\"\n{before}\n#include \"good.c\"\n\
@@ -235,8 +246,8 @@ fn impatient() -> Live {
     live
 }
 
-fn called(runtime: &Runtime<'_>, name: &str, input: serde_json::Value) -> Result<String, String> {
-    match runtime.call(name, "t", &input) {
+fn called(runtime: &Runtime<'_>, name: &str, input: &Value) -> Result<String, String> {
+    match runtime.call(name, "t", input) {
         Ok(called) if called.is_error => Err(called.output.to_string()),
         Ok(called) => Ok(called.output.as_str().unwrap_or_default().to_owned()),
         Err(error) => Err(error.to_string()),
@@ -254,7 +265,7 @@ fn check_call(name: &str, tool: &str, expected: &str) {
     live.session(&[name], |runtime| {
         runtime.activate(name).unwrap();
         let begin = Instant::now();
-        let error = called(runtime, name, json!({})).unwrap_err();
+        let error = called(runtime, name, &json!({})).unwrap_err();
         assert!(begin.elapsed() < HANG, "{name}: {:?}", begin.elapsed());
         assert!(tells(&error, expected), "{name}: {error}");
         let (receipts, _) = runtime.collect();
@@ -266,7 +277,7 @@ fn check_call(name: &str, tool: &str, expected: &str) {
                 .any(|line| line.starts_with(&start) && tells(line, expected)),
             "{name}: {receipts:#?}"
         );
-        let good = called(runtime, name, json!({"good": true}));
+        let good = called(runtime, name, &json!({"good": true}));
         assert_eq!(good.as_deref(), Ok("good"), "{name}");
     });
     assert_eq!(left_running(&live), [""; 0], "{name}");
@@ -306,14 +317,56 @@ fn all<T: Sync>(table: &[T], check: impl Fn(&T) + Sync) {
 #[test]
 fn a_library_that_misbehaves_costs_its_call_and_nothing_else() {
     all(CALLS, |(name, tool, expected)| {
-        check_call(name, tool, expected)
+        check_call(name, tool, expected);
     });
+}
+
+/// The child. It does nothing when somebody runs all ignored tests.
+#[test]
+#[ignore = "run by the test below"]
+fn alone() {
+    if env::var_os(MARK).is_none() {
+        return;
+    }
+    let live = impatient();
+    skill(&live, "good", "", NO_TOOL);
+    let quick = CALLS
+        .iter()
+        .filter(|(_, _, expected)| *expected != TIMED_OUT);
+    for (name, tool, _) in quick.clone() {
+        skill(&live, name, "", tool);
+    }
+    let names: Vec<&str> = quick.map(|(name, ..)| *name).collect();
+    live.session(&[&names[..], &["good"]].concat(), |runtime| {
+        let call = |name: &str| {
+            runtime.activate(name).unwrap();
+            assert_eq!(called(runtime, name, &json!({})).is_ok(), name == "good");
+            runtime.deactivate(name).unwrap();
+        };
+        call("good");
+        let before = holds();
+        names.iter().for_each(|name| call(name));
+        let after = holds();
+        println!("before: {before:?}; after: {after:?}");
+        for what in ["threads", "files", "children"] {
+            assert_eq!(after[what], before[what], "{what}");
+        }
+        // No answer is longer than a line, which has at most four megabytes.
+        let grown = after["peak"] - before["peak"];
+        assert!(grown < 16 * 1024, "{grown} kB");
+    });
+    assert_eq!(left_running(&live), [""; 0]);
+}
+
+#[test]
+fn whoever_calls_bad_libraries_keeps_nothing_of_them() {
+    println!("{}", alone_in_a_process("live_native::alone", MARK, "1"));
 }
 
 #[test]
 fn a_library_that_cannot_be_used_is_not_activated_and_says_why() {
     all(LOADS, |(name, before, expected)| {
-        check_load(name, before, expected)
+        check_load(name, before, expected);
     });
 }
 
@@ -321,11 +374,15 @@ fn a_library_that_cannot_be_used_is_not_activated_and_says_why() {
 fn what_is_no_library_is_not_loaded() {
     let live = impatient();
     let context = &live.stage.context;
-    let mut other = fs::read(crate::live_room::PROGRAM).unwrap();
-    other.truncate(4096);
-    // The field for the processor: one that nobody builds for any more.
-    other[16..20].copy_from_slice(&[3, 0, 40, 0]);
-    let files: [(&str, &[u8], &str); 4] = [
+    // A library by its first bytes, and nothing after them.
+    let mut half = fs::read(PROGRAM).unwrap();
+    half.truncate(20);
+    half[16..18].copy_from_slice(&[3, 0]);
+    half.resize(200, 0);
+    // The same for a processor that has no 64 bits.
+    let mut other = half.clone();
+    other[18..20].copy_from_slice(&[40, 0]);
+    let files: [(&str, &[u8], &str); 5] = [
         (
             "a-text",
             b"this is not a library at all, but a text\n",
@@ -337,16 +394,11 @@ fn what_is_no_library_is_not_loaded() {
             &other,
             "main.so` is for arm (64 bits), and this is ",
         ),
+        ("half-of-one", &half, "main.so` can't be loaded: "),
         (
-            "half-of-one",
-            &[
-                &b"\x7fELF\x02\x01\x01"[..],
-                &[0; 9],
-                &[3, 0, 62, 0],
-                &[0; 200],
-            ]
-            .concat(),
-            "main.so` can't be loaded: ",
+            "a-program",
+            &fs::read("/bin/true").unwrap(),
+            "main.so` can't be loaded: cannot dynamically load|main.so` is not a shared library",
         ),
     ];
     for (name, bytes, expected) in files {
@@ -416,15 +468,12 @@ fn a_library_asks_its_host_and_only_in_its_own_thread() {
             "only the thread that is called may ask, and only until it returns",
         ),
     ] {
-        skill(&live, name, &before, &format!("{ask} {TELLS}"));
-        let library = fs::read(live.stage.context.path(&format!("skills/{name}/main.so"))).unwrap();
-        live.skill(name, TOOL, permissions, ("main.so", ""));
-        live.stage
-            .context
-            .write(&format!("skills/{name}/main.so"), library);
+        let asks = serde_json::to_string(permissions).unwrap();
+        let front = format!("{TOOL}permissions: {asks}\n");
+        skill_with(&live, name, &front, &before, &format!("{ask} {TELLS}"));
         live.session(&[name], |runtime| {
             runtime.activate(name).unwrap();
-            let said = called(runtime, name, json!({})).unwrap();
+            let said = called(runtime, name, &json!({})).unwrap();
             assert!(said.contains(expected), "{name}: {said}");
         });
     }
@@ -449,4 +498,44 @@ fn a_library_needs_the_permission_that_a_program_needs() {
         "{}",
         called.snapshot()
     );
+}
+
+/// Tries what it was not granted, with no word to its host; each letter is something that worked.
+const REACHES: &str = "char got[8] = \"\"; int fd;
+    if ((fd = open(\"greeting.txt\", O_RDONLY)) >= 0) strcat(got, \"g\");
+    if ((fd = open(\"secret.txt\", O_RDONLY)) >= 0) strcat(got, \"s\");
+    if ((fd = open(\"new.txt\", O_WRONLY | O_CREAT, 0600)) >= 0) strcat(got, \"w\");
+    if ((fd = open(\"skills/reaches/main.so\", O_WRONLY)) >= 0) strcat(got, \"o\");
+    if ((fd = socket(AF_INET, SOCK_STREAM, 0)) >= 0) strcat(got, \"n\");
+    if (kill(getppid(), 0) == 0 && getppid() > 1) strcat(got, \"k\");
+    strcpy(told, got);";
+
+#[test]
+fn a_library_is_behind_the_fence_that_its_grant_amounts_to() {
+    let live = impatient();
+    live.stage.context.write("greeting.txt", "Hello");
+    live.stage.context.write("secret.txt", "the secret");
+    let before = format!(
+        "#include <fcntl.h>\n#include <stdio.h>\n#include <string.h>\n#include <sys/socket.h>\n{ASKS}"
+    );
+    let front = format!("{TOOL}permissions: [\"file:read(./greeting.txt)\"]\n");
+    skill_with(
+        &live,
+        "reaches",
+        &front,
+        &before,
+        &format!("{REACHES} {TELLS}"),
+    );
+    live.session(&["reaches"], |runtime| {
+        runtime.activate("reaches").unwrap();
+        // What was granted it may open itself, as a program may.
+        assert_eq!(called(runtime, "reaches", &json!({})).as_deref(), Ok("g"));
+    });
+    assert!(!live.stage.has("new.txt"));
+}
+
+#[test]
+fn without_a_library_there_is_no_room() {
+    let output = Live::new().stage.context.run(&["__native-host"]);
+    assert_eq!((output.code, output.stderr.trim()), (1, "which library?"));
 }

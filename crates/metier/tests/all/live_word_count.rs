@@ -99,8 +99,23 @@ fn live(guise: &Guise) -> Live {
     live
 }
 
+/// What was written down, but for the name of what is run, and for the folders that tests are run in.
+fn written(live: &Live, guise: &Guise) -> Vec<String> {
+    let program = format!("shell:exec({} *)", guise.file);
+    let receipts = live.stage.receipts();
+    let receipts = receipts
+        .iter()
+        .filter(|one| field(one, "detail") != program);
+    let words = ["act", "detail", "decision", "outcome"];
+    let last = |text: &str| text.rsplit('/').next().unwrap_or_default().to_owned();
+    receipts
+        .map(|one| words.map(|name| last(field(one, name))).join(" | "))
+        .collect()
+}
+
 #[test]
 fn every_build_of_the_example_keeps_what_it_promises() {
+    let mut first: Option<Vec<String>> = None;
     for guise in GUISES {
         let (live, name) = (live(guise), guise.folder);
         for arguments in [
@@ -139,6 +154,8 @@ fn every_build_of_the_example_keeps_what_it_promises() {
             guise.confinement,
             "{name}: {start}"
         );
+        let written = written(&live, guise);
+        assert_eq!(first.get_or_insert(written.clone()), &written, "{name}");
         assert_eq!(left_running(&live), [""; 0], "{name}");
     }
 }

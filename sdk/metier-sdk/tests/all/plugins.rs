@@ -130,11 +130,9 @@ fn a_plugin_says_good_bye_once_and_its_failure_is_told() {
 
 extern "C" fn ask(context: *mut c_void, request: Bytes) -> Bytes {
     #[expect(unsafe_code, reason = "this is what a host does")]
-    // SAFETY: the test passes a desk that outlives the call, and the skill a request that does.
-    let (desk, request) = unsafe {
-        let request = slice::from_raw_parts(request.data, request.length);
-        (&mut *context.cast::<Desk>(), request)
-    };
+    // SAFETY: the test passes a desk that outlives the call.
+    let desk = unsafe { &mut *context.cast::<Desk>() };
+    let request = bytes(request);
     let answer = match desk.ask(&serde_json::from_slice(request).unwrap()) {
         Ok(result) => json!({ "result": result }),
         Err(error) => json!({ "error": error }),
@@ -149,15 +147,20 @@ fn across(table: &Table, skill: *mut c_void, desk: &mut Desk, request: &[u8]) ->
     let context = ptr::from_mut(desk).cast();
     let host = HostTable { context, ask };
     let mut answer = Bytes::NONE;
-    // SAFETY: the skill is one of this table's; everything lent outlives the call, and the answer is read before it goes back.
-    unsafe {
-        let status = (table.answer.unwrap())(skill, Bytes::of(request), &host, &mut answer);
-        assert_eq!(status, 0);
-        let said = slice::from_raw_parts(answer.data, answer.length);
-        let said = serde_json::from_slice(said).unwrap();
-        (table.release.unwrap())(skill, answer);
-        said
-    }
+    let request = Bytes::of(request);
+    // SAFETY: the skill is one of this table's, and everything lent outlives the call.
+    let status = unsafe { (table.answer.unwrap())(skill, request, &host, &mut answer) };
+    assert_eq!(status, 0);
+    let said = serde_json::from_slice(bytes(answer)).unwrap();
+    // SAFETY: the answer of just now, read already.
+    unsafe { (table.release.unwrap())(skill, answer) };
+    said
+}
+
+#[expect(unsafe_code, reason = "this is what a host does")]
+fn bytes<'a>(lent: Bytes) -> &'a [u8] {
+    // SAFETY: whoever lent them keeps them until they are read, which is before the call is over.
+    unsafe { slice::from_raw_parts(lent.data, lent.length) }
 }
 
 #[test]
