@@ -20,6 +20,7 @@ mod live_invoke;
 mod live_matrix;
 mod live_room;
 mod live_telling;
+mod live_wasm;
 mod mcp;
 mod own_tests;
 mod places;
