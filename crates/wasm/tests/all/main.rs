@@ -6,5 +6,11 @@
     reason = "a test that can't go on says so by panicking"
 )]
 
+mod authority;
+mod cache;
+mod command;
+mod component;
+mod hostile;
 mod kit;
+mod leaks;
 mod reactor;
