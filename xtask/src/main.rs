@@ -24,6 +24,7 @@ mod guests;
 mod layers;
 mod test;
 mod tidy;
+mod wasi;
 mod workspace;
 
 use std::process::ExitCode;
@@ -38,6 +39,7 @@ usage: cargo xtask COMMAND
   guests           build the skills that are WebAssembly, after getting what that takes
   tidy             docs, links, names, lengths, the map in ARCHITECTURE.md
   layers           dependencies between crates point down
+  wasi DIR         the public test suite of WASI in our sandbox
   bench [catalog] [--sizes 52,1000,10000,50000] [--quick] [--keep DIR] [--metier FILE] [--markdown]
                    speed and memory against floors, with the budgets
   bench scan [--sizes 500] [--quick] [--keep DIR] [--metier FILE] [--markdown]
@@ -68,6 +70,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         "guests" => guests::run(rest),
         "tidy" => Ok(report("tidy", &tidy::check(&workspace::root())?)),
         "layers" => Ok(report("layers", &layers::check(&workspace::root())?)),
+        "wasi" => wasi::run(rest),
         "bench" => bench::start(rest),
         // Started by the bench itself, from a release build.
         "__bench" => bench::run(rest),

@@ -217,6 +217,6 @@ const fn code(error: &SessionError) -> &'static str {
         SessionError::Ended { .. } => "crashed",
         SessionError::Protocol(_) => "protocol",
         SessionError::GaveUp { .. } => "given-up",
-        SessionError::NotStarted(_) => "not-started",
+        SessionError::Unfit(_) | SessionError::NotStarted(_) => "not-started",
     }
 }

@@ -15,6 +15,7 @@ mod active;
 mod approver;
 mod cli;
 mod commands;
+mod compiler;
 mod failure;
 mod interpreter;
 mod machine;
@@ -45,11 +46,18 @@ fn main() -> ExitCode {
     if first.as_deref().is_some_and(|word| word == "__exec") {
         metier_host::child::shim::main();
     }
+    let unsandboxed = || {
+        let second = std::env::args_os().nth(2);
+        second.is_some_and(|word| word == "--unsandboxed")
+    };
     if first.as_deref().is_some_and(|word| word == "__starlark") {
-        let unsandboxed = std::env::args_os()
-            .nth(2)
-            .is_some_and(|word| word == "--unsandboxed");
-        return interpreter::main(unsandboxed);
+        return interpreter::main(unsandboxed());
+    }
+    if first
+        .as_deref()
+        .is_some_and(|word| word == "__wasm-compile")
+    {
+        return compiler::main(unsandboxed());
     }
     if first.as_deref().is_some_and(|word| word == "__native-host") {
         return metier_native::main(std::env::args_os().nth(2));

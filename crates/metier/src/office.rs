@@ -49,6 +49,7 @@ pub(crate) struct Office<'s> {
     common: Vec<(OsString, OsString)>,
     own: Vec<PathBuf>,
     temporary: PathBuf,
+    compiled: PathBuf,
     shim: PathBuf,
     id: String,
 }
@@ -105,9 +106,10 @@ impl<'s> Office<'s> {
             common: common.collect(),
             own: own(database)
                 .chain(config)
-                .chain([cache.join("catalog")])
+                .chain([cache.join("catalog"), cache.join("wasm")])
                 .collect(),
             temporary: cache.join("runs"),
+            compiled: private(cache.join("wasm"))?,
             shim,
             id: format!("{:016x}", getrandom::u64().map_err(std::io::Error::from)?),
         })
@@ -127,6 +129,7 @@ impl<'s> Office<'s> {
             common: &self.common,
             own: &self.own,
             temporary: &self.temporary,
+            compiled: &self.compiled,
             unsandboxed: self.session.global.unsandboxed,
         }
     }
@@ -145,6 +148,16 @@ impl<'s> Office<'s> {
             once: Cell::new(0),
         }
     }
+}
+
+/// A folder for the user alone. It must be there before a skill could make it: what is in it will be run.
+fn private(folder: PathBuf) -> Result<PathBuf, Failure> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&folder)?;
+    Ok(folder)
 }
 
 /// The database and its companions.

@@ -3,6 +3,8 @@
 //! One type for both files and for all dialects. Everything that is parsed is kept, and everything
 //! that is kept is shown by `metier info`. Free-form parts stay JSON, verbatim.
 
+use std::time::Duration;
+
 use crate::{card::Card, permission::Want};
 
 pub use serde_json::Value as Json;
@@ -163,13 +165,39 @@ pub struct Triggers {
     pub modes: Vec<Box<str>>,
 }
 
+/// What code may use up, where it says so; else the host decides. More than the host has can't be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Limits {
+    /// Memory in MiB.
+    pub memory_mb: Option<u64>,
+    /// Instructions in a call, about.
+    pub fuel: Option<u64>,
+    /// How long a call may take.
+    pub timeout: Option<Duration>,
+}
+
+impl Limits {
+    /// The most memory, in MiB.
+    pub const MAX_MEMORY_MB: u64 = 512;
+    /// The most fuel.
+    pub const MAX_FUEL: u64 = 1_000_000_000_000;
+    /// The longest call.
+    pub const MAX_TIMEOUT: Duration = Duration::from_secs(600);
+
+    /// Whether it says anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// The code behind a skill.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Code {
     /// The file that is run.
     pub entrypoint: Option<Box<str>>,
-    /// Limits that can only be lowered below the host's.
-    pub limits: Option<Json>,
+    /// How much it may use up.
+    pub limits: Limits,
     /// The file with the system prompt.
     pub system_prompt_file: Option<Box<str>>,
     /// Files whose text is added to the prompt.

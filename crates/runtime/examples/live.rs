@@ -474,6 +474,7 @@ impl<'a> Stage<'a> {
             common: &[],
             own: &[data.to_owned()],
             temporary: &temporary,
+            compiled: &temporary,
             unsandboxed: false,
         };
         let judge = |entry: &Entry| self.judge(entry);

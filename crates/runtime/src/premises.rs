@@ -42,6 +42,8 @@ pub struct Premises<'a> {
     pub own: &'a [PathBuf],
     /// Where folders for temporary files are made.
     pub temporary: &'a Path,
+    /// Where compiled code is kept: one of our own places, which no skill reads or writes.
+    pub compiled: &'a Path,
     /// Whether children run without a sandbox, because the user said so.
     pub unsandboxed: bool,
 }

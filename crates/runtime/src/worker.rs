@@ -6,7 +6,7 @@ use metier_host::{
     backend::Started,
     child::{Exit, Outcome as Ended},
     net::{Decision, Seen},
-    world::{Done, Surroundings, World, WorldError},
+    world::{Done, Surroundings, Wasi, World, WorldError},
 };
 use metier_model::Permission;
 use metier_policy::{Act, Fetch, Grant, Permit, Refusal};
@@ -152,6 +152,14 @@ impl<'a> Worker<'a> {
             return Err(WorldError::Changed);
         }
         self.world.start_library(permit).map(Started::from)
+    }
+
+    /// What its grant opens for WebAssembly.
+    ///
+    /// # Errors
+    /// When a granted place can't be opened.
+    pub fn wasi(&self) -> Result<Wasi, WorldError> {
+        self.world.wasi()
     }
 
     /// Writes down which hosts a program that stays has reached for since this was asked last.

@@ -1,7 +1,8 @@
 //! A manifest as JSON: everything that was parsed, under the names of the manifest itself.
 
 use metier_model::{
-    Card, CompatibilityRule, ComposabilityRule, Context, Installer, Manifest, Need, ToolDefinition,
+    Card, CompatibilityRule, ComposabilityRule, Context, Installer, Limits, Manifest, Need,
+    ToolDefinition,
 };
 use serde_json::{Map, Value, json};
 
@@ -61,7 +62,7 @@ pub fn without_effect(manifest: &Value) -> Vec<&'static str> {
                 .as_array()
                 .is_some_and(|types| types.iter().any(|kind| kind == "security-rule")),
             "implementation" => value.is_some_and(|value| {
-                ["starlark", "process"]
+                ["starlark", "process", "wasm"]
                     .iter()
                     .any(|runs| value["backend"] == *runs)
             }),
@@ -70,6 +71,19 @@ pub fn without_effect(manifest: &Value) -> Vec<&'static str> {
         value.is_some() && !acts
     };
     WITHOUT_EFFECT.iter().filter(asked).copied().collect()
+}
+
+/// What code may use up, as it can be written again.
+fn limits(limits: &Limits) -> Map<String, Value> {
+    let mut out = Map::new();
+    put(&mut out, "memory_mb", limits.memory_mb);
+    put(&mut out, "fuel", limits.fuel);
+    let timeout = limits.timeout.map(|time| match time.subsec_millis() {
+        0 => format!("{}s", time.as_secs()),
+        _ => format!("{}ms", time.as_millis()),
+    });
+    put(&mut out, "timeout", timeout);
+    out
 }
 
 /// Puts a value in, unless there is nothing to say.
@@ -299,7 +313,7 @@ fn code(manifest: &Manifest, out: &mut Map<String, Value>) {
         card.backend.map(|backend| backend.as_str()),
     );
     put(&mut implementation, "entrypoint", &code.entrypoint);
-    put(&mut implementation, "limits", &code.limits);
+    put(&mut implementation, "limits", limits(&code.limits));
     put(out, "implementation", &implementation);
     let mut prompt = Map::new();
     put(&mut prompt, "system_prompt_file", &code.system_prompt_file);

@@ -443,7 +443,7 @@ fn is_id(id: &Value) -> bool {
 }
 
 /// What a child asks for.
-fn understand(method: &str, params: Option<Value>) -> Result<HostRequest, RpcError> {
+pub(super) fn understand(method: &str, params: Option<Value>) -> Result<HostRequest, RpcError> {
     let mut both = Map::new();
     both.insert("method".to_owned(), method.into());
     both.insert(

@@ -3,10 +3,12 @@
 //! Whatever it is written in, code that runs is a [`Session`]: it has said what it contributes, it answers calls, and while it
 //! works it may ask its [`Host`]. The messages are those of [`metier_sdk::wire`], whether they cross a pipe or not.
 
+mod compiler;
 mod frame;
 mod line;
 mod log;
 mod process;
+mod wasm;
 mod worker;
 
 use std::time::Duration;
@@ -14,7 +16,9 @@ use std::time::Duration;
 use metier_sdk::wire::{Contributions, HostRequest, RpcError};
 use serde_json::Value;
 
+pub use compiler::Compiler;
 pub use process::{Alive, Clock, End, Monotonic, Process, Started, Starter};
+pub use wasm::{Code, Wasm};
 pub use worker::Worker;
 
 /// Who answers what a skill asks while it works. Decides, acts, writes down; a refusal is an error of the wire.
@@ -83,6 +87,9 @@ pub enum SessionError {
         /// How long until it is tried again.
         wait: Duration,
     },
+    /// Its code is none that can be run.
+    #[error(transparent)]
+    Unfit(#[from] metier_wasm::Refused),
     /// It did not start at all.
     #[error(transparent)]
     NotStarted(#[from] crate::world::WorldError),

@@ -47,7 +47,7 @@ mod supervise;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
 #[cfg(target_os = "linux")]
-mod watch;
+pub(crate) mod watch;
 
 pub use environment::is_hazardous;
 pub(crate) use environment::is_name;

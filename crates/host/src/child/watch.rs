@@ -24,7 +24,7 @@ const PASSES: usize = 16;
 
 /// The places of one child.
 #[derive(Debug, Default)]
-pub(super) struct Watch {
+pub(crate) struct Watch {
     roots: Vec<Root>,
 }
 
@@ -41,7 +41,7 @@ struct Root {
 
 impl Watch {
     /// Notes how things are before the child starts. What is missing can't be fenced, and is taken out of the profile.
-    pub(super) fn new(profile: &mut Profile, look: &mut Look) -> io::Result<Self> {
+    pub(crate) fn new(profile: &mut Profile, look: &mut Look) -> io::Result<Self> {
         let mut watch = Self::default();
         let mut there = Vec::new();
         for place in std::mem::take(&mut profile.protect) {
@@ -107,7 +107,7 @@ impl Watch {
     ///
     /// # Errors
     /// The first place that could not be put back, after all others were tried.
-    pub(super) fn undo(&mut self) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
+    pub(crate) fn undo(&mut self) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
         let mut undone = Vec::new();
         let mut failed = None;
         for root in std::mem::take(&mut self.roots) {

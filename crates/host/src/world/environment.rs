@@ -129,7 +129,7 @@ impl World<'_> {
     }
 
     /// A child sees what a permission names. One for all variables is for asking, not for handing out everything.
-    fn may_see(&self, name: &str) -> bool {
+    pub(super) fn may_see(&self, name: &str) -> bool {
         let named = self.grant.allowed().iter().any(|want| {
             want.permission == Permission::EnvRead
                 && want.scope != metier_model::Scope::All

@@ -11,6 +11,7 @@ mod launch;
 mod network;
 mod room;
 mod search;
+mod wasi;
 
 use std::{
     cell::{OnceCell, RefCell},
@@ -34,6 +35,7 @@ pub use git::only_reads;
 pub use launch::Running;
 pub use room::Scratch;
 pub use search::Match;
+pub use wasi::Wasi;
 
 /// Writes files into an empty folder.
 pub type WriteFiles<'a> = Rc<dyn Fn(&Path) -> std::io::Result<()> + 'a>;

@@ -123,7 +123,7 @@ impl World<'_> {
     }
 
     /// What the user denied, though it lies inside of what the user allowed. Of a pattern, the whole folder.
-    fn refused(&self, permission: Permission) -> Vec<PathBuf> {
+    pub(super) fn refused(&self, permission: Permission) -> Vec<PathBuf> {
         let denied = self.grant.denied().iter();
         let denied = denied.filter(|want| want.permission == permission);
         let places = denied.filter_map(|want: &Want| match want.reach() {
@@ -142,7 +142,7 @@ impl World<'_> {
 
     /// What others obey in a folder, and in those of the user's above it: `.git` alone is a folder like any other, and its
     /// hooks are known by what lies above.
-    fn obeyed(&self, path: &Path) -> Vec<PathBuf> {
+    pub(super) fn obeyed(&self, path: &Path) -> Vec<PathBuf> {
         let parent = path.parent().filter(|_| path.is_file());
         let folder = parent.unwrap_or(path);
         let above = folder
@@ -163,7 +163,7 @@ impl World<'_> {
 
     /// The fixed part of a pattern, if no link is on the way: what people were asked about is the name, and a project could
     /// make it lead anywhere.
-    fn straight(&self, pattern: &PathPattern) -> Result<Option<PathBuf>, WorldError> {
+    pub(super) fn straight(&self, pattern: &PathPattern) -> Result<Option<PathBuf>, WorldError> {
         let Some(path) = self.anchored(pattern) else {
             return Ok(None);
         };
@@ -238,7 +238,7 @@ impl World<'_> {
 }
 
 /// Repositories inside of a folder, which have hooks of their own. Looked for as far as people keep them, and not further.
-fn repositories_below(root: &Path) -> Vec<PathBuf> {
+pub(super) fn repositories_below(root: &Path) -> Vec<PathBuf> {
     const DEEPEST: usize = 4;
     const MOST_LOOKED_AT: usize = 5_000;
     const MOST: usize = 32;

@@ -17,5 +17,6 @@ mod network;
 mod room;
 mod session;
 mod start;
+mod wasi;
 mod worker;
 mod world;

@@ -21,10 +21,10 @@ use crate::room::shim;
 use crate::session::{Desk, PATIENCE, hello, lives, script};
 
 /// A skill, a project, a home, and what was granted.
-struct Place {
+pub(crate) struct Place {
     folder: tempfile::TempDir,
     grant: Rc<Grant>,
-    named: Vec<(String, OsString)>,
+    pub(crate) named: Vec<(String, OsString)>,
 }
 
 fn want(text: &str) -> Want {
@@ -32,7 +32,7 @@ fn want(text: &str) -> Want {
 }
 
 impl Place {
-    fn new(allowed: &[&str], denied: &[&str]) -> Self {
+    pub(crate) fn new(allowed: &[&str], denied: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         for name in ["skill/scripts", "project", "home", "tmp"] {
@@ -78,11 +78,11 @@ impl Place {
         }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().canonicalize().unwrap().join(name)
     }
 
-    fn file(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
@@ -90,7 +90,7 @@ impl Place {
     }
 
     /// Does something in this world.
-    fn with<T>(&self, act: impl FnOnce(&World<'_>) -> T) -> T {
+    pub(crate) fn with<T>(&self, act: impl FnOnce(&World<'_>) -> T) -> T {
         let (skill, project, home, tmp) = (
             self.path("skill"),
             self.path("project"),

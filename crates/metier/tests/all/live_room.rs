@@ -143,6 +143,7 @@ impl Live {
         let approved: Vec<String> = approved.iter().map(|name| (*name).to_owned()).collect();
         let path = self.path();
         let temporary = context.dir("~/runs");
+        let compiled = context.dir("~/wasm");
         let own = [self.database()];
         let premises = Premises {
             desk: Desk {
@@ -165,6 +166,7 @@ impl Live {
             common: &[],
             own: &own,
             temporary: &temporary,
+            compiled: &compiled,
             unsandboxed: false,
         };
         let room = Room {

@@ -23,6 +23,7 @@ mod live_native;
 mod live_new;
 mod live_room;
 mod live_telling;
+mod live_wasm;
 mod live_word_count;
 mod mcp;
 mod own_tests;

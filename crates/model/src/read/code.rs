@@ -94,7 +94,7 @@ impl Draft {
                 }
             }
             "entrypoint" => self.code.entrypoint = shape::text("entrypoint", &pair.node, report),
-            "limits" => self.code.limits = Some(pair.node.to_json()),
+            "limits" => self.code.limits = super::limits::read(&pair.node, report),
             _ => unknown(
                 "implementation",
                 pair,
@@ -130,7 +130,7 @@ impl Draft {
     }
 }
 
-fn unknown(field: &str, pair: &Pair<'_>, known: &str, report: &mut Report<'_>) {
+pub(super) fn unknown(field: &str, pair: &Pair<'_>, known: &str, report: &mut Report<'_>) {
     report.add(Code::UnknownWord, pair.key_at, || {
         Say::new(format!(
             "`{field}.{}` is not known",

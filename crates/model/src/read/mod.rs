@@ -8,6 +8,7 @@ mod code;
 mod contract;
 mod identity;
 mod invocation;
+mod limits;
 mod requirements;
 mod shape;
 mod sidecar;

@@ -683,7 +683,9 @@ impl Active<'_> {
 /// What a session says, behind what it is about: its code's own words behind a colon, and what became of it as a sentence.
 fn told(error: &SessionError, words: &str, sentence: &str) -> String {
     match error {
-        SessionError::Answered(_) | SessionError::NotStarted(_) => format!("{words}{error}"),
+        SessionError::Answered(_) | SessionError::NotStarted(_) | SessionError::Unfit(_) => {
+            format!("{words}{error}")
+        }
         _ => format!("{sentence}{error}"),
     }
 }

@@ -6,6 +6,7 @@
 mod native;
 mod process;
 mod starlark;
+mod wasm;
 
 use std::collections::BTreeMap;
 
@@ -59,7 +60,8 @@ impl<'p> Runtime<'p> {
             Backend::Starlark => starlark::open(&opening, entrypoint)?,
             Backend::Process => process::open(&opening, &entrypoint)?,
             Backend::Native => native::open(&opening, &entrypoint)?,
-            Backend::Wasm | Backend::Js => {
+            Backend::Wasm => wasm::open(&opening, &entrypoint)?,
+            Backend::Js => {
                 return Err(ActivateError::Backend(backend.as_str()));
             }
         };
@@ -89,6 +91,7 @@ fn entrypoint(active: &Active<'_>, backend: Backend) -> Result<String, ActivateE
     let path = match (written, backend) {
         (Some(path), _) => path.strip_prefix("./").unwrap_or(path),
         (None, Backend::Starlark) => "skill.star",
+        (None, Backend::Wasm) => "skill.wasm",
         (None, _) => {
             let hint = "add `implementation: {entrypoint: main.py}` to SKILL.yaml";
             let message = format!("it does not say which file to run: {hint}");

@@ -1,0 +1,172 @@
+//! The compiler of WebAssembly: our own binary again, in a room without files, that gets a module and gives machine code.
+//!
+//! **Problem.** Compiling can't be interrupted, and a module of a few megabytes can keep it busy for hours, or take all memory.
+//!
+//! **Decision.** It happens in a worker (`metier __wasm-compile`), which can be killed, and whose memory and time are
+//! limited. What it answers is run in this process: it is as trustworthy as our own compiler is, given bytes of a
+//! stranger; the compiler's child can reach nothing, and its output goes nowhere else. In, to the end: the module. Out: the
+//! number of bytes (8, the smallest first), then so many.
+
+use std::{
+    io,
+    os::fd::{AsFd, OwnedFd},
+    time::{Duration, Instant},
+};
+
+use metier_wasm::{Compiled, Refused};
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    fs::{OFlags, fcntl_getfl, fcntl_setfl},
+    io::Errno,
+};
+
+use super::{Starter, Worker};
+
+/// How much is read at once.
+const CHUNK: usize = 64 * 1024;
+/// How long the number before the code is.
+const HEAD: usize = 8;
+/// The most machine code that is taken.
+const MOST: usize = 1 << 30;
+/// How much is read of what it complains about.
+const COMPLAINT: usize = 4 * 1024;
+
+/// How to start the compiler.
+#[derive(Clone, Debug)]
+pub struct Compiler {
+    /// Our own binary, as one.
+    pub worker: Worker,
+}
+
+/// The compiler's side of it: what it is given, and how it answers.
+#[derive(Default)]
+struct Talk {
+    sent: usize,
+    code: Vec<u8>,
+    complaint: Vec<u8>,
+}
+
+impl Compiler {
+    /// Compiles, and takes no longer than this.
+    ///
+    /// # Errors
+    /// When it can't be started, takes too long, or says that the module can't be compiled.
+    pub fn compile(&self, module: &[u8], time: Duration) -> Result<Compiled, Refused> {
+        let until = Instant::now() + time;
+        let started = self.worker.start();
+        let started = started.map_err(|error| Refused::Compiler(io::Error::other(error)))?;
+        let pipes = [started.stdin, started.stdout, started.stderr];
+        let mut talk = Talk::default();
+        let talked = talk.talk(module, pipes, until);
+        // Dropping it ends it, whatever it does.
+        drop(started.child);
+        match talked {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                Err(Refused::CompileTime(time))
+            }
+            Err(error) => Err(Refused::Compiler(error)),
+            Ok(()) => talk.finish(),
+        }
+    }
+}
+
+impl Talk {
+    /// Gives it the module, and takes what it answers, until it closes its output.
+    fn talk(&mut self, module: &[u8], pipes: [OwnedFd; 3], until: Instant) -> io::Result<()> {
+        for pipe in &pipes {
+            fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?;
+        }
+        let [stdin, stdout, stderr] = pipes;
+        let mut stdin = Some(stdin);
+        let mut stderr = Some(stderr);
+        loop {
+            if let Some(to) = stdin.take_if(|to| self.send(module, to)) {
+                drop(to);
+            }
+            let complaint = stderr
+                .as_ref()
+                .map(|from| read(from, &mut self.complaint, COMPLAINT));
+            if complaint.transpose()? == Some(true) {
+                stderr = None;
+            }
+            if read(&stdout, &mut self.code, MOST)? {
+                if let Some(from) = &stderr {
+                    read(from, &mut self.complaint, COMPLAINT)?;
+                }
+                return Ok(());
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            wait(stdin.as_ref(), &stdout, stderr.as_ref(), left)?;
+        }
+    }
+
+    /// Writes what is taken now; whether that was all.
+    fn send(&mut self, module: &[u8], to: &OwnedFd) -> bool {
+        while let Some(rest) = module.get(self.sent..).filter(|rest| !rest.is_empty()) {
+            match rustix::io::write(to, rest) {
+                Ok(length) => self.sent += length,
+                Err(Errno::AGAIN | Errno::INTR) => return false,
+                // It reads no more; what it has to say about that is read.
+                Err(_) => return true,
+            }
+        }
+        true
+    }
+
+    /// The code, if it is all there.
+    fn finish(self) -> Result<Compiled, Refused> {
+        let mut code = self.code;
+        let head = code.first_chunk::<HEAD>().copied();
+        let length = head.map(u64::from_le_bytes);
+        if length == u64::try_from(code.len().saturating_sub(HEAD)).ok() {
+            code.drain(..HEAD);
+            return Ok(Compiled::from_own_compiler(code));
+        }
+        let complaint = String::from_utf8_lossy(&self.complaint);
+        Err(Refused::Compile(match complaint.trim() {
+            "" => "the compiler ended without an answer; it may have needed too much memory".into(),
+            complaint => complaint.to_owned(),
+        }))
+    }
+}
+
+/// Reads what is there; whether that was the end.
+fn read(from: &OwnedFd, into: &mut Vec<u8>, most: usize) -> io::Result<bool> {
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match rustix::io::read(from, &mut *chunk) {
+            Ok(0) => return Ok(true),
+            Ok(length) => {
+                let room = most.saturating_sub(into.len());
+                let taken = chunk.get(..length.min(room)).unwrap_or_default();
+                into.extend(taken);
+            }
+            Err(Errno::AGAIN) => return Ok(false),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn wait(
+    stdin: Option<&OwnedFd>,
+    stdout: &OwnedFd,
+    stderr: Option<&OwnedFd>,
+    left: Duration,
+) -> io::Result<()> {
+    let mut polled = vec![PollFd::from_borrowed_fd(stdout.as_fd(), PollFlags::IN)];
+    polled.extend(stdin.map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::OUT)));
+    polled.extend(stderr.map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)));
+    // Rounded up to a second: who wakes up too early looks at the clock.
+    let left = Timespec {
+        tv_sec: i64::try_from(left.as_secs() + 1).unwrap_or(i64::MAX),
+        tv_nsec: 0,
+    };
+    match poll(&mut polled, Some(&left)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

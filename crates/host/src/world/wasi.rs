@@ -1,0 +1,185 @@
+//! A grant as WASI sees it: folders that are opened beforehand, and variables. Plain data for [`metier_wasm`].
+//!
+//! WebAssembly runs in this process, so no fence of the system is around it: what is opened for it is open as a whole. So only
+//! whole folders are opened (`file:read(docs/**)`), and none in which there is something that no permission opens: keys, our own
+//! state, what the user denied, and for writing what others obey. Single files and patterns are read and written by asking
+//! the host, which looks at each one. What others obey and isn't there yet could be made: that is looked at after each call,
+//! as after each child, and removed.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use metier_model::{
+    Permission, Scope,
+    scope::{PathPattern, Reach},
+};
+use metier_wasm::{Place, Room};
+
+use crate::{
+    child::watch::Watch,
+    sandbox::{Profile, look::Look, protected_places},
+    world::{World, WorldError, room::repositories_below},
+};
+
+/// What a grant opens for WebAssembly.
+#[derive(Clone, Debug, Default)]
+pub struct Wasi {
+    /// For the engine.
+    pub room: Room,
+    /// What was granted and is not opened, and why; to be told.
+    pub closed: Vec<String>,
+    /// Folders that may be written, and what must not appear in them.
+    guarded: Profile,
+}
+
+impl World<'_> {
+    /// What the grant opens for WebAssembly.
+    ///
+    /// # Errors
+    /// When a granted name is a link, a place that is never written, or a folder that can't be made.
+    pub fn wasi(&self) -> Result<Wasi, WorldError> {
+        let mut wasi = Wasi::default();
+        // Those to be written first: they can be read as well.
+        for permission in [Permission::FileWrite, Permission::FileRead] {
+            for want in self.grant.allowed() {
+                let Scope::Paths(pattern) = want.reach() else {
+                    continue;
+                };
+                if want.permission == permission && pattern.fixed().1 == Reach::Everything {
+                    self.open(&pattern, permission == Permission::FileWrite, &mut wasi)?;
+                }
+            }
+        }
+        for (name, value) in &self.around.named {
+            let value = value.to_str().filter(|_| self.may_see(name));
+            wasi.room
+                .variables
+                .extend(value.map(|value| (name.clone(), value.to_owned())));
+        }
+        Ok(wasi)
+    }
+
+    /// Opens one folder, or says why not.
+    fn open(&self, pattern: &PathPattern, write: bool, wasi: &mut Wasi) -> Result<(), WorldError> {
+        let Some(base) = self.straight(pattern)? else {
+            return Ok(());
+        };
+        let failed = |source: io::Error| WorldError::File {
+            path: base.clone(),
+            source,
+        };
+        if write {
+            let never = self.obeyed(&base);
+            if never.iter().any(|place| base.starts_with(place)) {
+                return Err(WorldError::Never {
+                    path: base,
+                    what: "written",
+                });
+            }
+            fs::create_dir_all(&base).map_err(failed)?;
+        }
+        if !base.is_dir() {
+            return Ok(());
+        }
+        let folder = base.canonicalize().map_err(failed)?;
+        let protected = match write {
+            true => self.protected(&folder),
+            false => Vec::new(),
+        };
+        let there = protected.iter().find(|place| exists(place));
+        if let Some(place) = self.secret_in(&folder).as_ref().or(there) {
+            wasi.closed.push(closed(&folder, place, write));
+            return Ok(());
+        }
+        if wasi.room.places.iter().any(|place| place.folder == folder) {
+            return Ok(());
+        }
+        let is_project = base == self.grant.terms().project;
+        let names = [Some(base.to_string_lossy().into_owned())]
+            .into_iter()
+            .chain([is_project.then(|| ".".to_owned())]);
+        wasi.room.places.extend(names.flatten().map(|name| Place {
+            folder: folder.clone(),
+            name,
+            write,
+        }));
+        if write {
+            wasi.guarded.write.push(folder);
+            wasi.guarded.protect.extend(protected);
+        }
+        Ok(())
+    }
+
+    /// A place that no permission opens, if one is in this folder or around it. It need not exist: it may, later.
+    fn secret_in(&self, folder: &Path) -> Option<PathBuf> {
+        let meets = |place: &Path| place.starts_with(folder) || folder.starts_with(place);
+        self.denied()
+            .into_iter()
+            .find(|place| meets(place) || place.canonicalize().is_ok_and(|place| meets(&place)))
+    }
+
+    /// What others obey in a folder, and what the user said must not be written there.
+    fn protected(&self, folder: &Path) -> Vec<PathBuf> {
+        let mut places = self.obeyed(folder);
+        for inner in repositories_below(folder) {
+            places.extend(protected_places(None, &inner));
+        }
+        places.extend(self.refused(Permission::FileWrite));
+        places.retain(|place| place.starts_with(folder));
+        places
+    }
+}
+
+impl Wasi {
+    /// Does something that may write, and removes what must not appear; says what that was.
+    ///
+    /// # Errors
+    /// When something is there by now that must not be written, or could not be removed again.
+    pub(crate) fn guarding<T>(
+        &self,
+        work: impl FnOnce() -> T,
+    ) -> Result<(T, Vec<PathBuf>), WorldError> {
+        if self.guarded.write.is_empty() {
+            return Ok((work(), Vec::new()));
+        }
+        let mut profile = self.guarded.clone();
+        let failed = |path: &Path, source| WorldError::File {
+            path: path.to_owned(),
+            source,
+        };
+        let watch = Watch::new(&mut profile, &mut Look::default());
+        let mut watch = watch.map_err(|source| match profile.write.first() {
+            Some(folder) => failed(folder, source),
+            None => failed(Path::new("/"), source),
+        })?;
+        if let Some(path) = profile.protect.first() {
+            return Err(WorldError::Never {
+                path: path.clone(),
+                what: "written",
+            });
+        }
+        let done = work();
+        let undone = watch
+            .undo()
+            .map_err(|(path, source)| failed(&path, source))?;
+        Ok((done, undone))
+    }
+}
+
+fn exists(place: &Path) -> bool {
+    place.symlink_metadata().is_ok()
+}
+
+fn closed(folder: &Path, place: &Path, write: bool) -> String {
+    let (what, instead) = match write {
+        true => ("for writing", "`host/write_file`"),
+        false => ("for reading", "`host/read_file`"),
+    };
+    format!(
+        "{} is not opened {what} as a folder, because {} is in it; {instead} works there",
+        folder.display(),
+        place.display()
+    )
+}

@@ -1,0 +1,282 @@
+//! Skills that are WebAssembly, in the real program: judged, asked about, compiled in a child, called, and kept in.
+
+use serde_json::{Value, json};
+
+use crate::{
+    live_room::Live,
+    stage::{field, holds},
+};
+
+const TOOL: &str = "types: [tool]\n";
+const CONTRIBUTES: &str = r#"{"result":{"tools":[{"name":"greet","description":"Greets."}]}}"#;
+const QUESTION: &str = r#"{"method":"host/read_file","params":{"path":"greeting.txt"}}"#;
+
+/// A text in memory.
+fn data(address: usize, text: &str) -> String {
+    let escaped: String = text.bytes().map(|byte| format!("\\{byte:02x}")).collect();
+    format!("(data (i32.const {address}) \"{escaped}\")")
+}
+
+/// A reactor that contributes the tool `greet`; this is what the tool does, to be left on the stack as `ptr << 32 | len`.
+fn reactor(tool: &str) -> Vec<u8> {
+    reactor_with("", "", tool)
+}
+
+fn reactor_with(imports: &str, texts: &str, tool: &str) -> Vec<u8> {
+    let contributes = data(0, CONTRIBUTES);
+    let contributed = CONTRIBUTES.len();
+    let question = data(1024, QUESTION);
+    let output = data(2048, r#"{"result":{"output":"#);
+    // The first eight letters of `tool/execute`, as a number.
+    let mark = i64::from_le_bytes(*b"tool/exe");
+    let text = format!(
+        r#"(module
+            (import "metier" "ask" (func $ask (param i32 i32) (result i64)))
+            {imports}
+            (memory (export "memory") 8)
+            {contributes} {question} {output} {texts}
+            (global $next (mut i32) (i32.const 65536))
+            (func (export "metier_alloc") (param $len i32) (result i32)
+                (global.get $next)
+                (global.set $next (i32.add (global.get $next) (local.get $len))))
+            (func $tool (result i64) {tool})
+            (func (export "metier_answer") (param $ptr i32) (param $len i32) (result i64)
+                (local $end i32)
+                (local.set $end (i32.add (local.get $ptr) (local.get $len)))
+                (loop $look
+                    (if (i64.eq (i64.load (local.get $ptr)) (i64.const {mark}))
+                        (then (return (call $tool))))
+                    (local.set $ptr (i32.add (local.get $ptr) (i32.const 1)))
+                    (br_if $look (i32.lt_u (local.get $ptr) (local.get $end))))
+                (i64.const {contributed})))"#
+    );
+    wat::parse_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// Asks for a file, and answers with what the host said to that.
+fn asks() -> String {
+    let (question, head) = (QUESTION.len(), r#"{"result":{"output":"#.len());
+    format!(
+        "(local $told i64) (local $len i32)
+         (local.set $told (call $ask (i32.const 1024) (i32.const {question})))
+         (local.set $len (i32.wrap_i64 (local.get $told)))
+         (memory.copy
+            (i32.const {})
+            (i32.wrap_i64 (i64.shr_u (local.get $told) (i64.const 32)))
+            (local.get $len))
+         (i32.store16 (i32.add (i32.const {}) (local.get $len)) (i32.const 0x7d7d))
+         (i64.or (i64.const {}) (i64.extend_i32_u (i32.add (local.get $len) (i32.const {}))))",
+        2048 + head,
+        2048 + head,
+        2048_u64 << 32,
+        head + 2
+    )
+}
+
+/// Writes a skill with this module.
+fn skill(live: &Live, name: &str, permissions: &[&str], module: &[u8]) {
+    skill_with(live, name, "", permissions, module);
+}
+
+fn skill_with(live: &Live, name: &str, limits: &str, permissions: &[&str], module: &[u8]) {
+    let permissions = serde_json::to_string(permissions).unwrap();
+    let front = format!(
+        "{TOOL}permissions: {permissions}\nimplementation: {{backend: wasm, entrypoint: skill.wasm{limits}}}\n"
+    );
+    live.stage.skill(name, &front, "Text.\n");
+    live.stage
+        .context
+        .write(&format!("skills/{name}/skill.wasm"), module);
+}
+
+fn call(live: &Live, name: &str) -> Value {
+    live.json(&["--approve-skills", name, "call", name, "greet"])
+}
+
+#[test]
+fn a_reactor_reads_what_it_may() {
+    let live = Live::new();
+    live.stage.context.write("greeting.txt", "Good day");
+    skill(
+        &live,
+        "may",
+        &["file:read(./greeting.txt)"],
+        &reactor(&asks()),
+    );
+    let called = call(&live, "may");
+    assert_eq!(
+        called["output"],
+        json!({"result": {"content": "Good day"}}),
+        "{called}"
+    );
+    let receipts = live.stage.receipts();
+    let activated = receipts
+        .iter()
+        .find(|receipt| field(receipt, "act") == "skill:activate")
+        .unwrap();
+    assert_eq!(field(activated, "sandbox"), "wasm", "{activated}");
+}
+
+#[test]
+fn a_reactor_does_not_read_what_it_may_not() {
+    let live = Live::new();
+    live.stage.context.write("greeting.txt", "Good day");
+    skill(
+        &live,
+        "may-not",
+        &["file:read(./other.txt)"],
+        &reactor(&asks()),
+    );
+    let called = call(&live, "may-not");
+    assert_eq!(called["output"]["error"]["code"], -32_001, "{called}");
+    assert!(
+        !holds(called.to_string().as_bytes(), "Good day"),
+        "{called}"
+    );
+}
+
+#[test]
+fn machine_code_of_a_skill_is_refused() {
+    let live = Live::new();
+    let code = metier_wasm::compile(&reactor("(i64.const 0)")).unwrap();
+    skill(&live, "ready-made", &[], code.as_bytes());
+    let output = live.run(&[
+        "--approve-skills",
+        "ready-made",
+        "call",
+        "ready-made",
+        "greet",
+    ]);
+    assert_eq!(output.code, 1, "{}", output.snapshot());
+    assert!(
+        output
+            .stderr
+            .contains("is already compiled to machine code"),
+        "{}",
+        output.snapshot()
+    );
+}
+
+#[test]
+fn it_is_compiled_once_in_a_folder_of_the_users() {
+    let live = Live::new();
+    skill(&live, "kept", &[], &reactor("(unreachable)"));
+    for _ in 0..2 {
+        let output = live.run(&["--approve-skills", "kept", "call", "kept", "greet"]);
+        assert_eq!(output.code, 1, "{}", output.snapshot());
+        assert!(
+            output.stderr.contains("`unreachable` instruction"),
+            "{}",
+            output.snapshot()
+        );
+    }
+}
+
+#[test]
+fn limits_are_those_of_the_manifest() {
+    let live = Live::new();
+    let spin = reactor("(loop $l (br $l)) (unreachable)");
+    skill_with(&live, "little-fuel", ", limits: {fuel: 100000}", &[], &spin);
+    let output = live.run(&[
+        "--approve-skills",
+        "little-fuel",
+        "call",
+        "little-fuel",
+        "greet",
+    ]);
+    assert!(
+        output.stderr.contains("used up its fuel of 100000"),
+        "{}",
+        output.snapshot()
+    );
+    skill_with(
+        &live,
+        "little-time",
+        ", limits: {timeout: 300ms}",
+        &[],
+        &spin,
+    );
+    let output = live.run(&[
+        "--approve-skills",
+        "little-time",
+        "call",
+        "little-time",
+        "greet",
+    ]);
+    assert!(
+        output.stderr.contains("took longer than 300ms"),
+        "{}",
+        output.snapshot()
+    );
+    let grow = reactor("(drop (memory.grow (i32.const 32))) (i64.load (i32.const 600000))");
+    skill_with(&live, "little-room", ", limits: {memory_mb: 1}", &[], &grow);
+    let output = live.run(&[
+        "--approve-skills",
+        "little-room",
+        "call",
+        "little-room",
+        "greet",
+    ]);
+    assert!(
+        output.stderr.contains("needs more memory than 1 MiB"),
+        "{}",
+        output.snapshot()
+    );
+}
+
+/// A reactor that makes a file in the first folder that was opened for it, and says that it went well.
+fn makes(name: &str) -> Vec<u8> {
+    let imports = r#"(import "wasi_snapshot_preview1" "path_open"
+            (func $open (param i32 i32 i32 i32 i32 i64 i64 i32 i32) (result i32)))"#;
+    let done = r#"{"result":{"output":"done"}}"#;
+    let tool = format!(
+        "(if (call $open (i32.const 3) (i32.const 0) (i32.const 4096) (i32.const {}) (i32.const 1)
+            (i64.const 0x40) (i64.const 0) (i32.const 0) (i32.const 8192)) (then (unreachable)))
+         (i64.const {})",
+        name.len(),
+        5000_u64 << 32 | done.len() as u64
+    );
+    reactor_with(imports, &(data(4096, name) + &data(5000, done)), &tool)
+}
+
+#[test]
+fn a_folder_is_written_but_not_what_others_obey() {
+    let live = Live::new();
+    skill(
+        &live,
+        "writes",
+        &["file:write(./out/**)"],
+        &makes("note.txt"),
+    );
+    let called = call(&live, "writes");
+    assert_eq!(called["output"], "done", "{called}");
+    assert!(live.stage.has("out/note.txt"));
+    skill(&live, "bends", &["file:write(./out/**)"], &makes(".git"));
+    let output = live.run(&["--approve-skills", "bends", "call", "bends", "greet"]);
+    assert_eq!(output.code, 1, "{}", output.snapshot());
+    assert!(
+        output.stderr.contains("is never written for a skill"),
+        "{}",
+        output.snapshot()
+    );
+    assert!(!live.stage.has("out/.git"));
+    skill(
+        &live,
+        "only-reads",
+        &["file:read(./out/**)"],
+        &makes("new.txt"),
+    );
+    let output = live.run(&[
+        "--approve-skills",
+        "only-reads",
+        "call",
+        "only-reads",
+        "greet",
+    ]);
+    assert!(
+        output.stderr.contains("`unreachable` instruction"),
+        "{}",
+        output.snapshot()
+    );
+    assert!(!live.stage.has("out/new.txt"));
+}

@@ -1,0 +1,45 @@
+//! Machine code: the one place where bytes become something that the processor runs.
+//!
+//! Such code is not checked by anybody: whoever can choose it, owns this process. So it is never taken from a skill. It comes
+//! from our own compiler ([`crate::compile`]), which got WebAssembly and validated it, either in this process, in a child that
+//! runs our own binary, or earlier, and then from the [`Cache`](crate::Cache), where its digest was checked just now. What is
+//! between the check and the processor is memory of this process.
+#![allow(
+    unsafe_code,
+    reason = "there is no safe way to load machine code; who may make a `Compiled` is in the hands of this crate"
+)]
+
+use wasmtime::{Engine, Module, component::Component};
+
+use crate::{engine::refused, trouble::Refused};
+
+/// What our own compiler made.
+pub struct Compiled(Vec<u8>);
+
+impl Compiled {
+    /// The output of [`crate::compile`], as it came over a pipe from a child that runs our own binary and got nothing but
+    /// WebAssembly. Nothing else may ever be given to this: what is in it will run.
+    #[must_use]
+    pub const fn from_own_compiler(code: Vec<u8>) -> Self {
+        Self(code)
+    }
+
+    /// To be sent or kept.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Loads a module.
+    pub(crate) fn module(&self, engine: &Engine) -> Result<Module, Refused> {
+        // SAFETY: these bytes were made by `Engine::precompile_module`: `Compiled` is made from nothing else. That they fit this
+        // engine is checked by wasmtime itself.
+        unsafe { Module::deserialize(engine, &self.0) }.map_err(refused)
+    }
+
+    /// Loads a component.
+    pub(crate) fn component(&self, engine: &Engine) -> Result<Component, Refused> {
+        // SAFETY: as for a module; wasmtime checks which of both it is.
+        unsafe { Component::deserialize(engine, &self.0) }.map_err(refused)
+    }
+}

@@ -1,0 +1,129 @@
+//! Commands: programs with `_start` that speak the wire protocol on their standard streams, like any process.
+//!
+//! What was written to be started as a process works unchanged. Each call starts the program anew: it is initialized, asked once,
+//! and told to end. There is no second thread that could feed it: the lines that it reads are handed out when it reads
+//! ([`Talk`]), and it goes on when what it asked is answered.
+
+use serde_json::Value;
+use wasmtime::{Engine, InstancePre, Linker, Module, Store};
+use wasmtime_wasi::{
+    I32Exit,
+    p1::{WasiP1Ctx, add_to_linker_async},
+    p2::pipe::{MemoryInputPipe, MemoryOutputPipe},
+};
+
+use super::{
+    Request,
+    line::Talk,
+    reactor::{First, link},
+    stdio::{Ear, Voice},
+};
+use crate::{
+    clock::Clock,
+    counter::Asks,
+    drive::drive,
+    engine::refused,
+    program::{Ask, Finished},
+    room::Room,
+    said::Mouth,
+    state::store,
+    trouble::{Refused, Trouble},
+};
+
+pub(crate) const START: &str = "_start";
+/// How much output of a program is kept that speaks no protocol.
+const OUTPUT: usize = 1 << 20;
+
+/// A command, ready to be instantiated.
+pub(crate) struct Loaded {
+    instance: InstancePre<First>,
+}
+
+/// WASI preview 1, which reaches nothing but the room.
+pub(super) fn linker(engine: &Engine) -> Result<Linker<First>, Refused> {
+    let mut linker: Linker<First> = Linker::new(engine);
+    add_to_linker_async(&mut linker, |state| &mut state.wasi).map_err(refused)?;
+    Ok(linker)
+}
+
+impl Loaded {
+    pub(crate) fn new(engine: &Engine, module: &Module) -> Result<Self, Refused> {
+        let instance = link(&linker(engine)?, module)?;
+        Ok(Self { instance })
+    }
+
+    pub(crate) fn call(
+        &self,
+        engine: &'static Engine,
+        room: &Room,
+        request: &Request<'_>,
+        ask: &mut Ask<'_>,
+        mouth: &Mouth,
+    ) -> Result<Value, Trouble> {
+        let talk = Talk::new(request, mouth)?;
+        let mut context = room.context()?;
+        context
+            .stdin(Ear(talk.clone()))
+            .stdout(Voice(talk.clone()))
+            .stderr(mouth.clone());
+        let wasi = context.build_p1();
+        let ended = self.start(engine, wasi, request, &talk, ask);
+        // What was answered is answered, however it ended after that.
+        match (talk.answer(), ended) {
+            (Some(answer), _) => answer.map_err(Trouble::Answered),
+            (None, Ok(code)) => Err(Trouble::Exited(code)),
+            (None, Err(trouble)) => Err(trouble),
+        }
+    }
+
+    /// Runs it as a program of its own: with this on its standard input, and no protocol.
+    pub(crate) fn run(
+        &self,
+        engine: &'static Engine,
+        room: &Room,
+        request: &Request<'_>,
+        input: &[u8],
+    ) -> Result<Finished, Trouble> {
+        let input = MemoryInputPipe::new(input.to_vec());
+        let (stdout, stderr) = (MemoryOutputPipe::new(OUTPUT), MemoryOutputPipe::new(OUTPUT));
+        let mut context = room.context()?;
+        context
+            .stdin(input)
+            .stdout(stdout.clone())
+            .stderr(stderr.clone());
+        let wasi = context.build_p1();
+        let talk = Talk::new(request, &Mouth::default())?;
+        let code = self.start(engine, wasi, request, &talk, &mut |_, _| Ok(Value::Null))?;
+        Ok(Finished {
+            code,
+            stdout: stdout.contents().to_vec(),
+            stderr: stderr.contents().to_vec(),
+        })
+    }
+
+    /// Runs it to its end: the code that it ended with.
+    fn start(
+        &self,
+        engine: &'static Engine,
+        wasi: WasiP1Ctx,
+        request: &Request<'_>,
+        asks: &dyn Asks,
+        ask: &mut Ask<'_>,
+    ) -> Result<i32, Trouble> {
+        let mut store: Store<First> = store(engine, wasi, &request.limits, request.until)?;
+        let work = async {
+            let instance = self.instance.instantiate_async(&mut store).await?;
+            let start = instance.get_typed_func::<(), ()>(&mut store, START)?;
+            start.call_async(&mut store, ()).await
+        };
+        let ended = drive(work, Clock::get(engine)?, asks, ask, request.until);
+        let hungry = store.data().is_hungry();
+        match ended.map_err(|_| Trouble::TimedOut(request.limits.time))? {
+            Ok(()) => Ok(0),
+            Err(error) => match error.downcast_ref::<I32Exit>() {
+                Some(I32Exit(code)) => Ok(*code),
+                None => Err(request.trouble(&error, hungry)),
+            },
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Components of the world `metier:skill/skill`: they export `answer`, and may import `host` and the harmless part of WASI.
+
+use metier_sdk::wire::{MAX_FRAME, RpcError, code};
+use serde_json::Value;
+use wasmtime::{
+    Engine, StoreContextMut,
+    component::{
+        Component, ComponentExportIndex, ComponentType, InstancePre, Lift, Linker, Lower,
+        types::ComponentItem,
+    },
+};
+use wasmtime_wasi::{
+    ResourceTable, WasiView,
+    cli::{WasiCli, WasiCliView},
+    filesystem::{WasiFilesystem, WasiFilesystemView},
+    p2::{
+        add_to_linker_proxy_interfaces_async,
+        bindings::{cli, filesystem, random},
+    },
+    random::WasiRandom,
+};
+
+use super::{Request, encode, too_long};
+use crate::{
+    clock::Clock,
+    drive::drive,
+    engine::refused,
+    program::Ask,
+    room::Room,
+    said::Mouth,
+    state::{Second, State, store},
+    trouble::{Refused, Trouble, shown},
+};
+
+/// The interface that we offer.
+const HOST: &str = "metier:skill/host@0.1.0";
+/// What skills export.
+const ANSWER: &str = "answer";
+/// What of WASI is offered.
+const OFFERED: &[&str] = &[
+    "metier:skill/host@",
+    "wasi:cli/",
+    "wasi:clocks/",
+    "wasi:filesystem/",
+    "wasi:io/",
+    "wasi:random/",
+];
+/// What toolchains import whether it is used or not: it may be imported, and whoever calls it is ended.
+const EMPTY: &str = "wasi:sockets/";
+
+type Instance = State<Second>;
+
+/// The record `problem` of the world.
+#[derive(Clone, Debug, ComponentType, Lift, Lower)]
+#[component(record)]
+struct Problem {
+    code: i32,
+    message: String,
+    data: Option<String>,
+}
+
+type Params<'a> = (&'a str, &'a str, &'a str);
+type Results = (Result<String, Problem>,);
+
+/// A component, ready to be instantiated.
+pub(crate) struct Loaded {
+    instance: InstancePre<Instance>,
+    answer: ComponentExportIndex,
+}
+
+impl Loaded {
+    pub(crate) fn new(engine: &Engine, component: &Component) -> Result<Self, Refused> {
+        check_imports(engine, component)?;
+        let mut linker = Linker::new(engine);
+        offer(&mut linker).map_err(refused)?;
+        linker
+            .define_unknown_imports_as_traps(component)
+            .map_err(refused)?;
+        let missing = || {
+            let why = "exports no function `answer`; a skill is a component of the world `metier:skill/skill` (docs/wasm.md)";
+            Refused::Carrier(why.into())
+        };
+        let answer = component
+            .get_export_index(None, ANSWER)
+            .ok_or_else(missing)?;
+        let instance = linker.instantiate_pre(component).map_err(refused)?;
+        Ok(Self { instance, answer })
+    }
+
+    pub(crate) fn call(
+        &self,
+        engine: &'static Engine,
+        room: &Room,
+        request: &Request<'_>,
+        ask: &mut Ask<'_>,
+        mouth: &Mouth,
+    ) -> Result<Value, Trouble> {
+        let (about, params) = (encode(request.about)?, encode(request.params)?);
+        let mut context = room.context()?;
+        context.stdout(mouth.clone()).stderr(mouth.clone());
+        let wasi = Second {
+            context: context.build(),
+            table: ResourceTable::new(),
+        };
+        let mut store = store(engine, wasi, &request.limits, request.until)?;
+        let counter = store.data().counter.clone();
+        let work = async {
+            let instance = self.instance.instantiate_async(&mut store).await?;
+            let answer = instance.get_typed_func::<Params<'_>, Results>(&mut store, self.answer)?;
+            let given = (&*about, request.method, &*params);
+            answer.call_async(&mut store, given).await
+        };
+        let answered = drive(work, Clock::get(engine)?, &counter, ask, request.until);
+        let hungry = store.data().is_hungry();
+        let (answered,) = answered
+            .map_err(|_| Trouble::TimedOut(request.limits.time))?
+            .map_err(|error| request.trouble(&error, hungry))?;
+        match answered {
+            Ok(text) => json(&text)
+                .map_err(|why| Trouble::Protocol(format!("answered with no proper JSON: {why}"))),
+            Err(problem) => Err(Trouble::Answered(problem.into())),
+        }
+    }
+}
+
+/// Refuses what imports anything that nobody offers.
+fn check_imports(engine: &Engine, component: &Component) -> Result<(), Refused> {
+    let kind = component.component_type();
+    let unknown = kind.imports(engine).filter(|(name, item)| {
+        let known = OFFERED.iter().chain([&EMPTY]);
+        let is_type = matches!(item.ty, ComponentItem::Type(_));
+        !is_type && !known.into_iter().any(|known| name.starts_with(known))
+    });
+    let unknown: Vec<String> = unknown.map(|(name, _)| name.to_owned()).collect();
+    match unknown.is_empty() {
+        true => Ok(()),
+        false => Err(Refused::Imports(unknown)),
+    }
+}
+
+/// All that is offered: the host, and of WASI what reaches nothing but the room.
+fn offer(linker: &mut Linker<Instance>) -> wasmtime::Result<()> {
+    type T = Instance;
+    let l = linker;
+    // Streams, clocks, randomness and the standard streams.
+    add_to_linker_proxy_interfaces_async(l)?;
+    filesystem::preopens::add_to_linker::<T, WasiFilesystem>(l, T::filesystem)?;
+    filesystem::types::add_to_linker::<T, WasiFilesystem>(l, T::filesystem)?;
+    random::insecure::add_to_linker::<T, WasiRandom>(l, |t| t.ctx().ctx.random())?;
+    random::insecure_seed::add_to_linker::<T, WasiRandom>(l, |t| t.ctx().ctx.random())?;
+    cli::exit::add_to_linker::<T, WasiCli>(l, T::cli)?;
+    cli::environment::add_to_linker::<T, WasiCli>(l, T::cli)?;
+    cli::terminal_input::add_to_linker::<T, WasiCli>(l, T::cli)?;
+    cli::terminal_output::add_to_linker::<T, WasiCli>(l, T::cli)?;
+    cli::terminal_stdin::add_to_linker::<T, WasiCli>(l, T::cli)?;
+    cli::terminal_stdout::add_to_linker::<T, WasiCli>(l, T::cli)?;
+    cli::terminal_stderr::add_to_linker::<T, WasiCli>(l, T::cli)?;
+    l.instance(HOST)?.func_wrap_async("ask", ask)
+}
+
+/// `ask` of the interface `host`.
+fn ask(
+    store: StoreContextMut<'_, Instance>,
+    (method, params): (String, String),
+) -> Box<dyn Future<Output = wasmtime::Result<Results>> + Send + '_> {
+    let counter = store.data().counter.clone();
+    Box::new(async move {
+        if params.len() > MAX_FRAME {
+            return Ok((Err(too_long("the question", params.len()).into()),));
+        }
+        let params = match json(&params) {
+            Ok(params) => params,
+            Err(why) => return Ok((Err(wrong(&method, &why).into()),)),
+        };
+        let reply = counter.ask(method, params).await;
+        Ok((reply.map(|value| value.to_string()).map_err(Problem::from),))
+    })
+}
+
+fn wrong(method: &str, why: &str) -> RpcError {
+    RpcError {
+        code: code::PARSE,
+        message: format!("`{}`: the parameters are no JSON: {why}", shown(method)),
+        data: None,
+    }
+}
+
+fn json(text: &str) -> Result<Value, String> {
+    if text.len() > MAX_FRAME {
+        return Err(format!(
+            "it has {} bytes, more than {MAX_FRAME}",
+            text.len()
+        ));
+    }
+    serde_json::from_str(text).map_err(|error| shown(&error.to_string()))
+}
+
+impl From<RpcError> for Problem {
+    fn from(error: RpcError) -> Self {
+        Self {
+            code: error.code,
+            message: error.message,
+            data: error.data.map(|data| data.to_string()),
+        }
+    }
+}
+
+impl From<Problem> for RpcError {
+    fn from(problem: Problem) -> Self {
+        // What is no JSON is a text.
+        let data = problem
+            .data
+            .map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text)));
+        Self {
+            code: problem.code,
+            message: problem.message,
+            data,
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Carriers: three ways in which a request of the wire protocol gets into a module, and its answer out of it.
+
+pub(crate) mod command;
+pub(crate) mod component;
+pub(crate) mod line;
+pub(crate) mod reactor;
+pub(crate) mod stdio;
+
+use std::time::{Duration, Instant};
+
+use metier_sdk::wire::{MAX_FRAME, RpcError, code};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{
+    limits::Limits,
+    trouble::{Trouble, shown},
+};
+
+/// One request, and the limits of its call.
+pub(crate) struct Request<'a> {
+    /// What `initialize` is told.
+    pub(crate) about: &'a Value,
+    pub(crate) method: &'a str,
+    pub(crate) params: &'a Value,
+    pub(crate) limits: Limits,
+    pub(crate) until: Instant,
+}
+
+impl Request<'_> {
+    /// What an error of the engine means for this request.
+    pub(crate) fn trouble(&self, error: &wasmtime::Error, hungry: bool) -> Trouble {
+        Trouble::of(error, &self.limits, hungry)
+    }
+}
+
+/// An instant that many seconds from now; one too far to be told is as good as a year.
+pub(crate) fn far(after: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(after)
+        .unwrap_or(now + Duration::from_secs(365 * 24 * 3600))
+}
+
+/// A text that goes in, if it is not too long.
+pub(crate) fn encode(value: &Value) -> Result<String, Trouble> {
+    let text = value.to_string();
+    if text.len() > MAX_FRAME {
+        return Err(Trouble::Answered(too_long("the request", text.len())));
+    }
+    Ok(text)
+}
+
+pub(crate) fn too_long(what: &str, size: usize) -> RpcError {
+    RpcError {
+        code: code::PARAMS,
+        message: format!("{what} has {size} bytes; a message has at most {MAX_FRAME}"),
+        data: None,
+    }
+}
+
+/// What a skill answers, as it says so: `{"result": …}` or `{"error": …}`.
+#[derive(Deserialize)]
+struct Envelope {
+    #[serde(default, deserialize_with = "present")]
+    result: Option<Value>,
+    #[serde(default)]
+    error: Option<RpcError>,
+}
+
+/// `null` is a value; only what is left out is not there.
+fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
+}
+
+/// The answer in these bytes.
+pub(crate) fn decode(bytes: &[u8]) -> Result<Value, Trouble> {
+    let wrong = |why: String| Trouble::Protocol(format!("answered with no proper JSON: {why}"));
+    let envelope: Envelope =
+        serde_json::from_slice(bytes).map_err(|error| wrong(shown(&error.to_string())))?;
+    match (envelope.result, envelope.error) {
+        (_, Some(error)) => Err(Trouble::Answered(error)),
+        (Some(result), None) => Ok(result),
+        (None, None) => Err(wrong("neither a `result` nor an `error`".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_a_result_or_an_error() {
+        assert_eq!(decode(br#"{"result":null}"#).unwrap(), Value::Null);
+        let error = decode(br#"{"error":{"code":-32602,"message":"no"}}"#);
+        assert!(matches!(error, Err(Trouble::Answered(error)) if error.code == -32602));
+        for wrong in [&b"{}"[..], b"", b"1", b"\xff", br#"{"error":"no"}"#] {
+            assert!(matches!(decode(wrong), Err(Trouble::Protocol(_))));
+        }
+    }
+}

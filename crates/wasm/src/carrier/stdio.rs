@@ -1,0 +1,104 @@
+//! The standard streams of a command: its ear is our question, its voice our answer.
+
+use std::{future::poll_fn, task::Poll};
+
+use bytes::Bytes;
+use wasmtime_wasi::{
+    async_trait,
+    cli::{IsTerminal, StdinStream, StdoutStream},
+    p2::{InputStream, OutputStream, Pollable, StreamError, StreamResult},
+};
+
+use super::line::Talk;
+
+/// How much is taken at once.
+const CHUNK: usize = 64 * 1024;
+
+/// Standard input.
+pub(crate) struct Ear(pub(crate) Talk);
+
+/// Standard output.
+pub(crate) struct Voice(pub(crate) Talk);
+
+/// Until what was asked is answered. Nobody is woken: whoever answers goes on by itself.
+async fn answered(talk: &Talk) {
+    poll_fn(|_| match talk.waits() {
+        true => Poll::Pending,
+        false => Poll::Ready(()),
+    })
+    .await;
+}
+
+impl IsTerminal for Ear {
+    fn is_terminal(&self) -> bool {
+        false
+    }
+}
+
+impl StdinStream for Ear {
+    fn async_stream(&self) -> Box<dyn tokio::io::AsyncRead + Send + Sync> {
+        // Only asked for by a preview that isn't offered.
+        Box::new(tokio::io::empty())
+    }
+
+    fn p2_stream(&self) -> Box<dyn InputStream> {
+        Box::new(Self(self.0.clone()))
+    }
+}
+
+#[async_trait]
+impl Pollable for Ear {
+    async fn ready(&mut self) {
+        answered(&self.0).await;
+    }
+}
+
+#[async_trait]
+impl InputStream for Ear {
+    fn read(&mut self, size: usize) -> StreamResult<Bytes> {
+        if size == 0 || self.0.waits() {
+            return Ok(Bytes::new());
+        }
+        self.0.read(size).ok_or(StreamError::Closed)
+    }
+}
+
+impl IsTerminal for Voice {
+    fn is_terminal(&self) -> bool {
+        false
+    }
+}
+
+impl StdoutStream for Voice {
+    fn async_stream(&self) -> Box<dyn tokio::io::AsyncWrite + Send + Sync> {
+        Box::new(tokio::io::sink())
+    }
+
+    fn p2_stream(&self) -> Box<dyn OutputStream> {
+        Box::new(Self(self.0.clone()))
+    }
+}
+
+#[async_trait]
+impl Pollable for Voice {
+    async fn ready(&mut self) {
+        answered(&self.0).await;
+    }
+}
+
+#[async_trait]
+impl OutputStream for Voice {
+    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
+        self.0
+            .write(&bytes)
+            .map_err(|broke| StreamError::Trap(broke.into()))
+    }
+
+    fn flush(&mut self) -> StreamResult<()> {
+        Ok(())
+    }
+
+    fn check_write(&mut self) -> StreamResult<usize> {
+        Ok(if self.0.waits() { 0 } else { CHUNK })
+    }
+}

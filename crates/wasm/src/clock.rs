@@ -1,0 +1,108 @@
+//! The clock: one thread for the process, which moves the engine's epoch while calls run, and wakes those that sleep.
+//!
+//! Guests that loop look at the epoch; guests that wait are woken by tokio's timers, which need a thread as well. It is started
+//! by the first call, and sleeps while there is none.
+
+use std::{
+    io,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{
+    runtime::{Builder, EnterGuard, Handle},
+    sync::Notify,
+};
+use wasmtime::Engine;
+
+use crate::trouble::Trouble;
+
+/// How exact deadlines are.
+const TICK: Duration = Duration::from_millis(10);
+/// How many threads wait for files at most. One that waits for a file that never answers is left behind when its call ends.
+const FILES: usize = 16;
+/// How long such a thread is kept for the next file.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// The clock of this process.
+pub(crate) struct Clock {
+    handle: Handle,
+    face: Arc<Face>,
+}
+
+/// What the thread and the calls share.
+#[derive(Default)]
+struct Face {
+    /// How many calls run.
+    running: AtomicUsize,
+    /// Whether the thread waits to be told of one.
+    asleep: AtomicBool,
+    begun: Notify,
+}
+
+/// A call that runs. While there is one, the epoch moves.
+pub(crate) struct Running<'a>(&'a Face);
+
+impl Clock {
+    /// The one there is.
+    pub(crate) fn get(engine: &'static Engine) -> Result<&'static Self, Trouble> {
+        static CLOCK: OnceLock<Result<Clock, String>> = OnceLock::new();
+        let clock = CLOCK.get_or_init(|| Self::start(engine).map_err(|error| error.to_string()));
+        clock.as_ref().map_err(|why| Trouble::Engine(why.clone()))
+    }
+
+    fn start(engine: &'static Engine) -> io::Result<Self> {
+        let runtime = Builder::new_current_thread()
+            .enable_time()
+            .max_blocking_threads(FILES)
+            .thread_keep_alive(IDLE)
+            .build()?;
+        let handle = runtime.handle().clone();
+        let face = Arc::new(Face::default());
+        let shared = Arc::clone(&face);
+        std::thread::Builder::new()
+            .name("wasm-clock".into())
+            .spawn(move || runtime.block_on(shared.run(engine)))?;
+        Ok(Self { handle, face })
+    }
+
+    /// Notes that a call runs, until this is dropped.
+    pub(crate) fn running(&self) -> Running<'_> {
+        self.face.running.fetch_add(1, Ordering::SeqCst);
+        if self.face.asleep.load(Ordering::SeqCst) {
+            self.face.begun.notify_one();
+        }
+        Running(&self.face)
+    }
+
+    /// Lets what is polled now find the timers.
+    pub(crate) fn enter(&self) -> EnterGuard<'_> {
+        self.handle.enter()
+    }
+}
+
+impl Face {
+    async fn run(&self, engine: &Engine) {
+        loop {
+            if self.running.load(Ordering::SeqCst) == 0 {
+                self.asleep.store(true, Ordering::SeqCst);
+                // Once more: a call that began in between has not seen that this is asleep.
+                if self.running.load(Ordering::SeqCst) == 0 {
+                    self.begun.notified().await;
+                }
+                self.asleep.store(false, Ordering::SeqCst);
+            }
+            tokio::time::sleep(TICK).await;
+            engine.increment_epoch();
+        }
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,102 @@
+//! A look at bytes before anybody compiles them: what they are, and whether they are too many.
+//!
+//! Only headers are read here; the compiler validates everything else, in its child. So a bomb is refused by its size, or
+//! killed by its deadline.
+
+use wasmparser::{Parser, Payload};
+use wasmtime::Engine;
+
+use crate::{
+    limits::Limits,
+    trouble::{Refused, shown},
+};
+
+/// The two kinds of WebAssembly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A core module.
+    Module,
+    /// A component.
+    Component,
+}
+
+impl Kind {
+    /// What these bytes begin like.
+    ///
+    /// # Errors
+    /// When they are no WebAssembly in binary form.
+    pub fn of(bytes: &[u8]) -> Result<Self, Refused> {
+        if Engine::detect_precompiled(bytes).is_some() {
+            return Err(Refused::Precompiled);
+        }
+        match (bytes.get(..4), bytes.get(4..8)) {
+            (Some(b"\0asm"), Some([1, 0, 0, 0])) => Ok(Self::Module),
+            (Some(b"\0asm"), Some([_, 0, 1, 0])) => Ok(Self::Component),
+            (Some(b"\0asm"), _) => Err(Refused::Garbage("its version is not known".into())),
+            _ if bytes.trim_ascii_start().starts_with(b"(") => Err(Refused::Garbage(
+                "it is the text form; compile it with `wat2wasm`".into(),
+            )),
+            _ => Err(Refused::Garbage("it does not begin with `\\0asm`".into())),
+        }
+    }
+}
+
+/// Finds out what bytes are, and refuses what is too much to compile.
+pub(crate) fn examine(bytes: &[u8], limits: &Limits) -> Result<Kind, Refused> {
+    if bytes.len() > limits.module_bytes {
+        return Err(Refused::TooLarge {
+            size: bytes.len(),
+            limit: limits.module_bytes,
+        });
+    }
+    let kind = Kind::of(bytes)?;
+    let mut functions: u32 = 0;
+    for payload in Parser::new(0).parse_all(bytes) {
+        let payload = payload.map_err(|error| Refused::Garbage(shown(error.message())))?;
+        if let Payload::FunctionSection(section) = payload {
+            functions = functions.saturating_add(section.count());
+        }
+        if functions > limits.functions {
+            return Err(Refused::TooManyFunctions(limits.functions));
+        }
+    }
+    Ok(kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(bytes: &[u8], expected: &str) {
+        let found = examine(bytes, &Limits::default());
+        let found = found.map_or_else(|error| error.to_string(), |kind| format!("{kind:?}"));
+        assert!(found.starts_with(expected), "{found}");
+    }
+
+    #[test]
+    fn bytes_are_what_they_begin_like() {
+        check(b"\0asm\x01\0\0\0", "Module");
+        check(b"\0asm\x0d\0\x01\0", "Component");
+        check(b"\0asm\x09\0\0\0", "is no WebAssembly: its version");
+        check(b"", "is no WebAssembly");
+        check(b"#!/bin/sh\n", "is no WebAssembly");
+        check(b"(module)", "is no WebAssembly: it is the text form");
+        check(b"\0asm\x01\0\0\0\x03\x05", "is no WebAssembly");
+    }
+
+    #[test]
+    fn too_much_is_refused_before_it_is_compiled() {
+        let mut limits = Limits::default();
+        limits.module_bytes = 8;
+        let long = examine(b"\0asm\x01\0\0\0\0", &limits);
+        assert!(matches!(long, Err(Refused::TooLarge { size: 9, limit: 8 })));
+        // A section of types, then one that says a hundred thousand functions of them.
+        let mut bytes = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x03".to_vec();
+        let count: [u8; 3] = [0xa0, 0x8d, 0x06];
+        bytes.extend([0xa3, 0x8d, 0x06]);
+        bytes.extend(count);
+        bytes.extend(std::iter::repeat_n(0, 100_000));
+        check(&bytes, "has more than 65536 functions");
+    }
+}

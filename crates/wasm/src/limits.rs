@@ -1,0 +1,91 @@
+//! How much a skill may use up: what it gets when it says nothing, and the most that it can ask for.
+
+use std::time::Duration;
+
+const MIB: usize = 1 << 20;
+
+/// The limits of one skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of memory, all memories of an instance together.
+    pub memory: usize,
+    /// Units of fuel in a call; an instruction costs about one.
+    pub fuel: u64,
+    /// How long a call may take, its questions to the host included.
+    pub time: Duration,
+    /// Elements of tables, all tables of an instance together.
+    pub table_elements: usize,
+    /// Core instances in one component.
+    pub instances: usize,
+    /// Bytes of the file.
+    pub module_bytes: usize,
+    /// Functions in it.
+    pub functions: u32,
+    /// How long compiling may take.
+    pub compile_time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            memory: 128 * MIB,
+            fuel: 20_000_000_000,
+            time: Duration::from_secs(60),
+            ..Self::CEILING
+        }
+    }
+}
+
+impl Limits {
+    /// The most that there is.
+    pub const CEILING: Self = Self {
+        memory: 512 * MIB,
+        fuel: 1_000_000_000_000,
+        time: Duration::from_secs(600),
+        table_elements: 100_000,
+        instances: 64,
+        module_bytes: 64 * MIB,
+        functions: 65_536,
+        compile_time: Duration::from_secs(60),
+    };
+
+    /// How much of a stack there is for the functions of a skill.
+    pub(crate) const STACK: usize = MIB;
+
+    /// These limits, and no more than there is.
+    #[must_use]
+    pub fn within_ceiling(self) -> Self {
+        let most = Self::CEILING;
+        Self {
+            memory: self.memory.min(most.memory),
+            fuel: self.fuel.min(most.fuel),
+            time: self.time.min(most.time),
+            table_elements: self.table_elements.min(most.table_elements),
+            instances: self.instances.min(most.instances),
+            module_bytes: self.module_bytes.min(most.module_bytes),
+            functions: self.functions.min(most.functions),
+            compile_time: self.compile_time.min(most.compile_time),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_gets_more_than_there_is() {
+        let greedy = Limits {
+            memory: usize::MAX,
+            fuel: u64::MAX,
+            time: Duration::MAX,
+            table_elements: usize::MAX,
+            instances: usize::MAX,
+            module_bytes: usize::MAX,
+            functions: u32::MAX,
+            compile_time: Duration::MAX,
+        };
+        assert_eq!(greedy.within_ceiling(), Limits::CEILING);
+        assert_eq!(Limits::default().within_ceiling(), Limits::default());
+    }
+}

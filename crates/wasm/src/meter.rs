@@ -1,0 +1,101 @@
+//! The meter of one instance: how much memory and how many elements of tables it has taken, in all.
+
+use wasmtime::ResourceLimiter;
+
+use crate::limits::Limits;
+
+/// Counts, and says no.
+pub(crate) struct Meter {
+    limits: Limits,
+    memory: usize,
+    elements: usize,
+    /// Whether it was refused any.
+    hungry: bool,
+}
+
+impl Meter {
+    pub(crate) const fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            memory: 0,
+            elements: 0,
+            hungry: false,
+        }
+    }
+
+    /// Whether it asked for more than there is.
+    pub(crate) const fn is_hungry(&self) -> bool {
+        self.hungry
+    }
+}
+
+/// Takes the difference out of what is left, if that is enough.
+fn take(used: &mut usize, current: usize, desired: usize, limit: usize) -> bool {
+    let wanted = used.saturating_add(desired.saturating_sub(current));
+    let enough = wanted <= limit;
+    if enough {
+        *used = wanted;
+    }
+    enough
+}
+
+impl ResourceLimiter for Meter {
+    fn memory_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        // What its own maximum forbids fails anyway, and is not counted.
+        let possible = maximum.is_none_or(|maximum| desired <= maximum);
+        let enough = possible && take(&mut self.memory, current, desired, self.limits.memory);
+        self.hungry |= !enough;
+        Ok(enough)
+    }
+
+    fn table_growing(
+        &mut self,
+        current: usize,
+        desired: usize,
+        maximum: Option<usize>,
+    ) -> wasmtime::Result<bool> {
+        let possible = maximum.is_none_or(|maximum| desired <= maximum);
+        let enough = take(
+            &mut self.elements,
+            current,
+            desired,
+            self.limits.table_elements,
+        );
+        Ok(possible && enough)
+    }
+
+    fn instances(&self) -> usize {
+        self.limits.instances
+    }
+
+    fn tables(&self) -> usize {
+        self.limits.instances
+    }
+
+    fn memories(&self) -> usize {
+        self.limits.instances
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_memories_share_one_limit() {
+        let mut meter = Meter::new(Limits {
+            memory: 1_000,
+            ..Limits::default()
+        });
+        assert!(meter.memory_growing(0, 600, None).unwrap());
+        assert!(!meter.memory_growing(0, 600, None).unwrap());
+        assert!(meter.is_hungry());
+        assert!(meter.memory_growing(600, 1_000, None).unwrap());
+        assert!(!meter.memory_growing(1_000, usize::MAX, None).unwrap());
+    }
+}

@@ -1,0 +1,179 @@
+//! A program: the code of one skill, loaded once and instantiated for every call.
+
+use std::time::Duration;
+
+use metier_sdk::wire::RpcError;
+use serde_json::Value;
+use wasmtime::{Engine, Module};
+
+use crate::{
+    artifact::Compiled,
+    cache::Cache,
+    carrier::{Request, command, component, far, reactor},
+    engine::engine,
+    examine::{Kind, examine},
+    limits::Limits,
+    room::Room,
+    said::{Mouth, Said},
+    trouble::{Refused, Trouble},
+};
+
+/// Who answers what a skill asks: its method, such as `host/read_file`, and its parameters.
+pub type Ask<'a> = dyn FnMut(&str, Value) -> Result<Value, RpcError> + 'a;
+
+/// The code of one skill.
+pub struct Program {
+    engine: &'static Engine,
+    carrier: Carrier,
+    limits: Limits,
+    room: Room,
+}
+
+enum Carrier {
+    Component(component::Loaded),
+    Reactor(reactor::Loaded),
+    Command(command::Loaded),
+}
+
+/// What came of a call.
+#[derive(Debug)]
+pub struct Answer {
+    /// The answer, or why there is none.
+    pub result: Result<Value, Trouble>,
+    /// What it wrote to its standard streams beside that.
+    pub said: Said,
+}
+
+/// How a program ended that speaks no protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finished {
+    /// The code that it ended with.
+    pub code: i32,
+    /// What it printed.
+    pub stdout: Vec<u8>,
+    /// What it complained about.
+    pub stderr: Vec<u8>,
+}
+
+impl Program {
+    /// Loads code: from the cache if it is there, or else by this compiler, which is given the bytes and the time that it has.
+    ///
+    /// # Errors
+    /// When the bytes are none that can be run, or the compiler fails.
+    pub fn load(
+        bytes: &[u8],
+        limits: Limits,
+        room: Room,
+        cache: Option<&Cache>,
+        compiler: &dyn Fn(&[u8], Duration) -> Result<Compiled, Refused>,
+    ) -> Result<Self, Refused> {
+        let limits = limits.within_ceiling();
+        let kind = examine(bytes, &limits)?;
+        let engine = engine()?;
+        let load = |code: &Compiled| Carrier::new(engine, kind, code);
+        let key = cache.map(|cache| cache.key(bytes, engine));
+        let found = cache.zip(key.as_ref());
+        let found = found.and_then(|(cache, key)| cache.get(key));
+        // What was kept and does not load was made by another version of us: it is made anew.
+        let carrier = match found.and_then(|code| load(&code).ok()) {
+            Some(carrier) => carrier,
+            None => {
+                let code = compiler(bytes, limits.compile_time)?;
+                let carrier = load(&code)?;
+                if let Some((cache, key)) = cache.zip(key.as_ref()) {
+                    cache.put(key, &code);
+                }
+                carrier
+            }
+        };
+        Ok(Self {
+            engine,
+            carrier,
+            limits,
+            room,
+        })
+    }
+
+    /// How it is talked to, in a word.
+    #[must_use]
+    pub const fn carrier(&self) -> &'static str {
+        match self.carrier {
+            Carrier::Component(_) => "component",
+            Carrier::Reactor(_) => "reactor",
+            Carrier::Command(_) => "command",
+        }
+    }
+
+    /// Calls one method of the wire protocol, in an instance that is gone afterwards. `about` is what `initialize` is told.
+    pub fn call(
+        &self,
+        about: &Value,
+        method: &str,
+        params: &Value,
+        ask: &mut Ask<'_>,
+        timeout: Duration,
+    ) -> Answer {
+        let request = self.request(about, method, params, timeout);
+        let (engine, room, mouth) = (self.engine, &self.room, Mouth::default());
+        let result = match &self.carrier {
+            Carrier::Component(loaded) => loaded.call(engine, room, &request, ask, &mouth),
+            Carrier::Reactor(loaded) => loaded.call(engine, room, &request, ask, &mouth),
+            Carrier::Command(loaded) => loaded.call(engine, room, &request, ask, &mouth),
+        };
+        let said = mouth.take();
+        Answer { result, said }
+    }
+
+    /// Runs it as a program of its own, with this on its standard input and no protocol. Only commands can.
+    ///
+    /// # Errors
+    /// When it is no command, or does not come to an end of its own.
+    pub fn run(&self, input: &[u8], timeout: Duration) -> Result<Finished, Trouble> {
+        let Carrier::Command(loaded) = &self.carrier else {
+            return Err(Trouble::Protocol("it is no program with `_start`".into()));
+        };
+        let request = self.request(&Value::Null, "", &Value::Null, timeout);
+        loaded.run(self.engine, &self.room, &request, input)
+    }
+
+    fn request<'a>(
+        &self,
+        about: &'a Value,
+        method: &'a str,
+        params: &'a Value,
+        timeout: Duration,
+    ) -> Request<'a> {
+        let time = timeout.min(self.limits.time);
+        Request {
+            about,
+            method,
+            params,
+            limits: Limits {
+                time,
+                ..self.limits
+            },
+            until: far(time),
+        }
+    }
+}
+
+impl Carrier {
+    fn new(engine: &Engine, kind: Kind, code: &Compiled) -> Result<Self, Refused> {
+        if kind == Kind::Component {
+            return component::Loaded::new(engine, &code.component(engine)?).map(Self::Component);
+        }
+        let module: Module = code.module(engine)?;
+        if module.get_export(reactor::ANSWER).is_some() {
+            return reactor::Loaded::new(engine, &module).map(Self::Reactor);
+        }
+        if module.get_export(command::START).is_some() {
+            return command::Loaded::new(engine, &module).map(Self::Command);
+        }
+        let why = format!(
+            "exports neither `{}` nor `{}`, so there is nothing to call (docs/wasm.md)",
+            reactor::ANSWER,
+            command::START
+        );
+        Err(Refused::Carrier(why))
+    }
+}

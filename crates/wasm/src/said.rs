@@ -1,0 +1,99 @@
+//! What a skill writes to its standard streams beside its answers: kept for the records, and not more than is read.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use wasmtime_wasi::{
+    async_trait,
+    cli::{IsTerminal, StdoutStream},
+    p2::{OutputStream, Pollable, StreamResult},
+};
+
+/// How much of a call is kept.
+const KEPT: usize = 64 * 1024;
+/// How much is taken at once.
+const CHUNK: usize = 64 * 1024;
+
+/// The words of one call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// The first of them.
+    pub bytes: Vec<u8>,
+    /// How many bytes more there were.
+    pub more: u64,
+}
+
+/// Where they are written to.
+#[derive(Clone, Default)]
+pub(crate) struct Mouth(Arc<Mutex<Said>>);
+
+impl Mouth {
+    pub(crate) fn say(&self, bytes: &[u8]) {
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = KEPT.saturating_sub(said.bytes.len()).min(bytes.len());
+        let (kept, more) = bytes.split_at(room);
+        said.bytes.extend(kept);
+        said.more += more.len() as u64;
+    }
+
+    /// What was said so far.
+    pub(crate) fn take(&self) -> Said {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl IsTerminal for Mouth {
+    fn is_terminal(&self) -> bool {
+        false
+    }
+}
+
+impl StdoutStream for Mouth {
+    fn async_stream(&self) -> Box<dyn tokio::io::AsyncWrite + Send + Sync> {
+        // Only asked for by a preview that isn't offered.
+        Box::new(tokio::io::sink())
+    }
+
+    fn p2_stream(&self) -> Box<dyn OutputStream> {
+        Box::new(self.clone())
+    }
+}
+
+#[async_trait]
+impl Pollable for Mouth {
+    async fn ready(&mut self) {}
+}
+
+#[async_trait]
+impl OutputStream for Mouth {
+    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
+        self.say(&bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> StreamResult<()> {
+        Ok(())
+    }
+
+    fn check_write(&mut self) -> StreamResult<usize> {
+        Ok(CHUNK)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_is_counted_and_not_kept() {
+        let mouth = Mouth::default();
+        for _ in 0..1_000 {
+            mouth.say(&[b'x'; 1_000]);
+        }
+        let said = mouth.take();
+        assert_eq!(
+            (said.bytes.len(), said.more),
+            (KEPT, 1_000_000 - KEPT as u64)
+        );
+    }
+}

@@ -1,0 +1,71 @@
+//! What belongs to one instance, and how its store is made: with fuel, a deadline and a meter, always.
+
+use std::time::Instant;
+
+use wasmtime::{Engine, Store, UpdateDeadline, component::ResourceTable};
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+
+use crate::{
+    counter::Counter,
+    limits::Limits,
+    meter::Meter,
+    trouble::{Late, Trouble},
+};
+
+/// The state of one instance; `W` is its side of WASI.
+pub(crate) struct State<W> {
+    pub(crate) wasi: W,
+    pub(crate) counter: Counter,
+    /// Whether the host is placing an answer in the guest's memory just now.
+    pub(crate) placing: bool,
+    meter: Meter,
+}
+
+/// WASI as components see it.
+pub(crate) struct Second {
+    pub(crate) context: WasiCtx,
+    pub(crate) table: ResourceTable,
+}
+
+impl WasiView for State<Second> {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView {
+            ctx: &mut self.wasi.context,
+            table: &mut self.wasi.table,
+        }
+    }
+}
+
+impl<W> State<W> {
+    /// Whether it was refused memory.
+    pub(crate) const fn is_hungry(&self) -> bool {
+        self.meter.is_hungry()
+    }
+}
+
+/// A store for one call.
+pub(crate) fn store<W: Send + 'static>(
+    engine: &Engine,
+    wasi: W,
+    limits: &Limits,
+    until: Instant,
+) -> Result<Store<State<W>>, Trouble> {
+    let state = State {
+        wasi,
+        counter: Counter::default(),
+        placing: false,
+        meter: Meter::new(*limits),
+    };
+    let mut store = Store::new(engine, state);
+    store.limiter(|state| &mut state.meter);
+    store
+        .set_fuel(limits.fuel)
+        .map_err(|error| Trouble::Engine(error.to_string()))?;
+    store.set_epoch_deadline(1);
+    // The clock ticks for everybody; whose time is over is found out here.
+    store.epoch_deadline_callback(move |_| match Instant::now() >= until {
+        true => Err(Late.into()),
+        false => Ok(UpdateDeadline::Continue(1)),
+    });
+    Ok(store)
+}

@@ -1,0 +1,197 @@
+//! What can go wrong: with the bytes of a skill, and in a call.
+
+use std::{io, path::PathBuf, time::Duration};
+
+use metier_sdk::wire::RpcError;
+use wasmtime::{Trap, WasmBacktrace};
+use wasmtime_wasi::I32Exit;
+
+use crate::limits::Limits;
+
+/// How much of a text of the skill's is shown.
+const SHOWN: usize = 200;
+/// How many imports that nobody offers are named.
+const NAMED: usize = 5;
+
+/// Why bytes are not run at all.
+#[derive(Debug, thiserror::Error)]
+pub enum Refused {
+    /// They are machine code already, which nobody can check.
+    #[error(
+        "is already compiled to machine code, which can't be checked and is never run; give the `.wasm` that it was compiled from"
+    )]
+    Precompiled,
+    /// They are something else.
+    #[error("is no WebAssembly: {0}")]
+    Garbage(String),
+    /// There are too many of them.
+    #[error("has {size} bytes; a module has at most {limit}")]
+    TooLarge {
+        /// How many.
+        size: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// It has too many functions.
+    #[error("has more than {0} functions")]
+    TooManyFunctions(u32),
+    /// It wants what nobody offers.
+    #[error("imports what no skill is offered: {}", named(.0))]
+    Imports(Vec<String>),
+    /// It is not made for us.
+    #[error("{0}")]
+    Carrier(String),
+    /// It did not compile, or what it imports or needs does not fit.
+    #[error("can't be compiled: {0}")]
+    Compile(String),
+    /// It took too long to compile.
+    #[error("took longer than {} seconds to compile", .0.as_secs())]
+    CompileTime(Duration),
+    /// This machine can't run any.
+    #[error("WebAssembly can't be run here: {0}")]
+    Engine(String),
+    /// The compiler could not be started or talked to.
+    #[error("the compiler can't be used: {0}")]
+    Compiler(#[source] io::Error),
+}
+
+/// Why a call has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Trouble {
+    /// It answered with an error.
+    #[error("{0}")]
+    Answered(RpcError),
+    /// It took too long.
+    #[error("took longer than {}", seconds(*.0))]
+    TimedOut(Duration),
+    /// It used up its fuel.
+    #[error(
+        "used up its fuel of {0} instructions; `implementation.limits.fuel` in SKILL.yaml sets how much there is"
+    )]
+    Fuel(u64),
+    /// It needed more memory than it has.
+    #[error(
+        "needs more memory than {mib} MiB ({how}); `implementation.limits.memory_mb` in SKILL.yaml sets how much there is"
+    )]
+    Memory {
+        /// How much it has.
+        mib: usize,
+        /// How it ended for want of it.
+        how: String,
+    },
+    /// It did what no program may.
+    #[error("{0}")]
+    Trapped(String),
+    /// It ended before it answered.
+    #[error("ended with code {0} before it answered")]
+    Exited(i32),
+    /// It said something that is no part of the protocol.
+    #[error("{0}")]
+    Protocol(String),
+    /// A folder that it was given can't be opened.
+    #[error("the folder {} can't be opened for it: {why}", folder.display())]
+    Place {
+        /// Which.
+        folder: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// There is no room for another instance at this moment.
+    #[error("there is no room for another instance: {0}")]
+    Full(String),
+    /// This machine can't run any.
+    #[error("WebAssembly can't be run here: {0}")]
+    Engine(String),
+}
+
+/// The deadline is over; raised inside of a call.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the deadline is over")]
+pub(crate) struct Late;
+
+/// The skill broke the rules of its carrier; raised inside of a call.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Broke(pub(crate) String);
+
+impl Trouble {
+    /// What an error of the engine means.
+    pub(crate) fn of(error: &wasmtime::Error, limits: &Limits, hungry: bool) -> Self {
+        if error.downcast_ref::<Late>().is_some() {
+            return Self::TimedOut(limits.time);
+        }
+        if let Some(Broke(why)) = error.downcast_ref::<Broke>() {
+            return Self::Protocol(why.clone());
+        }
+        if let Some(I32Exit(code)) = error.downcast_ref::<I32Exit>() {
+            return Self::Exited(*code);
+        }
+        if error.is::<wasmtime::PoolConcurrencyLimitError>() {
+            return Self::Full(error.root_cause().to_string());
+        }
+        if matches!(error.downcast_ref::<Trap>(), Some(Trap::OutOfFuel)) {
+            return Self::Fuel(limits.fuel);
+        }
+        let how = shown(&error.root_cause().to_string());
+        let how = match function(error) {
+            Some(function) => format!("{how}, in `{}`", shown(&function)),
+            None => how,
+        };
+        if hungry {
+            let mib = limits.memory >> 20;
+            return Self::Memory { mib, how };
+        }
+        Self::Trapped(how)
+    }
+}
+
+/// The function that a trap happened in, if it has a name.
+fn function(error: &wasmtime::Error) -> Option<String> {
+    let trace = error.downcast_ref::<WasmBacktrace>()?;
+    let frame = trace.frames().first()?;
+    frame.func_name().map(str::to_owned)
+}
+
+/// A text of the skill's, short and on one line.
+pub(crate) fn shown(text: &str) -> String {
+    let cut: String = text.chars().take(SHOWN).collect();
+    let more = if cut.len() < text.len() { "…" } else { "" };
+    let plain = cut.split_whitespace().collect::<Vec<_>>().join(" ");
+    let plain: String = plain.chars().filter(|c| !c.is_control()).collect();
+    format!("{plain}{more}")
+}
+
+fn named(imports: &[String]) -> String {
+    let names = imports.iter().take(NAMED);
+    let names: Vec<String> = names.map(|name| format!("`{}`", shown(name))).collect();
+    let more = imports.len().saturating_sub(NAMED);
+    match more {
+        0 => names.join(", "),
+        _ => format!("{}, and {more} more", names.join(", ")),
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    if time.subsec_millis() == 0 {
+        format!("{} s", time.as_secs())
+    } else {
+        format!("{} ms", time.as_millis())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_skill_says_is_short_and_on_one_line() {
+        assert_eq!(shown("a\nb\u{1b}[2J"), "a b[2J");
+        assert_eq!(shown(&"x".repeat(1_000)).chars().count(), SHOWN + 1);
+    }
+
+    #[test]
+    fn a_few_imports_are_named() {
+        let imports: Vec<String> = (0..7).map(|n| format!("env.f{n}")).collect();
+        assert!(named(&imports).ends_with("`env.f4`, and 2 more"));
+    }
+}

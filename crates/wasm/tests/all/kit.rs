@@ -1,0 +1,94 @@
+//! What the tests share: text into modules, and one call.
+
+use std::time::Duration;
+
+use metier_sdk::wire::{RpcError, code};
+use metier_wasm::{Answer, Limits, Program, Refused, Room, Trouble, compile};
+use serde_json::{Value, json};
+
+/// Longer than any test that is not about time.
+pub(crate) const LONG: Duration = Duration::from_secs(20);
+
+/// A module or component from its text.
+pub(crate) fn wasm(text: &str) -> Vec<u8> {
+    wat::parse_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// Loads it with everything that there is by default, compiled here.
+pub(crate) fn load(text: &str) -> Result<Program, Refused> {
+    load_with(text, Limits::default(), Room::default())
+}
+
+pub(crate) fn load_with(text: &str, limits: Limits, room: Room) -> Result<Program, Refused> {
+    Program::load(&wasm(text), limits, room, None, &|bytes, _| compile(bytes))
+}
+
+/// What `initialize` is told.
+pub(crate) fn about() -> Value {
+    json!({"protocol": 1, "skill": "test", "directory": "/skill", "config": null, "permissions": []})
+}
+
+/// A host that grants one file, and refuses all else.
+pub(crate) fn host(method: &str, params: Value) -> Result<Value, RpcError> {
+    if method == "host/read_file" && params["path"] == "notes.md" {
+        return Ok(json!({"content": "hello"}));
+    }
+    Err(RpcError {
+        code: code::REFUSED,
+        message: format!("{method} is not permitted"),
+        data: None,
+    })
+}
+
+/// Calls it once.
+pub(crate) fn call(program: &Program, method: &str, params: &Value) -> Answer {
+    program.call(&about(), method, params, &mut host, LONG)
+}
+
+/// Calls the tool of a module that must load.
+pub(crate) fn tool(text: &str) -> Result<Value, Trouble> {
+    let program = load(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    call(&program, "tool/execute", &json!({"name": "t"})).result
+}
+
+/// The words of what must go wrong.
+#[track_caller]
+pub(crate) fn trouble(answer: Result<Value, Trouble>, expected: &str) {
+    let error = answer.expect_err("it went well").to_string();
+    assert!(error.contains(expected), "{error}");
+}
+
+/// The words of what must not load.
+#[track_caller]
+pub(crate) fn refused(text: &str, expected: &str) {
+    let error = load(text).err().expect("it was loaded").to_string();
+    assert!(error.contains(expected), "{error}");
+}
+
+/// A reactor with this body for `metier_answer` and these definitions before it. Texts of the host are put at 65536 and
+/// after, each at an address of its own; `$len` is a global with the length of the last one.
+pub(crate) fn reactor(definitions: &str, body: &str) -> String {
+    format!(
+        r#"(module
+            (import "metier" "ask" (func $ask (param i32 i32) (result i64)))
+            (memory (export "memory") 3)
+            (global $next (mut i32) (i32.const 65536))
+            {definitions}
+            (func (export "metier_alloc") (param $len i32) (result i32)
+                (global.get $next)
+                (global.set $next (i32.add (global.get $next) (local.get $len))))
+            (func (export "metier_answer") (param $ptr i32) (param $len i32) (result i64)
+                {body}))"#
+    )
+}
+
+/// The expression for a text in memory, as it is told.
+pub(crate) fn told(address: u32, length: usize) -> String {
+    format!("(i64.const {})", u64::from(address) << 32 | length as u64)
+}
+
+/// A data segment.
+pub(crate) fn data(address: u32, text: &str) -> String {
+    let escaped: String = text.bytes().map(|byte| format!("\\{byte:02x}")).collect();
+    format!("(data (i32.const {address}) \"{escaped}\")")
+}
