@@ -223,9 +223,9 @@ fn declared(manifest: &Manifest) -> Option<BTreeSet<Permission>> {
 
 /// The file that the room for WebAssembly runs.
 fn module(manifest: &Manifest) -> Option<&str> {
-    let path = manifest.code.entrypoint.as_deref();
-    let path = path.filter(|_| manifest.card.backend == Some(Backend::Wasm))?;
-    Some(path.strip_prefix("./").unwrap_or(path))
+    let path = manifest.code.entrypoint.as_deref().unwrap_or("skill.wasm");
+    let path = path.strip_prefix("./").unwrap_or(path);
+    (manifest.card.backend == Some(Backend::Wasm)).then_some(path)
 }
 
 /// What is known about a skill from a scan: the verdict, and the worst that was found.

@@ -278,7 +278,7 @@ fn pickled(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
     }
 }
 
-/// The module that a skill is run as: its room gives it nothing but somebody to ask.
+/// The module that a skill is run as: its room gives it no more than its grant opens.
 fn module(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
     let found = wasm::wasm(bytes);
     if !found.texts.is_empty() {
