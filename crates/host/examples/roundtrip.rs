@@ -44,6 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         permissions: Vec::new(),
         entrypoint: None,
         sources: std::collections::BTreeMap::new(),
+        handlers: Vec::new(),
     };
     let worker = |word: &str| -> std::io::Result<Worker> {
         Ok(Worker {

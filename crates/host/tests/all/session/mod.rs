@@ -68,6 +68,7 @@ pub(crate) fn hello() -> Initialize {
         permissions: Vec::new(),
         entrypoint: None,
         sources: std::collections::BTreeMap::new(),
+        handlers: Vec::new(),
     }
 }
 

@@ -77,6 +77,7 @@ impl Opening<'_, '_> {
             permissions: grant.allowed().iter().map(ToString::to_string).collect(),
             entrypoint: None,
             sources: BTreeMap::new(),
+            handlers: Vec::new(),
         }
     }
 }
