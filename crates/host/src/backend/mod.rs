@@ -7,14 +7,19 @@ mod frame;
 mod line;
 mod log;
 mod process;
+mod several;
 mod worker;
 
 use std::time::Duration;
 
-use metier_sdk::wire::{Contributions, HostRequest, RpcError};
+use metier_sdk::{
+    HookPhase,
+    wire::{Contributions, HostRequest, RpcError},
+};
 use serde_json::Value;
 
 pub use process::{Alive, Clock, End, Monotonic, Process, Started, Starter};
+pub use several::Several;
 pub use worker::Worker;
 
 /// Who answers what a skill asks while it works. Decides, acts, writes down; a refusal is an error of the wire.
@@ -123,6 +128,13 @@ pub enum Event {
     Said(String),
     /// More lines than are kept.
     SaidMore(u64),
+    /// One of several that were asked at this phase failed, and the others went on.
+    HookFailed {
+        /// The phase.
+        phase: HookPhase,
+        /// Which of them, and why.
+        reason: String,
+    },
     /// It ended in order.
     Ended,
 }

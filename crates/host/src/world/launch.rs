@@ -70,14 +70,15 @@ impl Alive for Inside {
 }
 
 /// All that a child is started with.
-struct Prepared<'a> {
+pub(super) struct Prepared<'a> {
     shim: &'a Path,
     program: &'a OsStr,
     arguments: &'a [OsString],
     folder: File,
-    env: Vec<(OsString, OsString)>,
+    stdin: Stdin<'a>,
+    pub(super) env: Vec<(OsString, OsString)>,
     /// `None` for a user who wants no fence.
-    profile: Option<Profile>,
+    pub(super) profile: Option<Profile>,
     door: Option<Door>,
 }
 
@@ -92,6 +93,7 @@ impl Prepared<'_> {
         let mut spec = Spec::new(self.shim, self.program, self.folder.as_fd(), fence);
         spec.args = self.arguments;
         spec.env = &self.env;
+        spec.stdin = self.stdin;
         let Some(door) = &self.door else {
             return start(spec);
         };
@@ -116,11 +118,13 @@ impl World<'_> {
         };
         let (program, arguments) = self.runner(path, arguments)?;
         let log = self.seen.0.clone();
-        let prepared = self.prepare(&program, &arguments, self.around.work, log)?;
-        let mut child = prepared.with(|mut spec| {
-            spec.stdin = Stdin::Piped;
-            child::spawn(&spec)
-        })?;
+        self.talk(self.prepare(&program, &arguments, self.around.work, log)?)
+    }
+
+    /// Starts what was prepared, to be talked to.
+    pub(super) fn talk(&self, mut prepared: Prepared<'_>) -> Result<Running, WorldError> {
+        prepared.stdin = Stdin::Piped;
+        let mut child = prepared.with(|spec| child::spawn(&spec))?;
         if let Some(door) = &prepared.door {
             door.check()?;
         }
@@ -141,10 +145,14 @@ impl World<'_> {
         arguments: &[OsString],
         folder: &Path,
         timeout: Duration,
+        stdin: &[u8],
     ) -> Result<Done, WorldError> {
         // Told at the end as well, and that is enough.
         let (log, _) = mpsc::channel();
-        let prepared = self.prepare(program, arguments, folder, log)?;
+        let mut prepared = self.prepare(program, arguments, folder, log)?;
+        if !stdin.is_empty() {
+            prepared.stdin = Stdin::Bytes(stdin);
+        }
         let outcome = prepared.with(|mut spec| {
             spec.timeout = timeout;
             child::run(&spec)
@@ -153,7 +161,7 @@ impl World<'_> {
         Ok(Done::Child(outcome, seen))
     }
 
-    fn prepare<'a>(
+    pub(super) fn prepare<'a>(
         &'a self,
         program: &'a OsStr,
         arguments: &'a [OsString],
@@ -172,6 +180,7 @@ impl World<'_> {
             program,
             arguments,
             folder: handle,
+            stdin: Stdin::Null,
             env: self.environment(),
             profile: Some(profile).filter(|_| !self.around.unsandboxed),
             door: match reaches_out {

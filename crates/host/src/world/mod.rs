@@ -4,6 +4,7 @@
 //! to a file, a program or a host around the check. What a grant allows is turned into a [`Profile`](crate::sandbox::Profile)
 //! for every child; what a grant can't allow (keys, start-up files, our own state) is denied here once more.
 
+mod deno;
 mod environment;
 mod files;
 mod git;
@@ -30,6 +31,7 @@ use crate::{
     sandbox::Mechanism,
 };
 
+pub use deno::{Deno, Openings, flags as deno_flags};
 pub use git::only_reads;
 pub use launch::Running;
 pub use room::Scratch;
@@ -264,7 +266,9 @@ impl<'a> World<'a> {
             Within::Skill => self.around.skill.unwrap_or_else(|| self.scratch.path()),
             Within::Project => &self.grant.terms().project,
         };
-        self.child(OsStr::new(shell()), &arguments, folder, timeout)
+        let timeout = line.timeout.map_or(timeout, |own| own.min(timeout));
+        let shell = OsStr::new(shell());
+        self.child(shell, &arguments, folder, timeout, &line.stdin)
     }
 
     /// A file of the skill: where the user is, so that names of files in the arguments mean what they say.
@@ -275,7 +279,7 @@ impl<'a> World<'a> {
         timeout: Duration,
     ) -> Result<Done, WorldError> {
         let (program, arguments) = self.runner(path, arguments)?;
-        self.child(&program, &arguments, self.around.work, timeout)
+        self.child(&program, &arguments, self.around.work, timeout, &[])
     }
 
     /// What runs a file of the skill, and what it is given.
