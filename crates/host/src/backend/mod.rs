@@ -19,7 +19,7 @@ use metier_sdk::{
 use serde_json::Value;
 
 pub use process::{Alive, Clock, End, Monotonic, Process, Started, Starter};
-pub use several::Several;
+pub use several::{Several, Tally};
 pub use worker::Worker;
 
 /// Who answers what a skill asks while it works. Decides, acts, writes down; a refusal is an error of the wire.

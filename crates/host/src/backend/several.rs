@@ -14,6 +14,40 @@ use serde_json::Value;
 
 use super::{Event, Host, Session, SessionError};
 
+/// Who of several answered a hook: one that fails is told of, and only when all fail it is a failure.
+#[derive(Debug, Default)]
+pub struct Tally {
+    answered: bool,
+    failed: Option<SessionError>,
+}
+
+impl Tally {
+    /// One answered.
+    pub fn answered(&mut self) {
+        self.answered = true;
+    }
+
+    /// One failed.
+    pub fn failed(&mut self, phase: HookPhase, error: SessionError, events: &mut Vec<Event>) {
+        if let Some(earlier) = self.failed.replace(error) {
+            note(events, phase, &earlier);
+        }
+    }
+
+    /// What came of it.
+    ///
+    /// # Errors
+    /// When somebody failed and nobody answered: the last failure.
+    pub fn end(self, phase: HookPhase, events: &mut Vec<Event>) -> Result<(), SessionError> {
+        match self.failed {
+            Some(error) if !self.answered => return Err(error),
+            Some(error) => note(events, phase, &error),
+            None => {}
+        }
+        Ok(())
+    }
+}
+
 /// Several sessions as one.
 pub struct Several<'a> {
     members: Vec<Box<dyn Session + 'a>>,
@@ -45,8 +79,7 @@ impl<'a> Several<'a> {
     ) -> Result<Value, SessionError> {
         let HookHandle { phase, mut event } = read(params)?;
         let until = Instant::now() + timeout;
-        let mut changed = false;
-        let (mut answered, mut failed) = (false, None);
+        let (mut tally, mut changed) = (Tally::default(), false);
         for member in &mut self.members {
             let Some(spec) = asked(member.contributions(), phase) else {
                 continue;
@@ -62,24 +95,16 @@ impl<'a> Several<'a> {
             match answer {
                 Ok(answer) if answer.cancel.is_some() => return write(&answer),
                 Ok(answer) => {
-                    answered = true;
+                    tally.answered();
                     if let Some(next) = answer.event {
                         (event, changed) = (next, true);
                     }
                 }
                 Err(error) if spec.fail_closed() => return Err(error),
-                Err(error) => {
-                    if let Some(earlier) = failed.replace(error) {
-                        note(&mut self.events, phase, &earlier);
-                    }
-                }
+                Err(error) => tally.failed(phase, error, &mut self.events),
             }
         }
-        match failed {
-            Some(error) if !answered => return Err(error),
-            Some(error) => note(&mut self.events, phase, &error),
-            None => {}
-        }
+        tally.end(phase, &mut self.events)?;
         write(&match changed {
             true => HookAnswer::changed(event),
             false => HookAnswer::unchanged(),

@@ -37,8 +37,10 @@ const ALWAYS: &[&str] = &[
     "--v8-flags=--max-old-space-size=128",
 ];
 
-/// Memory that it may write to; its heap has less, but not all of its memory is heap.
+/// Memory that it may write to: its heap has less, but not all of its memory is heap, and half a gigabyte is set aside by V8.
 const MEMORY: u64 = 1 << 30;
+/// Address space, of which V8 reserves nearly fifty gigabytes when it starts.
+const ADDRESS_SPACE: u64 = 128 << 30;
 
 /// Deno, and the files of ours that it is started with.
 #[derive(Clone, Debug)]
@@ -192,6 +194,7 @@ impl World<'_> {
         let mut prepared = self.prepare(program, &arguments, self.around.work, log)?;
         if let Some(profile) = &mut prepared.profile {
             profile.limits.memory = Some(MEMORY);
+            profile.limits.address_space = Some(ADDRESS_SPACE);
             profile.read.push(deno.program.clone());
             profile.read.extend(deno.program.canonicalize());
             profile.read.push(deno.folder.clone());

@@ -174,6 +174,7 @@ impl WorldError {
 /// How much memory, and so on, a child may use up.
 const LIMITS: crate::sandbox::Limits = crate::sandbox::Limits {
     memory: Some(4 << 30),
+    address_space: None,
     file_size: Some(1 << 30),
     open_files: Some(1024),
     processes: Some(256),

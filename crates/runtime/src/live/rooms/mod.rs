@@ -3,16 +3,19 @@
 //! A room is opened for one activation. It projects the same grant into whatever keeps its kind of code in, and gives out a
 //! [`Session`]; nothing behind that knows what the skill is written in.
 
+mod claude;
+mod deno;
+mod openclaw;
 mod process;
 mod starlark;
 
 use std::collections::BTreeMap;
 
 use metier_catalog::{Content, Snapshot};
-use metier_host::backend::{Host, Session};
+use metier_host::backend::{Host, Session, Several};
 use metier_model::Backend;
 use metier_policy::Grant;
-use metier_sdk::wire::{Initialize, PROTOCOL};
+use metier_sdk::wire::{Contributions, Initialize, PROTOCOL};
 use serde_json::Value;
 
 use super::{ActivateError, Active, Runtime};
@@ -34,19 +37,36 @@ pub(super) struct Opening<'r, 'p> {
 }
 
 impl<'p> Runtime<'p> {
-    /// The code of a skill, in its room; nothing if it has none.
+    /// The code of a skill and the hooks that it brings along, each in its room; nothing if it has none. And what its code
+    /// registered by itself.
     pub(super) fn session(
         &self,
         active: &Active<'p>,
         own: Option<&Grant>,
         host: &dyn Host,
-    ) -> Result<Option<Box<dyn Session + 'p>>, ActivateError> {
+    ) -> Result<(Option<Box<dyn Session + 'p>>, Contributions), ActivateError> {
         let opening = Opening {
             runtime: self,
             active,
             own,
             host,
         };
+        let code = self.code(&opening)?;
+        let registered = code.as_ref().map(|code| code.contributions().clone());
+        let mut members: Vec<Box<dyn Session + 'p>> = code.into_iter().collect();
+        if self.tests.is_none() {
+            members.extend(openclaw::open(&opening)?);
+            members.extend(claude::open(&opening));
+        }
+        Ok((Several::of(members), registered.unwrap_or_default()))
+    }
+
+    /// The code of a skill, in its room.
+    fn code(
+        &self,
+        opening: &Opening<'_, 'p>,
+    ) -> Result<Option<Box<dyn Session + 'p>>, ActivateError> {
+        let active = opening.active;
         let Some(backend) = active.loaded.manifest.card.backend else {
             return Ok(None);
         };
@@ -55,8 +75,8 @@ impl<'p> Runtime<'p> {
             None => entrypoint(active, backend)?,
         };
         let session = match backend {
-            Backend::Starlark => starlark::open(&opening, entrypoint)?,
-            Backend::Process => process::open(&opening, &entrypoint)?,
+            Backend::Starlark => starlark::open(opening, entrypoint)?,
+            Backend::Process => process::open(opening, &entrypoint)?,
             Backend::Wasm | Backend::Native | Backend::Js => {
                 return Err(ActivateError::Backend(backend.as_str()));
             }
