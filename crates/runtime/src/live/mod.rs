@@ -60,6 +60,7 @@ pub use dispatch::Dispatched;
 pub use ledger::{Attached, Ledger};
 pub use lifecycle::{State, Transition};
 pub use open::ActivateError;
+pub use rooms::runs;
 pub use telling::{Fragment, Section};
 pub use tools::{BadTool, CORE, Tool, full_name};
 

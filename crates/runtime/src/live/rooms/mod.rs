@@ -26,6 +26,15 @@ const MAX_SOURCES: usize = 1 << 20;
 /// A session that lives as long as its runtime.
 pub(super) type Opened<'p> = Result<Box<dyn Session + 'p>, ActivateError>;
 
+/// Whether there is a room for code of this kind.
+#[must_use]
+pub const fn runs(backend: Backend) -> bool {
+    match backend {
+        Backend::Starlark | Backend::Process => true,
+        Backend::Wasm | Backend::Native | Backend::Js => false,
+    }
+}
+
 /// All that is needed to open a room.
 pub(super) struct Opening<'r, 'p> {
     pub(super) runtime: &'r Runtime<'p>,
