@@ -30,6 +30,9 @@ pub enum ServeError {
     /// The host went away while the skill waited for it.
     #[error("the host closed the line while it was asked something")]
     Closed,
+    /// A call had to be ended, and what it left behind would go on in the next one.
+    #[error("a call was ended, and nothing more can be done in the same engine")]
+    Spent,
 }
 
 /// What a skill can ask, whoever answers.

@@ -69,10 +69,12 @@ impl Opening<'_, '_> {
     /// What the code is told first.
     fn initialize(&self) -> Initialize {
         let grant = self.active.worker.grant();
+        let project = &self.runtime.premises.desk.terms.project;
         Initialize {
             protocol: PROTOCOL,
             skill: self.active.name().to_owned(),
             directory: self.active.folder.to_string_lossy().into_owned(),
+            project: Some(project.to_string_lossy().into_owned()),
             config: Value::Null,
             permissions: grant.allowed().iter().map(ToString::to_string).collect(),
             entrypoint: None,
