@@ -3,6 +3,7 @@
 //! A room is opened for one activation. It projects the same grant into whatever keeps its kind of code in, and gives out a
 //! [`Session`]; nothing behind that knows what the skill is written in.
 
+mod js;
 mod process;
 mod starlark;
 
@@ -57,7 +58,8 @@ impl<'p> Runtime<'p> {
         let session = match backend {
             Backend::Starlark => starlark::open(&opening, entrypoint)?,
             Backend::Process => process::open(&opening, &entrypoint)?,
-            Backend::Wasm | Backend::Native | Backend::Js => {
+            Backend::Js => js::open(&opening, entrypoint)?,
+            Backend::Wasm | Backend::Native => {
                 return Err(ActivateError::Backend(backend.as_str()));
             }
         };
