@@ -94,6 +94,7 @@ function isCommonJs(file: string): boolean {
 async function load(directory: string, file: string, name: string): Promise<Handler> {
   const path = `${directory}/${file}`;
   let found: Json;
+  given.length = 0;
   try {
     const module = isCommonJs(path)
       ? createRequire(pathToFileURL(path))(path)
@@ -105,6 +106,7 @@ async function load(directory: string, file: string, name: string): Promise<Hand
   for (const candidate of [found?.[name], (found?.default as Json | undefined)?.[name], name === "default" ? found : null]) {
     if (typeof candidate === "function") return candidate as Handler;
   }
+  if (given[0]) return given[0];
   throw new WireError(FAILED, `${file}: it exports no function \`${name}\``);
 }
 
@@ -117,6 +119,12 @@ function told(error: unknown): string {
 }
 
 let handlers: Handler[] = [];
+
+// A file may give its handler to `runHook` of `openclaw/hooks` in place of exporting it.
+const given: Handler[] = [];
+(globalThis as unknown as Record<symbol, unknown>)[Symbol.for("metier.hooks")] = (handler: Handler) => {
+  given.push(handler);
+};
 
 async function initialize(params: Json): Promise<Json> {
   const directory = String(params.directory ?? "");

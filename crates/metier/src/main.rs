@@ -45,11 +45,12 @@ fn main() -> ExitCode {
     if first.as_deref().is_some_and(|word| word == "__exec") {
         metier_host::child::shim::main();
     }
-    if first.as_deref().is_some_and(|word| word == "__starlark") {
+    let language = first.as_deref().and_then(|word| word.to_str());
+    if let Some(language) = language.and_then(interpreter::Language::of) {
         let unsandboxed = std::env::args_os()
             .nth(2)
             .is_some_and(|word| word == "--unsandboxed");
-        return interpreter::main(unsandboxed);
+        return interpreter::main(language, unsandboxed);
     }
     let arguments = cli::without_seed_spelling(std::env::args_os().collect());
     let cli = match Cli::try_parse_from(&arguments) {

@@ -73,6 +73,9 @@ pub struct Initialize {
     pub skill: String,
     /// The skill's folder. Files below it may be read without a permission.
     pub directory: String,
+    /// The folder in which relative paths begin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// What the user configured for the skill.
     #[serde(default)]
     pub config: Value,

@@ -13,7 +13,11 @@ pub(crate) type InEngine = (&'static str, Hooks);
 
 /// Every engine that runs handlers.
 pub(crate) fn engines() -> Vec<InEngine> {
-    vec![in_deno()]
+    let embedded = Hooks {
+        engine: Engine::Embedded,
+        deno: None,
+    };
+    vec![in_deno(), ("embedded", embedded)]
 }
 
 pub(crate) fn in_deno() -> InEngine {

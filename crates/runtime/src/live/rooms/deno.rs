@@ -19,8 +19,8 @@ use crate::{
 
 /// What runs in Deno.
 const RUNNER: &str = include_str!("../../../../js/compat/deno.ts");
-/// What handlers import from OpenClaw: types, and so nothing that is there when they run.
-const HOOKS: &str = "export {};\n";
+/// What handlers import from OpenClaw; the embedded engine has the same.
+const HOOKS: &str = include_str!("../../../../js/compat/openclaw-hooks.ts");
 const IMPORT_MAP: &str = r#"{"imports": {"openclaw/hooks": "./hooks.ts"}}"#;
 
 /// Where Deno is.

@@ -5,6 +5,7 @@
 
 mod claude;
 mod deno;
+mod js;
 mod openclaw;
 mod process;
 mod starlark;
@@ -30,8 +31,8 @@ pub(super) type Opened<'p> = Result<Box<dyn Session + 'p>, ActivateError>;
 #[must_use]
 pub const fn runs(backend: Backend) -> bool {
     match backend {
-        Backend::Starlark | Backend::Process => true,
-        Backend::Wasm | Backend::Native | Backend::Js => false,
+        Backend::Starlark | Backend::Process | Backend::Js => true,
+        Backend::Wasm | Backend::Native => false,
     }
 }
 
@@ -86,7 +87,8 @@ impl<'p> Runtime<'p> {
         let session = match backend {
             Backend::Starlark => starlark::open(opening, entrypoint)?,
             Backend::Process => process::open(opening, &entrypoint)?,
-            Backend::Wasm | Backend::Native | Backend::Js => {
+            Backend::Js => js::open(opening, entrypoint)?,
+            Backend::Wasm | Backend::Native => {
                 return Err(ActivateError::Backend(backend.as_str()));
             }
         };
@@ -98,10 +100,12 @@ impl Opening<'_, '_> {
     /// What the code is told first.
     fn initialize(&self) -> Initialize {
         let grant = self.active.worker.grant();
+        let project = &self.runtime.premises.desk.terms.project;
         Initialize {
             protocol: PROTOCOL,
             skill: self.active.name().to_owned(),
             directory: self.active.folder.to_string_lossy().into_owned(),
+            project: Some(project.to_string_lossy().into_owned()),
             config: Value::Null,
             permissions: grant.allowed().iter().map(ToString::to_string).collect(),
             entrypoint: None,

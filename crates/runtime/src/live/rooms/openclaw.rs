@@ -12,7 +12,7 @@ use std::{
 
 use metier_catalog::Host as Machine;
 use metier_config::Engine;
-use metier_host::backend::{Event, Host, Process, Session, SessionError, Tally};
+use metier_host::backend::{Event, Host, Session, SessionError, Tally};
 use metier_model::{
     HookPhase, Need,
     hooks::{Handler, openclaw},
@@ -23,15 +23,9 @@ use metier_sdk::wire::{
 };
 use serde_json::Value;
 
-use super::{Opening, deno, sources};
+use super::{Opening, deno, js, sources};
 use crate::{live::ActivateError, premises};
 use event::{Around, Taken, asked, taken};
-
-/// What makes our own binary a worker that interprets JavaScript.
-const EMBEDDED: &str = "__js";
-
-/// The endings of files that a handler may import.
-const SOURCES: &[&str] = &[".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json"];
 
 /// The handlers of a skill in their engine; nothing if there is none that may be asked here.
 pub(super) fn open<'p>(
@@ -58,25 +52,16 @@ pub(super) fn open<'p>(
             export: handler.export.to_string(),
         })
         .collect();
-    let is_source = |path: &str| SOURCES.iter().any(|ending| path.ends_with(ending));
-    initialize.sources = sources(&opening.active.loaded.held, is_source)?;
+    initialize.sources = sources(&opening.active.loaded.held, js::is_source)?;
     let premises = opening.runtime.premises;
     let engine = match premises.config.hooks.engine {
         Engine::Embedded => None,
         Engine::Auto => deno::find(premises).ok(),
         Engine::Deno => Some(deno::find(premises).map_err(ActivateError::NoDeno)?),
     };
-    let patience = opening.runtime.patience.start;
-    let inner: Box<dyn Session + 'p> = match engine {
+    let inner = match engine {
         Some(program) => deno::open(opening, program, &initialize)?,
-        None => Process::open(
-            opening.worker(EMBEDDED),
-            &initialize,
-            opening.host,
-            patience,
-        )
-        .map(|session| Box::new(session) as _)
-        .map_err(ActivateError::Session)?,
+        None => js::engine(opening, &initialize)?,
     };
     let phases = HookPhase::ALL.into_iter();
     let asks = |phase: &HookPhase| handlers.iter().any(|one| one.phases().contains(phase));
