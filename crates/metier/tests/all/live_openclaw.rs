@@ -1,6 +1,6 @@
 //! Handlers of OpenClaw hooks, in every engine: what they see, what comes back, and what becomes of bad ones.
 
-use std::time::Duration;
+use std::{fs, path::Path, time::Duration};
 
 use metier_config::{Engine, Hooks};
 use metier_runtime::live::Runtime;
@@ -357,7 +357,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     (
         "never resolves",
         "export default () => new Promise(() => {});",
-        &["took longer than"],
+        &["took longer than", "can never resolve"],
     ),
     (
         "never returns",
@@ -377,7 +377,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     (
         "allocates without end",
         "export default () => { const all = []; for (;;) all.push(new Array(1e6).fill('x' + all.length)); };",
-        &["out of memory", "took longer than", "ended"],
+        &["of memory", "took longer than", "ended"],
     ),
     (
         "imports from the network",
@@ -495,10 +495,90 @@ fn what_a_handler_prints_is_its_log_and_no_answer() {
                 engine.0
             );
             assert!(
-                said.iter().any(|line| line.starts_with("oops")),
+                said.iter().any(|line| line.contains("oops")),
                 "{} {said:?}",
                 engine.0
             );
         });
+    }
+}
+
+/// The example, as it lies in the repository: it reminds of what was noted, if it may read it.
+#[test]
+fn the_example_reminds_in_every_engine() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/reminder");
+    for engine in engines() {
+        let live = room(&engine);
+        copy(&example, &live.stage.context.path("skills/reminder"));
+        live.session(&["reminder"], |runtime| {
+            runtime.activate("reminder").unwrap();
+            let told = prompt(runtime);
+            assert_eq!(told.len(), 1, "{} {told:?}", engine.0);
+            assert!(
+                told[0].contains("Nothing is noted yet"),
+                "{} {told:?}",
+                engine.0
+            );
+        });
+        live.stage
+            .context
+            .write("notes/open.md", "# Open\n- water the plants\n- call Ada\n");
+        live.session(&["reminder"], |runtime| {
+            runtime.activate("reminder").unwrap();
+            let told = prompt(runtime);
+            assert!(
+                told[0].contains("2 notes are open"),
+                "{} {told:?}",
+                engine.0
+            );
+            assert!(told[0].contains("- call Ada"), "{} {told:?}", engine.0);
+        });
+    }
+}
+
+/// What a skill of somebody else adds to a prompt, by its handlers in TypeScript and in JavaScript, in every engine: all the same. Run it
+/// with `METIER_HOOKED_SKILL=DIR cargo test -p metier --test all -- --ignored --nocapture a_skill_of_somebody_else`.
+#[test]
+#[ignore = "needs a skill with handlers, in METIER_HOOKED_SKILL"]
+fn a_skill_of_somebody_else_says_the_same_in_every_engine() {
+    let skill = std::env::var_os("METIER_HOOKED_SKILL").expect("METIER_HOOKED_SKILL is a folder");
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for engine in engines() {
+        for ending in ["ts", "js"] {
+            let live = room(&engine);
+            let copied = live.stage.context.path("skills/theirs");
+            copy(Path::new(&skill), &copied);
+            let other = if ending == "ts" { "js" } else { "ts" };
+            let handler = copied.join(format!("hooks/openclaw/handler.{ending}"));
+            assert!(handler.exists(), "there is no {}", handler.display());
+            let _not_there =
+                fs::remove_file(copied.join(format!("hooks/openclaw/handler.{other}")));
+            live.session(&["theirs"], |runtime| {
+                runtime.activate(copied.to_str().unwrap()).unwrap();
+                runtime.conversation_start().unwrap();
+                let told = prompt(runtime);
+                let receipts = lines(&runtime.collect().0);
+                println!("{} handler.{ending}: {receipts:#?}", engine.0);
+                all.push((format!("{} handler.{ending}", engine.0), told));
+            });
+            assert_eq!(left_running(&live), Vec::<String>::new());
+        }
+    }
+    println!("{}", all[0].1.join("\n"));
+    assert!(!all[0].1.is_empty());
+    for (which, told) in &all[1..] {
+        assert_eq!(*told, all[0].1, "{which}");
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().flatten() {
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_type().unwrap().is_dir() {
+            copy(&from, &to);
+        } else {
+            fs::copy(from, to).unwrap();
+        }
     }
 }
