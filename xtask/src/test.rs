@@ -34,7 +34,7 @@ const NEEDS: &[Need] = &[
     },
 ];
 
-/// What the clients in Python need, with versions.
+/// What the clients in Python need, with versions; and Deno, which comes from the same place.
 const REQUIREMENTS: &str = "crates/metier/tests/python/requirements.txt";
 
 /// What the skills in TypeScript need: the packages, and the lock that says which bytes.

@@ -29,6 +29,8 @@ pub struct Config {
     pub registry_url: Option<String>,
     /// `skills.limits.*`
     pub limits: Limits,
+    /// `skills.hooks.*`
+    pub hooks: Hooks,
     /// `agent.*`
     pub agent: Agent,
     /// `prompt.*`
@@ -134,6 +136,26 @@ pub enum OnCommandError {
     Abort,
     /// The error is put in the command's place.
     Inline,
+}
+
+/// `skills.hooks.*`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hooks {
+    /// What runs hooks in JavaScript.
+    pub engine: Engine,
+    /// Where Deno is, as written.
+    pub deno: Option<PathBuf>,
+}
+
+/// `skills.hooks.engine`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// Deno where it is installed, else the embedded one.
+    Auto,
+    /// Deno, and nothing else.
+    Deno,
+    /// The engine inside of this program.
+    Embedded,
 }
 
 /// `skills.limits.*`
@@ -260,6 +282,7 @@ impl Config {
             scan: view.scan(),
             registry_url: view.text("skills.registry_url"),
             limits: view.limits(),
+            hooks: view.hooks(),
             agent: Agent {
                 tools: view.list("agent.tools"),
                 model: view.text("agent.model"),
@@ -471,6 +494,17 @@ impl View<'_> {
                     reason: reason.to_owned(),
                 })
                 .collect(),
+        }
+    }
+
+    fn hooks(&self) -> Hooks {
+        Hooks {
+            engine: match self.text("skills.hooks.engine").as_deref() {
+                Some("auto") => Engine::Auto,
+                Some("deno") => Engine::Deno,
+                _ => Engine::Embedded,
+            },
+            deno: self.text("skills.hooks.deno").map(PathBuf::from),
         }
     }
 

@@ -70,8 +70,8 @@ mod project_tests;
 mod table_tests;
 
 pub use config::{
-    Agent, Approved, Config, Entry, Limits, Load, OnCommandError, OnConflict, Prompt, Scan,
-    ScanRules, Security, Suppression, UnknownKey, Validation, Value,
+    Agent, Approved, Config, Engine, Entry, Hooks, Limits, Load, OnCommandError, OnConflict,
+    Prompt, Scan, ScanRules, Security, Suppression, UnknownKey, Validation, Value,
 };
 pub use key::{Fallback, Item, Key, Kind, Project, Rule, key_for_env};
 pub use layer::{Layer, Origin};

@@ -220,6 +220,7 @@ fn is_no_looser(before: &Config, after: &Config) -> bool {
         && before.scan.suppress == after.scan.suppress
         && before.scan.rules == after.scan.rules
         && before.scan.rules_dir == after.scan.rules_dir
+        && before.hooks == after.hooks
         && before.load.extra_dirs == after.load.extra_dirs
 }
 

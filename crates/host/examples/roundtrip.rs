@@ -44,6 +44,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         permissions: Vec::new(),
         entrypoint: None,
         sources: std::collections::BTreeMap::new(),
+        handlers: Vec::new(),
+        project: None,
     };
     let worker = |word: &str| -> std::io::Result<Worker> {
         Ok(Worker {

@@ -74,7 +74,8 @@ pub(crate) fn on<T>(
         tool: Duration::from_secs(limits.tool_timeout),
         hook: Duration::from_secs(limits.hook_timeout),
     };
-    let mut runtime = Runtime::new(&premises, inventory, &judge, patience);
+    let runtime = Runtime::new(&premises, inventory, &judge, patience);
+    let mut runtime = runtime.explaining(session.output.is_verbose());
     if let Some(file) = stage.tests {
         runtime = runtime.testing(file);
     }
@@ -130,8 +131,8 @@ pub(crate) fn activate(
             ActivateError::Unusable(_) => {
                 unmet("unusable", &error).hint(format!("metier info {word}"))
             }
-            ActivateError::Backend(_) => unmet("backend", &error).hint(
-                "this version runs `starlark` and `process`; metier doctor says what is there",
+            ActivateError::NoDeno(_) => unmet("deno", &error).hint(
+                "install Deno, or let the embedded engine do it: metier config skills.hooks.engine auto",
             ),
             ActivateError::Entrypoint(_) => {
                 unmet("entrypoint", &error).hint(format!("metier info {word} lists its files"))

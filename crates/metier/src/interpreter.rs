@@ -1,32 +1,72 @@
-//! `metier __starlark`: this program as the room of one Starlark skill.
+//! `metier __starlark` and `metier __js`: this program as the room of one skill that we interpret.
 //!
 //! Started by a session, never by a person. It shuts itself in before it reads a byte of the skill; then it talks over its pipes
 //! until they are closed.
 
 use std::{
-    io::{self, BufReader, Write},
+    io::{self, BufReader, StdinLock, StdoutLock, Write},
     process::ExitCode,
 };
 
 use metier_host::sandbox::{WorkerLimits, confine};
-use metier_starlark::{Limits, prepare, serve};
+use metier_sdk::worker::ServeError;
 
 /// What is read at once.
 const CHUNK: usize = 64 * 1024;
 
-pub(crate) fn main(unsandboxed: bool) -> ExitCode {
+/// What a worker interprets.
+#[derive(Clone, Copy)]
+pub(crate) enum Language {
+    Starlark,
+    Js,
+}
+
+impl Language {
+    /// By the word that a session starts this program with.
+    pub(crate) fn of(word: &str) -> Option<Self> {
+        match word {
+            "__starlark" => Some(Self::Starlark),
+            "__js" => Some(Self::Js),
+            _ => None,
+        }
+    }
+
+    /// What has to be done while it is still possible.
+    fn prepare(self) {
+        match self {
+            // The interpreter looks around when it is used first; in its room it could not.
+            Self::Starlark => metier_starlark::prepare(),
+            Self::Js => {}
+        }
+    }
+
+    fn serve(
+        self,
+        input: BufReader<StdinLock<'static>>,
+        output: StdoutLock<'static>,
+    ) -> Result<(), ServeError> {
+        match self {
+            Self::Starlark => {
+                metier_starlark::serve(input, output, &metier_starlark::Limits::default())
+            }
+            Self::Js => metier_js::serve(input, output, &metier_js::Limits::default()),
+        }
+    }
+}
+
+pub(crate) fn main(language: Language, unsandboxed: bool) -> ExitCode {
     let limits = WorkerLimits {
         die_with_parent: true,
         unsandboxed,
         ..WorkerLimits::default()
     };
-    // The interpreter looks around when it is used first; in its room it could not.
-    prepare();
+    language.prepare();
     let served = confine(&limits)
         .map_err(|error| error.to_string())
         .and_then(|_| {
             let input = BufReader::with_capacity(CHUNK, io::stdin().lock());
-            serve(input, io::stdout().lock(), &Limits::default()).map_err(|error| error.to_string())
+            let served = language.serve(input, io::stdout().lock());
+            served.map_err(|error| error.to_string())
         });
     match served {
         Ok(()) => ExitCode::SUCCESS,

@@ -46,20 +46,18 @@ fn main() -> ExitCode {
     if first.as_deref().is_some_and(|word| word == "__exec") {
         metier_host::child::shim::main();
     }
+    let word = first.as_deref().and_then(|word| word.to_str());
     let unsandboxed = || {
         let second = std::env::args_os().nth(2);
         second.is_some_and(|word| word == "--unsandboxed")
     };
-    if first.as_deref().is_some_and(|word| word == "__starlark") {
-        return interpreter::main(unsandboxed());
+    if let Some(language) = word.and_then(interpreter::Language::of) {
+        return interpreter::main(language, unsandboxed());
     }
-    if first
-        .as_deref()
-        .is_some_and(|word| word == "__wasm-compile")
-    {
+    if word == Some("__wasm-compile") {
         return compiler::main(unsandboxed());
     }
-    if first.as_deref().is_some_and(|word| word == "__native-host") {
+    if word == Some("__native-host") {
         return metier_native::main(std::env::args_os().nth(2));
     }
     let arguments = cli::without_seed_spelling(std::env::args_os().collect());

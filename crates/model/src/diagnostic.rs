@@ -230,6 +230,13 @@ codes! {
     ToolsUnchecked = "tools-unchecked", warning, warning;
     /// A selected skill does not exist.
     SelectionUnknown = "selection-unknown", warning, warning;
+    // Hooks
+    /// A hook has the wrong shape and is not asked.
+    HookForm = "hook-form", warning, warning;
+    /// An event or a kind of hook that nothing here corresponds to.
+    HookUnsupported = "hook-unsupported", warning, warning;
+    /// A HOOK.md has no handler beside it.
+    HookHandlerMissing = "hook-handler-missing", warning, warning;
 }
 
 impl Code {

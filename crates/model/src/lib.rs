@@ -23,6 +23,7 @@ mod card;
 mod cases;
 mod diagnostic;
 mod frontmatter;
+pub mod hooks;
 mod manifest;
 pub mod name;
 mod permission;

@@ -1,6 +1,6 @@
 //! Acts: everything that a skill can do to the world outside of itself, in the form in which it is checked.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use metier_model::{Permission, shell};
 
@@ -80,6 +80,10 @@ pub struct Line {
     pub parameters: Vec<String>,
     /// Where it runs.
     pub within: Within,
+    /// What it reads; never in a receipt.
+    pub stdin: Vec<u8>,
+    /// How long it may take, if that is less than any line may.
+    pub timeout: Option<Duration>,
 }
 
 /// Where a line of a shell runs.
@@ -107,6 +111,8 @@ impl Line {
             script: script.into(),
             parameters,
             within: Within::Skill,
+            stdin: Vec::new(),
+            timeout: None,
         }
     }
 

@@ -74,6 +74,8 @@ fn line(text: &str, commands: &[&[&str]]) -> Act {
         script: text.into(),
         parameters: Vec::new(),
         within: crate::Within::Skill,
+        stdin: Vec::new(),
+        timeout: None,
     })
 }
 
@@ -84,6 +86,8 @@ fn unclear(text: &str) -> Act {
         script: text.into(),
         parameters: Vec::new(),
         within: crate::Within::Skill,
+        stdin: Vec::new(),
+        timeout: None,
     })
 }
 

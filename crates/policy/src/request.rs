@@ -15,8 +15,8 @@ pub enum Purpose<'a> {
     Script(&'a str),
     /// Run any file in its `scripts/`.
     Scripts,
-    /// Run its code.
-    Code,
+    /// Run its code, and these commands of its hooks, as written.
+    Code(&'a [&'a str]),
 }
 
 /// Why a permission is asked for.
@@ -54,7 +54,7 @@ impl Request {
             Purpose::Render(commands) => commands.iter().flat_map(|line| of_line(line)).collect(),
             Purpose::Script(path) => vec![exec(CommandPattern::script(path))],
             Purpose::Scripts => "shell:exec(scripts/*)".parse().into_iter().collect(),
-            Purpose::Code => Vec::new(),
+            Purpose::Code(_) => Vec::new(),
         };
         let (why, wants) = if manifest.wants.is_empty() {
             (Why::Inferred, inferred)
@@ -64,7 +64,7 @@ impl Request {
         // Whatever it declares besides: its program runs, and that is asked about.
         let code = (&manifest.card.backend, &manifest.code.entrypoint);
         let program = match (purpose, code) {
-            (Purpose::Code, (Some(Backend::Process | Backend::Native), Some(path))) => {
+            (Purpose::Code(_), (Some(Backend::Process | Backend::Native), Some(path))) => {
                 Some(Asked {
                     want: exec(CommandPattern::script(
                         path.strip_prefix("./").unwrap_or(path),
@@ -74,6 +74,15 @@ impl Request {
             }
             _ => None,
         };
+        // So do the commands of its hooks.
+        let lines = match purpose {
+            Purpose::Code(lines) => lines,
+            _ => &[],
+        };
+        let hooks = lines.iter().map(|line| Asked {
+            want: exec(CommandPattern::line(line)),
+            why: Why::Inferred,
+        });
         let configured = variables.iter().filter_map(|name| {
             let want = format!("{}({name})", Permission::EnvRead).parse().ok()?;
             let why = Why::Configured;
@@ -84,6 +93,7 @@ impl Request {
                 .into_iter()
                 .map(|want| Asked { want, why })
                 .chain(program)
+                .chain(hooks)
                 .chain(configured),
         )
     }
@@ -190,5 +200,17 @@ mod tests {
             asks(declared, Purpose::Script("scripts/x.py"), &[]),
             expected
         );
+    }
+
+    #[test]
+    fn the_commands_of_hooks_are_asked_for_whatever_is_declared_besides() {
+        let code = Purpose::Code(&["./scripts/check.sh", "jq . | cat"]);
+        let commands = ["shell:exec(./scripts/check.sh)", "shell:exec(jq . | cat)"];
+        assert_eq!(asks("", code, &[]), commands);
+        assert_eq!(
+            asks("permissions: [file:read]\n", code, &[]),
+            ["file:read", commands[0], commands[1]]
+        );
+        assert!(asks("", Purpose::Code(&[]), &[]).is_empty());
     }
 }

@@ -280,6 +280,8 @@ fn hello() -> Initialize {
         permissions: Vec::new(),
         entrypoint: Some("skill.star".into()),
         sources: [("skill.star".to_owned(), GREETER.to_owned())].into(),
+        handlers: Vec::new(),
+        project: None,
     }
 }
 

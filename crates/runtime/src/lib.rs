@@ -22,6 +22,7 @@
 pub mod activate;
 mod composing;
 pub mod desk;
+pub mod hooks;
 mod inventory;
 pub mod live;
 pub mod permissions;

@@ -4,9 +4,9 @@ use metier_config::Config;
 use metier_model::template::Piece;
 use metier_policy::{Asked, Purpose, Request};
 
-use crate::{premises, render::Loaded};
+use crate::{hooks, premises, render::Loaded};
 
-/// What rendering the skill would ask for, and what running any of its scripts would.
+/// What rendering the skill would ask for, and what running any of its scripts, its code and its hooks would.
 #[must_use]
 pub fn everything(skill: &Loaded<'_>, config: &Config) -> Request {
     let configured = premises::configured(config, &skill.manifest.card);
@@ -19,11 +19,14 @@ pub fn everything(skill: &Loaded<'_>, config: &Config) -> Request {
         .files
         .iter()
         .any(|file| file.path.starts_with("scripts/"));
-    let running = if has_scripts {
-        request(Purpose::Scripts)
-    } else {
-        Request::of(&skill.manifest, Purpose::Code, &[])
-    };
+    let hooks = hooks::of(&skill.held);
+    let lines: Vec<&str> = hooks.commands.iter().map(|hook| &*hook.command).collect();
+    let mut running = Request::of(&skill.manifest, Purpose::Code(&lines), &[]);
+    if has_scripts {
+        let scripts = request(Purpose::Scripts);
+        let hooked = running.iter().filter(|_| !lines.is_empty());
+        running = Request::new(scripts.iter().chain(hooked).cloned());
+    }
     let rendering = request(Purpose::Render(&commands));
     let asked: Vec<Asked> = rendering.iter().chain(running.iter()).cloned().collect();
     Request::new(asked)

@@ -1,12 +1,12 @@
 //! One activation at work: every act is permitted, done and written down, in this order and nowhere else.
 
-use std::{rc::Rc, time::Instant};
+use std::{ffi::OsString, rc::Rc, time::Instant};
 
 use metier_host::{
     backend::Started,
     child::{Exit, Outcome as Ended},
     net::{Decision, Seen},
-    world::{Done, Surroundings, Wasi, World, WorldError},
+    world::{Deno, Done, Surroundings, Wasi, World, WorldError},
 };
 use metier_model::Permission;
 use metier_policy::{Act, Fetch, Grant, Permit, Refusal};
@@ -160,6 +160,25 @@ impl<'a> Worker<'a> {
     /// When a granted place can't be opened.
     pub fn wasi(&self) -> Result<Wasi, WorldError> {
         self.world.wasi()
+    }
+
+    /// Starts Deno, which stays, with what was granted and nothing else.
+    ///
+    /// # Errors
+    /// When it can't be started, or not be confined.
+    pub fn start_deno(&self, deno: &Deno) -> Result<Started, WorldError> {
+        if !(self.unchanged)() {
+            return Err(WorldError::Changed);
+        }
+        self.world.start_deno(deno).map(Started::from)
+    }
+
+    /// What Deno is started with.
+    ///
+    /// # Errors
+    /// When the grant names a place that can't be opened.
+    pub fn deno_arguments(&self, deno: &Deno) -> Result<Vec<OsString>, WorldError> {
+        self.world.deno_arguments(deno)
     }
 
     /// Writes down which hosts a program that stays has reached for since this was asked last.

@@ -12,10 +12,10 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use metier_sdk::wire::Contributions;
+use metier_sdk::worker::Host;
 use starlark::eval::Evaluator;
 
 use crate::Limits;
-use crate::channel::Host;
 
 thread_local! {
     static CALLS: RefCell<Vec<Rc<Call>>> = const { RefCell::new(Vec::new()) };

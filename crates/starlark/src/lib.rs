@@ -32,7 +32,6 @@
 
 mod builtins;
 mod call;
-mod channel;
 mod json;
 mod load;
 mod nesting;
@@ -42,8 +41,9 @@ mod skill;
 mod testing;
 mod trouble;
 
+pub use metier_sdk::worker::ServeError;
 pub use reference::{Builtin, reference};
-pub use serve::{ServeError, serve};
+pub use serve::serve;
 
 /// Builds what all skills share; [`serve`] does so itself if nobody did. There are two reasons to call it earlier.
 ///

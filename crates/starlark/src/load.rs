@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use metier_sdk::wire::{Contributions, Initialize};
+use metier_sdk::worker::Host;
 use starlark::environment::{FrozenModule, Module};
 use starlark::eval::{Evaluator, FileLoader};
 use starlark::syntax::{AstModule, Dialect, DialectTypes};
@@ -19,7 +20,6 @@ use starlark::values::structs::AllocStruct;
 use crate::Limits;
 use crate::builtins::globals;
 use crate::call::{Call, Stage};
-use crate::channel::Host;
 use crate::json::decode;
 use crate::nesting;
 use crate::testing::{self, assertions, is_test};

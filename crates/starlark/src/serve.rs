@@ -3,37 +3,20 @@
 //! What a skill does wrong is an answer; only a line that can't be read or written any more is an error. So a host that gets
 //! an error from here knows that the process is of no use, and one that gets an answer knows that it is.
 
-use std::io::{self, BufRead, Write};
+use std::io::{BufRead, Write};
 use std::rc::Rc;
 
 use metier_sdk::wire::{
     HookHandle, Initialize, MAX_FRAME, PROTOCOL, RpcError, ScannerRun, ToolExecute, ToolOutput,
     WorkflowRun, code, method,
 };
+use metier_sdk::worker::{Channel, Host, ServeError, rpc_error};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::Limits;
-use crate::channel::{Channel, Host, rpc_error};
 use crate::skill::{CallError, Outcome, Skill};
-
-/// Why nothing more can be served.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// The host can't be heard.
-    #[error("can't read from the host")]
-    Read(#[source] io::Error),
-    /// The host can't be answered.
-    #[error("can't write to the host")]
-    Write(#[source] io::Error),
-    /// A message without an end.
-    #[error("a message of the host is longer than {MAX_FRAME} bytes")]
-    FrameTooLong,
-    /// The host went away while the skill waited for it.
-    #[error("the host closed the line while it was asked something")]
-    Closed,
-}
 
 /// Serves one skill until the host says `shutdown` or closes the line.
 ///

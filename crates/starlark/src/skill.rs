@@ -9,6 +9,7 @@ use metier_sdk::wire::{
     Cancelled, Contributions, FoundByScanner, HookHandle, Initialize, ScannedFile, ScannerOutput,
     ScannerRun, ToolExecute, WorkflowRun,
 };
+use metier_sdk::worker::Host;
 use starlark::environment::{FrozenModule, Module};
 use starlark::eval::Evaluator;
 use starlark::values::dict::DictRef;
@@ -19,7 +20,6 @@ use starlark::values::{Heap, Value};
 use crate::Limits;
 use crate::builtins::handler_name;
 use crate::call::{Call, Stage};
-use crate::channel::Host;
 use crate::json::{JsonError, decode, encode};
 use crate::load::{self, Loaded};
 use crate::testing::is_test;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use metier_catalog::{Entry, FileEntry};
-use metier_model::Manifest;
+use metier_model::{HookPhase, Manifest, hooks::Hooks};
 use metier_runtime::{Inventory, Skill};
 use metier_scan::Report;
 use serde::Serialize;
@@ -30,12 +30,60 @@ struct Rest<'a> {
     without_effect: Vec<&'static str>,
     files: Vec<FileRow<'a>>,
     has_hooks: bool,
+    hooks: Vec<HookRow>,
     has_scripts: bool,
     permissions: Vec<PermissionRow>,
     findings: Vec<FindingRow>,
     unread: Vec<UnreadRow>,
     tools: Vec<Value>,
     diagnostics: Vec<DiagnosticRow<'a>>,
+}
+
+/// A hook that a skill brings along for another program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HookRow {
+    /// `openclaw` or `claude`.
+    pub kind: &'static str,
+    /// The file with the handler, or the one in which the command is written.
+    pub file: String,
+    /// The line of the command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The events that it is for, in the words of that program.
+    pub events: Vec<String>,
+    /// The phases at which it is asked here.
+    pub phases: Vec<&'static str>,
+}
+
+impl HookRow {
+    /// One row for each hook.
+    #[must_use]
+    pub fn of(hooks: &Hooks) -> Vec<Self> {
+        let handlers = hooks.handlers.iter().map(|handler| Self {
+            kind: "openclaw",
+            file: handler.file.to_string(),
+            line: None,
+            command: None,
+            events: handler.events.iter().map(ToString::to_string).collect(),
+            phases: handler
+                .phases()
+                .into_iter()
+                .map(HookPhase::as_str)
+                .collect(),
+        });
+        let commands = hooks.commands.iter().map(|hook| Self {
+            kind: "claude",
+            file: hook.file.to_string(),
+            line: Some(hook.line),
+            command: Some(hook.command.to_string()),
+            events: vec![hook.event.to_owned()],
+            phases: vec![hook.phase.as_str()],
+        });
+        handlers.chain(commands).collect()
+    }
 }
 
 #[derive(Serialize)]
@@ -45,7 +93,7 @@ struct FileRow<'a> {
 }
 
 impl<'a> Info<'a> {
-    /// The document of a skill, with what it asks for and what was answered.
+    /// The document of a skill, with what it asks for and what was answered, and the hooks that it brings along.
     #[must_use]
     pub fn new(
         inventory: &'a Inventory,
@@ -54,6 +102,7 @@ impl<'a> Info<'a> {
         files: &'a [FileEntry],
         report: &Report,
         permissions: Vec<PermissionRow>,
+        hooks: &Hooks,
     ) -> Self {
         let entry: &Entry = inventory.entry(skill);
         let below = |folder: &str| files.iter().any(|file| file.path.starts_with(folder));
@@ -73,6 +122,7 @@ impl<'a> Info<'a> {
                 })
                 .collect(),
             has_hooks: below("hooks/"),
+            hooks: HookRow::of(hooks),
             has_scripts: below("scripts/"),
             permissions,
             findings: report.findings.iter().map(FindingRow::of).collect(),

@@ -32,7 +32,7 @@ pub use documents::{
     PromptSkill, ReadDocument, RootRow, ShowDocument, TrustDocument, TrustRow, ValidateDocument,
     Validated,
 };
-pub use info::Info;
+pub use info::{HookRow, Info};
 pub use list::{Counts, DiagnosticRow, List, ReasonRow};
 pub use live::{CallDocument, TestDocument, TestRow, ToolRow, ToolsDocument};
 pub use manifest::{to_json as manifest, without_effect};

@@ -32,7 +32,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     "background",
     "model",
     "effort",
-    "hooks",
     "command-tool",
     "command-arg-mode",
     "allowed-tools",

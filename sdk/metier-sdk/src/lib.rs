@@ -3,7 +3,7 @@
 //! **Problem.** A skill author and the host must mean the same thing by "this skill may read files", and by every line that
 //! they exchange.
 //! **Goals.** One spelling for each permission and each phase; one type for each message of the wire protocol; and for skills in
-//! Rust, a [`guest`] that speaks it.
+//! Rust, a [`guest`] that speaks it; for interpreters of ours, the line of a [`worker`].
 //! **In → out.** `"shell:exec"` → [`Permission::ShellExec`] → `"shell:exec"`; a line of JSON → a message of [`wire`].
 //! **Invariants.** no I/O, but for the stdin and stdout of [`guest::Skill::serve`] · the sets are closed: an unknown word is an
 //! error, never "all".
@@ -18,6 +18,7 @@ pub mod native;
 mod permission;
 mod phase;
 pub mod wire;
+pub mod worker;
 
 /// The examples in Rust of that page compile.
 #[cfg(doctest)]

@@ -38,6 +38,8 @@ pub mod method {
     pub const WORKFLOW: &str = "workflow/run";
     /// Run a scanner.
     pub const SCANNER: &str = "scanner/run";
+    /// Let one handler of an OpenClaw hook see an event.
+    pub const OPENCLAW: &str = "openclaw/handle";
     /// Come to an end.
     pub const SHUTDOWN: &str = "shutdown";
     /// Nobody waits for the answer to that request any more (a notification).
@@ -71,6 +73,9 @@ pub struct Initialize {
     pub skill: String,
     /// The skill's folder. Files below it may be read without a permission.
     pub directory: String,
+    /// The folder in which relative paths begin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// What the user configured for the skill.
     #[serde(default)]
     pub config: Value,
@@ -83,6 +88,18 @@ pub struct Initialize {
     /// The skill's source files by path; for interpreters of ours, which can't open any.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sources: BTreeMap<String, String>,
+    /// Handlers of OpenClaw hooks, in place of an entrypoint; for interpreters of ours.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub handlers: Vec<Handler>,
+}
+
+/// A function that handles an OpenClaw hook.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Handler {
+    /// The file, below the skill's folder.
+    pub file: String,
+    /// What the file calls it: `default`, or another name that it exports.
+    pub export: String,
 }
 
 /// The answer to `initialize`: everything that the skill contributes.
@@ -356,6 +373,54 @@ pub struct FoundByScanner {
     pub line: u32,
     /// What is wrong there.
     pub message: String,
+}
+
+/// `openclaw/handle`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenclawHandle {
+    /// Which of [`Initialize::handlers`], from 0.
+    pub handler: usize,
+    /// What is happening.
+    pub event: OpenclawEvent,
+}
+
+/// An event as a handler of an OpenClaw hook gets it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenclawEvent {
+    /// `agent`, `command`, `session`, `gateway` or `message`.
+    pub r#type: String,
+    /// Such as `bootstrap` or `new`.
+    pub action: String,
+    /// Whose session it is.
+    #[serde(default)]
+    pub session_key: String,
+    /// When, as in RFC 3339; the handler sees a `Date`.
+    pub timestamp: String,
+    /// What the user is told; a handler adds to it.
+    #[serde(default)]
+    pub messages: Value,
+    /// All the rest; a handler changes it.
+    #[serde(default)]
+    pub context: Value,
+}
+
+/// The answer to `openclaw/handle`: what a handler can change.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenclawAnswer {
+    /// The event as the handler left it.
+    pub event: OpenclawChange,
+}
+
+/// The two parts of an event that a handler can change.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpenclawChange {
+    /// What the user is told.
+    #[serde(default)]
+    pub messages: Value,
+    /// All the rest.
+    #[serde(default)]
+    pub context: Value,
 }
 
 /// What a skill may ask its host, each with its permission.

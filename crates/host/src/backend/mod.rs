@@ -8,16 +8,21 @@ mod frame;
 mod line;
 mod log;
 mod process;
+mod several;
 mod wasm;
 mod worker;
 
 use std::time::Duration;
 
-use metier_sdk::wire::{Contributions, HostRequest, RpcError};
+use metier_sdk::{
+    HookPhase,
+    wire::{Contributions, HostRequest, RpcError},
+};
 use serde_json::Value;
 
 pub use compiler::Compiler;
 pub use process::{Alive, Clock, End, Monotonic, Process, Started, Starter};
+pub use several::{Several, Tally};
 pub use wasm::{Code, Wasm};
 pub use worker::Worker;
 
@@ -130,6 +135,13 @@ pub enum Event {
     Said(String),
     /// More lines than are kept.
     SaidMore(u64),
+    /// One of several that were asked at this phase failed, and the others went on.
+    HookFailed {
+        /// The phase.
+        phase: HookPhase,
+        /// Which of them, and why.
+        reason: String,
+    },
     /// It ended in order.
     Ended,
 }

@@ -91,15 +91,23 @@ impl Job {
     }
 }
 
-fn numbers(limits: &Limits) -> [Option<u64>; 5] {
+fn numbers(limits: &Limits) -> [Option<u64>; 6] {
     let Limits {
         memory,
+        address_space,
         file_size,
         open_files,
         processes,
         cpu_seconds,
     } = *limits;
-    [memory, file_size, open_files, processes, cpu_seconds]
+    [
+        memory,
+        address_space,
+        file_size,
+        open_files,
+        processes,
+        cpu_seconds,
+    ]
 }
 
 struct Writer(Vec<u8>);
@@ -173,6 +181,7 @@ impl Reader<'_> {
             },
             limits: Limits {
                 memory: self.limit()?,
+                address_space: self.limit()?,
                 file_size: self.limit()?,
                 open_files: self.limit()?,
                 processes: self.limit()?,
@@ -203,6 +212,7 @@ mod tests {
                 network: Network::Proxy,
                 limits: Limits {
                     memory: Some(7),
+                    address_space: Some(8),
                     ..Limits::default()
                 },
                 ..Profile::default()

@@ -245,7 +245,8 @@ fn limit(limits: &Limits, others: u64) -> io::Result<()> {
     )?;
     // Last: from here on this process may get no more memory either. What is written to counts; address space that is only
     // reserved may be a multiple of that, because V8 and others reserve gigabytes that they never touch.
-    let reserved = limits.memory.map(|limit| limit.saturating_mul(RESERVED));
+    let multiple = limits.memory.map(|limit| limit.saturating_mul(RESERVED));
+    let reserved = limits.address_space.or(multiple);
     set(Resource::As, reserved)?;
     set(Resource::Data, limits.memory)
 }

@@ -50,6 +50,8 @@ pub enum Network {
 pub struct Limits {
     /// Memory that each process may write to, in bytes; it may reserve sixteen times as much address space.
     pub memory: Option<u64>,
+    /// Address space that it may reserve, if that is not to be sixteen times as much.
+    pub address_space: Option<u64>,
     /// Size of each file that is written, in bytes.
     pub file_size: Option<u64>,
     /// Open files of each process.

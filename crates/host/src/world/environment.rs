@@ -82,11 +82,11 @@ impl World<'_> {
         if let Some(skill) = self.around.skill {
             set("METIER_SKILL_DIR", skill.into());
             set("CLAUDE_SKILL_DIR", skill.into());
+            set("CLAUDE_PLUGIN_ROOT", skill.into());
         }
-        set(
-            "METIER_PROJECT_DIR",
-            self.grant.terms().project.clone().into(),
-        );
+        let project = &self.grant.terms().project;
+        set("METIER_PROJECT_DIR", project.into());
+        set("CLAUDE_PROJECT_DIR", project.into());
         for (name, value) in &self.around.named {
             if self.may_see(name) {
                 env.push((name.into(), value.clone()));

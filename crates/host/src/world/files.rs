@@ -21,7 +21,12 @@ pub(super) fn read(path: &Path, never: &[PathBuf]) -> Result<Vec<u8>, WorldError
     };
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(open(path, flags).map_err(failed)?);
-    if !file.metadata().map_err(failed)?.is_file() {
+    let kind = file.metadata().map_err(failed)?.file_type();
+    if kind.is_dir() {
+        let source = io::Error::new(io::ErrorKind::IsADirectory, "it is a folder");
+        return Err(failed(source));
+    }
+    if !kind.is_file() {
         return Err(failed(io::Error::other("it is not a regular file")));
     }
     let mut bytes = Vec::new();

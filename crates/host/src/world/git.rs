@@ -129,6 +129,6 @@ impl World<'_> {
             .map(OsString::from)
             .chain(git.arguments.iter().map(OsString::from))
             .collect();
-        self.child(OsStr::new("git"), &arguments, &git.repository, timeout)
+        self.child(OsStr::new("git"), &arguments, &git.repository, timeout, &[])
     }
 }

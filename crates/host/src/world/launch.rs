@@ -73,14 +73,15 @@ impl Alive for Inside {
 }
 
 /// All that a child is started with.
-struct Prepared<'a> {
+pub(super) struct Prepared<'a> {
     shim: &'a Path,
     program: &'a OsStr,
     arguments: &'a [OsString],
     folder: File,
-    env: Vec<(OsString, OsString)>,
+    stdin: Stdin<'a>,
+    pub(super) env: Vec<(OsString, OsString)>,
     /// `None` for a user who wants no fence.
-    profile: Option<Profile>,
+    pub(super) profile: Option<Profile>,
     door: Option<Door>,
 }
 
@@ -95,6 +96,7 @@ impl Prepared<'_> {
         let mut spec = Spec::new(self.shim, self.program, self.folder.as_fd(), fence);
         spec.args = self.arguments;
         spec.env = &self.env;
+        spec.stdin = self.stdin;
         let Some(door) = &self.door else {
             return start(spec);
         };
@@ -119,8 +121,7 @@ impl World<'_> {
         };
         let (program, arguments) = self.runner(path, arguments)?;
         let log = self.seen.0.clone();
-        let prepared = self.prepare(&program, &arguments, self.around.work, log)?;
-        Self::talk_to(prepared)
+        self.talk(self.prepare(&program, &arguments, self.around.work, log)?)
     }
 
     /// Starts our own binary as the room of a library of the skill, behind the same fence: what the library does there is what a
@@ -143,15 +144,13 @@ impl World<'_> {
             // It is wherever the user put it.
             profile.read.push(shim.to_owned());
         }
-        Self::talk_to(prepared)
+        self.talk(prepared)
     }
 
-    /// Starts what was prepared, with pipes to talk over.
-    fn talk_to(prepared: Prepared<'_>) -> Result<Running, WorldError> {
-        let mut child = prepared.with(|mut spec| {
-            spec.stdin = Stdin::Piped;
-            child::spawn(&spec)
-        })?;
+    /// Starts what was prepared, to be talked to.
+    pub(super) fn talk(&self, mut prepared: Prepared<'_>) -> Result<Running, WorldError> {
+        prepared.stdin = Stdin::Piped;
+        let mut child = prepared.with(|spec| child::spawn(&spec))?;
         if let Some(door) = &prepared.door {
             door.check()?;
         }
@@ -172,10 +171,14 @@ impl World<'_> {
         arguments: &[OsString],
         folder: &Path,
         timeout: Duration,
+        stdin: &[u8],
     ) -> Result<Done, WorldError> {
         // Told at the end as well, and that is enough.
         let (log, _) = mpsc::channel();
-        let prepared = self.prepare(program, arguments, folder, log)?;
+        let mut prepared = self.prepare(program, arguments, folder, log)?;
+        if !stdin.is_empty() {
+            prepared.stdin = Stdin::Bytes(stdin);
+        }
         let outcome = prepared.with(|mut spec| {
             spec.timeout = timeout;
             child::run(&spec)
@@ -184,7 +187,7 @@ impl World<'_> {
         Ok(Done::Child(outcome, seen))
     }
 
-    fn prepare<'a>(
+    pub(super) fn prepare<'a>(
         &'a self,
         program: &'a OsStr,
         arguments: &'a [OsString],
@@ -203,6 +206,7 @@ impl World<'_> {
             program,
             arguments,
             folder: handle,
+            stdin: Stdin::Null,
             env: self.environment(),
             profile: Some(profile).filter(|_| !self.around.unsandboxed),
             door: match reaches_out {

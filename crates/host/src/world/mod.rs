@@ -4,6 +4,7 @@
 //! to a file, a program or a host around the check. What a grant allows is turned into a [`Profile`](crate::sandbox::Profile)
 //! for every child; what a grant can't allow (keys, start-up files, our own state) is denied here once more.
 
+mod deno;
 mod environment;
 mod files;
 mod git;
@@ -31,6 +32,7 @@ use crate::{
     sandbox::Mechanism,
 };
 
+pub use deno::{Deno, Openings, flags as deno_flags};
 pub use git::only_reads;
 pub use launch::Running;
 pub use room::Scratch;
@@ -174,6 +176,7 @@ impl WorldError {
 /// How much memory, and so on, a child may use up.
 const LIMITS: crate::sandbox::Limits = crate::sandbox::Limits {
     memory: Some(4 << 30),
+    address_space: None,
     file_size: Some(1 << 30),
     open_files: Some(1024),
     processes: Some(256),
@@ -266,7 +269,9 @@ impl<'a> World<'a> {
             Within::Skill => self.around.skill.unwrap_or_else(|| self.scratch.path()),
             Within::Project => &self.grant.terms().project,
         };
-        self.child(OsStr::new(shell()), &arguments, folder, timeout)
+        let timeout = line.timeout.map_or(timeout, |own| own.min(timeout));
+        let shell = OsStr::new(shell());
+        self.child(shell, &arguments, folder, timeout, &line.stdin)
     }
 
     /// A file of the skill: where the user is, so that names of files in the arguments mean what they say.
@@ -277,7 +282,7 @@ impl<'a> World<'a> {
         timeout: Duration,
     ) -> Result<Done, WorldError> {
         let (program, arguments) = self.runner(path, arguments)?;
-        self.child(&program, &arguments, self.around.work, timeout)
+        self.child(&program, &arguments, self.around.work, timeout, &[])
     }
 
     /// What runs a file of the skill, and what it is given.

@@ -38,7 +38,9 @@ impl Scratch {
         })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
         self.0.path()
     }
 }
@@ -193,7 +195,11 @@ impl World<'_> {
 
     /// The files and folders that a pattern opens for a child. A folder that is to be written and isn't there is made; a
     /// pattern with names to be matched opens the files that match today.
-    fn places(&self, pattern: &PathPattern, to_write: bool) -> Result<Vec<PathBuf>, WorldError> {
+    pub(super) fn places(
+        &self,
+        pattern: &PathPattern,
+        to_write: bool,
+    ) -> Result<Vec<PathBuf>, WorldError> {
         let Some(base) = self.straight(pattern)? else {
             return Ok(Vec::new());
         };

@@ -1,8 +1,10 @@
 //! `metier doctor`
 
+mod backends;
+
 use std::process::ExitCode;
 
-use metier_host::sandbox::Mechanism;
+use metier_host::sandbox::{Mechanism, Support};
 use metier_model::{Severity, text::shell_word};
 use metier_runtime::{Inventory, Status};
 use metier_store::Store;
@@ -25,7 +27,9 @@ pub(crate) struct Args {}
 
 pub(crate) fn run(session: &Session<'_>, _args: &Args) -> Result<ExitCode, Failure> {
     let mut checks = configuration(session);
-    checks.extend([database(session), cache(session), sandbox()]);
+    let support = std::env::current_exe().map(|shim| metier_host::child::detect(&shim));
+    checks.extend([database(session), cache(session), sandbox(&support)]);
+    checks.extend(backends::checks(session, support.as_ref().ok()));
     match session.inventory() {
         Ok(mut inventory) => {
             let screening = session.screening(&inventory.catalog);
@@ -112,8 +116,7 @@ fn database(session: &Session<'_>) -> Check {
 }
 
 /// What keeps programs of skills in on this machine.
-fn sandbox() -> Check {
-    let support = std::env::current_exe().map(|shim| metier_host::child::detect(&shim));
+fn sandbox(support: &std::io::Result<Support>) -> Check {
     let refused = "programs of skills are refused here, unless --unsandboxed is given";
     match support {
         Ok(support) => match support.mechanism {

@@ -6,11 +6,12 @@ use metier_catalog::{Entry, FileEntry};
 use metier_model::{Manifest, Need, Severity};
 use metier_policy::ReasonKind;
 use metier_runtime::{
-    Inventory, Skill, Status, permissions as asked, premises, render::Loaded, scanning::Stance,
+    Inventory, Skill, Status, hooks, permissions as asked, premises, render::Loaded,
+    scanning::Stance,
 };
 use metier_scan::Report;
 use metier_store::Store;
-use metier_wire::{Info, PermissionRow};
+use metier_wire::{HookRow, Info, PermissionRow};
 
 use crate::{
     commands::{find, list::mark},
@@ -32,6 +33,11 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     let position = find(session, &inventory, &args.name)?.entry;
     inventory.catalog.entries[position]
         .examine(session.mode(), session.config.limits.max_skill_bytes);
+    let brought = hooks::in_place(&inventory.catalog.entries[position].place);
+    let entry = &mut inventory.catalog.entries[position];
+    entry
+        .diagnostics
+        .extend(brought.diagnostics.iter().cloned());
     let entry = &inventory.catalog.entries[position];
     let files = entry.place.files().unwrap_or_default();
     let manifest = entry
@@ -82,6 +88,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             &files,
             &report,
             permissions,
+            &brought,
         );
         session.output.stream(|out| info.write(out))?;
     } else {
@@ -91,6 +98,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             manifest.as_ref(),
             &files,
             &permissions,
+            &HookRow::of(&brought),
             session.output,
         );
         session.output.text(&about)?;
@@ -120,6 +128,7 @@ fn page(
     manifest: Option<&Manifest>,
     files: &[FileEntry],
     permissions: &[PermissionRow],
+    hooks: &[HookRow],
     output: &Output,
 ) -> String {
     let entry = inventory.entry(skill);
@@ -171,6 +180,7 @@ fn page(
         about(&mut page, manifest);
         needs(&mut page, skill, manifest);
         permitted(&mut page, permissions);
+        hooked(&mut page, hooks);
         rest(&mut page, manifest);
     }
     page.files(files);
@@ -464,6 +474,7 @@ const SHOWN: &[&str] = &[
     "types",
     "triggers",
     "permissions",
+    "hooks",
     "unknown",
 ];
 
@@ -480,6 +491,26 @@ fn permitted(page: &mut Page<'_>, permissions: &[PermissionRow]) {
             _ => "?".to_owned(),
         };
         page.line(&format!("    {sign} {}", one_line(&row.permission)));
+    }
+}
+
+/// The hooks that it brings along, and when they are asked here.
+fn hooked(page: &mut Page<'_>, hooks: &[HookRow]) {
+    if hooks.is_empty() {
+        return;
+    }
+    page.heading("its hooks");
+    for row in hooks {
+        let line = row.line.map_or_else(String::new, |line| format!(":{line}"));
+        let command = row.command.as_deref();
+        let command = command.map_or_else(String::new, |command| format!(": {command}"));
+        page.line(&format!(
+            "    {}{line}: {} → {}{}",
+            one_line(&row.file),
+            row.events.join(", "),
+            row.phases.join(", "),
+            one_line(&command)
+        ));
     }
 }
 

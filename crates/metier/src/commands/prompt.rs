@@ -9,6 +9,7 @@ use std::{
 };
 
 use clap::ValueEnum;
+use metier_model::hooks::may_hook;
 use metier_runtime::{
     Inventory,
     prompt::{self, FullOptions, Listing},
@@ -193,12 +194,15 @@ fn injected(session: &Session<'_>, inventory: &Inventory) -> Result<Option<Strin
     let mut adds = false;
     for name in &session.global.skills {
         let entry = inventory.entry(find_usable(session, inventory, name)?);
+        let files = entry.place.files().unwrap_or_default();
+        adds |= files.iter().any(|file| may_hook(&file.path));
         let loaded = entry.load(metier_model::Mode::Lenient, limit).ok();
         adds |= loaded
             .and_then(|(parsed, _)| parsed.manifest)
             .is_some_and(|manifest| {
                 let code = &manifest.code;
                 manifest.card.backend.is_some()
+                    || manifest.invocation.hooks.is_some()
                     || code.system_prompt_file.is_some()
                     || !code.context_files.is_empty()
             });

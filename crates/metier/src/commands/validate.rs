@@ -4,7 +4,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use metier_catalog::{Entry, Root};
 use metier_model::{Diagnostic, Mode, Severity, Source};
-use metier_runtime::{Inventory, Status};
+use metier_runtime::{Inventory, Status, hooks};
 use metier_wire::{DiagnosticRow, ValidateDocument, Validated};
 
 use crate::{
@@ -38,7 +38,11 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         .iter()
         .map(|path| Root::explicit(Source::Inline, session.machine.work.join(path)))
         .collect();
-    let inventory = session.examine(roots, mode);
+    let mut inventory = session.examine(roots, mode);
+    for entry in &mut inventory.catalog.entries {
+        let hooks = hooks::in_place(&entry.place);
+        entry.diagnostics.extend(hooks.diagnostics);
+    }
     let broken: Vec<&Diagnostic> = inventory
         .diagnostics
         .iter()

@@ -418,6 +418,8 @@ fn acts() -> Vec<Act> {
             script: "git status".into(),
             parameters: Vec::new(),
             within: metier_policy::Within::Skill,
+            stdin: Vec::new(),
+            timeout: None,
         }),
         Act::Fetch(Fetch {
             method: "GET".into(),

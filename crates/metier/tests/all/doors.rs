@@ -43,6 +43,8 @@ acts! {
         script: "id".into(),
         parameters: Vec::new(),
         within: metier_policy::Within::Skill,
+        stdin: Vec::new(),
+        timeout: None,
     });
     "run a script": Act::Script { .. } => Act::Script { path: "scripts/do.sh".into(), arguments: Vec::new() };
     "send a request": Act::Fetch(_) => Act::Fetch(Fetch {

@@ -16,7 +16,7 @@ use std::{
 };
 
 use metier_catalog::{Host, Limits, Options, Room, Root, discover};
-use metier_config::Config;
+use metier_config::{Config, Engine, Hooks};
 use metier_model::{Mode, Source};
 use metier_policy::{Approver, Headless, Meter, Rates, Terms};
 use metier_runtime::{
@@ -48,6 +48,8 @@ pub(crate) struct Live {
     /// Where there are skills, below the working folder; the last has the last word.
     pub(crate) roots: Vec<(Source, &'static str)>,
     pub(crate) variables: BTreeMap<String, OsString>,
+    /// What runs hooks in JavaScript.
+    pub(crate) hooks: Hooks,
     /// How often in a turn a command may be run, or a page fetched, or a model asked.
     pub(crate) rate: u64,
 }
@@ -63,6 +65,10 @@ impl Live {
             },
             roots: vec![(Source::Project, "skills")],
             variables: BTreeMap::new(),
+            hooks: Hooks {
+                engine: Engine::Embedded,
+                deno: None,
+            },
             rate: 1_000,
         }
     }
@@ -103,6 +109,19 @@ impl Live {
         }
     }
 
+    /// A skill that is a text and brings hooks along: files of it, by path.
+    pub(crate) fn hooked(&self, name: &str, permissions: &[&str], files: &[(&str, &str)]) {
+        let asks = match permissions {
+            [] => String::new(),
+            all => format!("permissions: {}\n", serde_json::to_string(all).unwrap()),
+        };
+        self.stage.skill_in("skills", name, &asks, "Text.\n");
+        for (path, text) in files {
+            let path = format!("skills/{name}/{path}");
+            self.stage.context.write(&path, text);
+        }
+    }
+
     /// Runs the program on the skills of this room.
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         let roots = self.roots.iter();
@@ -137,7 +156,8 @@ impl Live {
         let context = &self.stage.context;
         let project = context.work().canonicalize().unwrap();
         let home = context.home().canonicalize().unwrap();
-        let config = metier_config::load([]).config;
+        let mut config = metier_config::load([]).config;
+        config.hooks = self.hooks.clone();
         let inventory = self.inventory(&config, &project);
         let store = Store::open(&self.database()).unwrap();
         let approved: Vec<String> = approved.iter().map(|name| (*name).to_owned()).collect();
@@ -283,7 +303,8 @@ fn running(place: &str) -> Vec<String> {
         let words = String::from_utf8_lossy(&words).replace('\0', " ");
         let cwd = fs::read_link(folder.join("cwd")).unwrap_or_default();
         let is_here = words.contains(place) || cwd.to_string_lossy().contains(place);
-        let is_worker = words.starts_with(PROGRAM) && words.contains(" __starlark");
+        let is_worker = words.starts_with(PROGRAM)
+            && (words.contains(" __starlark") || words.contains(" __js"));
         let is_orphan = is_worker && !has_parent(&folder);
         if pid != std::process::id() && (is_here || is_orphan) {
             found.push(format!("{pid}: {words}"));
@@ -355,6 +376,18 @@ pub(crate) fn holds() -> BTreeMap<&'static str, usize> {
         ("files", files),
         ("children", children.sum()),
     ])
+}
+
+/// The Deno of the tests.
+pub(crate) fn deno() -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
+    let deno = target.unwrap().join("python/bin/deno");
+    assert!(
+        deno.exists(),
+        "there is no Deno at {}: `cargo xtask test` installs it (it needs Python)",
+        deno.display()
+    );
+    deno.canonicalize().unwrap()
 }
 
 /// Runs an ignored test of this program in a process that does nothing else; what it prints.

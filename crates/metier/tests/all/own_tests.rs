@@ -9,6 +9,7 @@ const EXAMPLES: &[&str] = &[
     "kubernetes",
     "no-secrets",
     "redact",
+    "reminder",
     "rfc-writer",
 ];
 const BUILTIN: &[&str] = &["core-tools", "git"];

@@ -89,6 +89,8 @@ fn the_environment_of_a_child_is_a_closed_list() {
         .filter(|name| !shells_own.contains(name))
         .collect();
     let expected = [
+        "CLAUDE_PLUGIN_ROOT",
+        "CLAUDE_PROJECT_DIR",
         "CLAUDE_SKILL_DIR",
         "HOME",
         "LANG",

@@ -152,6 +152,42 @@ fn read_files<T>(
     (found, diagnostics)
 }
 
+/// What a HOOK.md says, as far as it is what a SKILL.md says too; and all of its fields.
+pub(crate) struct HookFields<'a> {
+    pub(crate) name: Option<Box<str>>,
+    pub(crate) requirements: Vec<crate::Requirement>,
+    pub(crate) always: bool,
+    pub(crate) pairs: Vec<Pair<'a>>,
+}
+
+/// Reads the frontmatter of a HOOK.md, in every dialect that a SKILL.md may have.
+pub(crate) fn hook<'a>(text: &'a str, report: &mut Report<'_>) -> Option<HookFields<'a>> {
+    let pairs = read_pairs(text, Format::SkillMd, Reader::Fast, report)?;
+    let mut draft = Draft::new(Format::SkillMd, false);
+    let known: Vec<Pair<'_>> = pairs
+        .iter()
+        .filter(|pair| !["events", "export"].contains(&pair.key.as_ref()))
+        .cloned()
+        .collect();
+    draft.read(&known, report);
+    Some(HookFields {
+        name: draft.name,
+        requirements: draft.card.requirements,
+        always: draft.card.always,
+        pairs,
+    })
+}
+
+/// The fields of a manifest, without a word about what is wrong with them: that is told by whoever reads them all.
+pub(crate) fn fields<'a>(name: &str, text: &'a str) -> Option<Vec<Pair<'a>>> {
+    let mut silent = Report::new(Mode::Lenient, name, text);
+    let format = match name.to_ascii_lowercase().ends_with(".yaml") {
+        true => Format::SkillYaml,
+        false => Format::SkillMd,
+    };
+    read_pairs(text, format, Reader::Fast, &mut silent)
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
     SkillMd,

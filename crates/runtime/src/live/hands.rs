@@ -1,12 +1,16 @@
 //! What a skill asks for while it works, done by its worker: each request becomes an act, each act needs a permit.
 
-use std::path::{Component, Path, PathBuf};
+use std::{
+    io::ErrorKind,
+    path::{Component, Path, PathBuf},
+};
 
+use metier_catalog::{ReadError, Snapshot};
 use metier_host::{
     backend::Host,
     child::{Exit, Outcome},
     net::Response,
-    world::Done,
+    world::{Done, WorldError},
 };
 use metier_model::shell;
 use metier_policy::{Act, Fetch, Git, Line};
@@ -102,7 +106,12 @@ impl Hands<'_, '_> {
         let bytes = match own.and_then(Path::to_str) {
             Some(own) => {
                 let held = self.skill.loaded.held.read(own, MAX_TEXT);
-                held.map_err(|error| failed("not-done", error.to_string()))?
+                held.map_err(|error| {
+                    failed(
+                        unread(&self.skill.loaded.held, own, &error),
+                        error.to_string(),
+                    )
+                })?
             }
             None => match self.act(&Act::ReadFile(path.clone()))? {
                 Done::Bytes(bytes) => bytes,
@@ -380,7 +389,39 @@ fn wrong(error: &Failed) -> RpcError {
             let (code, message) = reason.split_once(": ").unwrap_or(("not-done", reason));
             failed(code, message.to_owned())
         }
-        Failed::World(_) | Failed::Store(_) => failed("not-done", error.to_string()),
+        Failed::World(inner) => failed(undone(inner), error.to_string()),
+        Failed::Store(_) => failed("not-done", error.to_string()),
+    }
+}
+
+/// The word for what kept an act from being done: who imitates files for a script has to tell them apart.
+fn undone(error: &WorldError) -> &'static str {
+    match error {
+        WorldError::TooLarge { .. } => "too-large",
+        WorldError::File { source, .. } => match source.kind() {
+            ErrorKind::NotFound => "not-found",
+            ErrorKind::IsADirectory => "is-folder",
+            ErrorKind::NotADirectory => "not-folder",
+            _ => "not-done",
+        },
+        _ => "not-done",
+    }
+}
+
+/// The same for a file of the skill itself. A snapshot has only files: a folder is where there are some below.
+fn unread(held: &Snapshot, path: &str, error: &ReadError) -> &'static str {
+    let path = Path::new(path);
+    let mut files = held.files.iter();
+    match error {
+        _ if files.any(|file| {
+            Path::new(&file.path) != path && Path::new(&file.path).starts_with(path)
+        }) =>
+        {
+            "is-folder"
+        }
+        ReadError::NotFound(_) => "not-found",
+        ReadError::TooLarge { .. } => "too-large",
+        _ => "not-done",
     }
 }
 

@@ -37,7 +37,7 @@ use std::{
 
 use metier_catalog::{Entry, Snapshot};
 use metier_host::backend::{Event, Session, SessionError};
-use metier_model::{Backend, SkillType, Types};
+use metier_model::{Backend, SkillType, Types, hooks::Hooks};
 use metier_policy::Identity;
 use metier_sdk::{
     HookPhase,
@@ -103,6 +103,8 @@ pub struct Runtime<'p> {
     model: Option<&'p dyn Model>,
     /// A file of tests that runs in place of each skill's entrypoint.
     tests: Option<String>,
+    /// Whether it is said how the code of skills is started.
+    explains: bool,
     active: RefCell<Vec<Rc<Active<'p>>>>,
     life: RefCell<Lifecycle>,
     ledger: RefCell<Ledger>,
@@ -117,6 +119,8 @@ pub(crate) struct Active<'p> {
     identity: Identity,
     types: Types,
     loaded: Loaded<'p>,
+    /// The hooks that it brings along for other programs.
+    hooks: Hooks,
     /// Where its own files are, for itself.
     folder: PathBuf,
     worker: Rc<Worker<'p>>,
@@ -224,6 +228,7 @@ impl<'p> Runtime<'p> {
             patience,
             model: None,
             tests: None,
+            explains: false,
             active: RefCell::default(),
             life: RefCell::default(),
             ledger: RefCell::default(),
@@ -243,6 +248,13 @@ impl<'p> Runtime<'p> {
     #[must_use]
     pub fn testing(mut self, file: &str) -> Self {
         self.tests = Some(file.to_owned());
+        self
+    }
+
+    /// The same, and it is said how the code of skills is started, if that is not obvious.
+    #[must_use]
+    pub fn explaining(mut self, explains: bool) -> Self {
+        self.explains = explains;
         self
     }
 
@@ -579,6 +591,12 @@ impl<'p> Runtime<'p> {
                     continue;
                 }
                 Event::Ended => continue,
+                Event::HookFailed { phase, reason } => {
+                    let went = Went::badly(Outcome::Error, reason, 0);
+                    let act = format!("hook:{phase}");
+                    active.worker.record(&act, "failed", &went)?;
+                    continue;
+                }
                 Event::Crashed { how, stderr } => {
                     let reason = match stderr.trim_end().lines().last() {
                         Some(last) => format!("{how}; its last words: {last}"),
@@ -661,7 +679,8 @@ impl Active<'_> {
 
     /// Whether its code can do nothing but answer.
     fn only_answers(&self) -> bool {
-        self.loaded.manifest.card.backend == Some(Backend::Starlark)
+        self.hooks.is_empty()
+            && self.loaded.manifest.card.backend == Some(Backend::Starlark)
             && self.worker.grant().allowed().is_empty()
     }
 

@@ -17,6 +17,7 @@ use super::{Active, CallError, Dispatched, Hands, Runtime, dispatch::Notes, tool
 use crate::{
     Skill, Status,
     desk::{Refused, Went},
+    hooks::{self, NoDeno},
     inventory::NotFound,
     premises::{self, Stopped},
     render::{Loaded, RenderError},
@@ -49,15 +50,15 @@ pub enum ActivateError {
     /// Its program was not started.
     #[error(transparent)]
     Failed(#[from] Failed),
-    /// Nothing here runs it.
-    #[error("its backend `{0}` is not in this version")]
-    Backend(&'static str),
     /// It does not say what to run, or what it says is not there.
     #[error("{0}")]
     Entrypoint(String),
     /// Its code did not start.
     #[error("{}", super::told(.0, "its code can't be loaded: ", "it "))]
     Session(SessionError),
+    /// Its hooks need Deno.
+    #[error("its hooks are to run in Deno, which is not there: {0}")]
+    NoDeno(NoDeno),
     /// It contributes what it may not.
     #[error("{0}")]
     Contribution(String),
@@ -94,7 +95,12 @@ impl<'p> Runtime<'p> {
         let limit = self.premises.config.limits.max_skill_bytes;
         let loaded = Loaded::new(entry, held, limit)?;
         let card = &loaded.manifest.card;
-        let purpose = card.backend.map_or(Purpose::Render(&[]), |_| Purpose::Code);
+        let hooks = hooks::of(&loaded.held);
+        let lines: Vec<&str> = hooks.commands.iter().map(|hook| &*hook.command).collect();
+        let purpose = match card.backend.is_some() || !hooks.is_empty() {
+            true => Purpose::Code(&lines),
+            false => Purpose::Render(&[]),
+        };
         let granted = self.premises.grant(&loaded, purpose)?;
         let (grant, own) = match caller {
             Some(caller) => (granted.narrowed(caller.worker.grant()), Some(granted)),
@@ -107,6 +113,7 @@ impl<'p> Runtime<'p> {
             folder: folder(entry),
             worker,
             loaded,
+            hooks,
             session: None.into(),
             confinement: None.into(),
             contributions: Contributions::default(),
@@ -165,7 +172,7 @@ impl<'p> Runtime<'p> {
     /// Starts its code, checks what it contributes, and calls its hook. `own` is what it may do by itself, if it works for
     /// somebody who may do less.
     fn begin(&self, active: &mut Active<'p>, own: Option<&Grant>) -> Result<(), ActivateError> {
-        let session = {
+        let (session, registered) = {
             let hands = Hands {
                 runtime: self,
                 skill: active,
@@ -183,7 +190,7 @@ impl<'p> Runtime<'p> {
             return Ok(());
         }
         itself(active)?;
-        declared(active)?;
+        declared(active, &registered)?;
         for hook in active
             .contributions
             .hooks
@@ -288,9 +295,9 @@ fn itself(active: &Active<'_>) -> Result<(), ActivateError> {
     )))
 }
 
-/// Whether a skill contributes what it declares, and nothing else.
-fn declared(active: &Active<'_>) -> Result<(), ActivateError> {
-    let offered = &active.contributions;
+/// Whether the code of a skill contributes what it declares, and nothing else. Hooks in the ways of others can't declare
+/// anything; they can't change an answer either.
+fn declared(active: &Active<'_>, offered: &Contributions) -> Result<(), ActivateError> {
     let first = |names: Vec<&str>| names.first().map(|name| (*name).to_owned());
     let kinds = [
         (
@@ -329,8 +336,10 @@ fn declared(active: &Active<'_>) -> Result<(), ActivateError> {
         (
             SkillType::Transform,
             "the hook",
-            active
-                .hook(HookPhase::AfterResponse)
+            offered
+                .hooks
+                .iter()
+                .find(|hook| hook.phase() == HookPhase::AfterResponse)
                 .map(|hook| hook.phase().to_string()),
         ),
     ];

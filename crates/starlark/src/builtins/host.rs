@@ -10,6 +10,7 @@ use std::rc::Rc;
 use metier_sdk::wire::{
     Answered, Ended, Fetched, FileContent, HostRequest, Matches, Paths, ToolOutput, Variable,
 };
+use metier_sdk::worker::Unanswered;
 use serde::de::DeserializeOwned;
 use starlark::environment::GlobalsBuilder;
 use starlark::eval::Evaluator;
@@ -23,7 +24,6 @@ use starlark::values::{Heap, Value};
 
 use super::{Complaint, flag, optional_text, text, texts};
 use crate::call::{Call, current};
-use crate::channel::Unanswered;
 use crate::json::{cut, decode, encode};
 
 const LEVELS: [&str; 4] = ["debug", "info", "warn", "error"];

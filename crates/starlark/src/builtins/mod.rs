@@ -12,11 +12,11 @@ mod register;
 
 use std::sync::OnceLock;
 
+use metier_sdk::worker::Unanswered;
 use starlark::environment::{Globals, GlobalsBuilder, LibraryExtension};
 use starlark::values::Value;
 use starlark::values::dict::DictRef;
 
-use crate::channel::Unanswered;
 use crate::json::{JsonError, cut};
 
 pub(crate) use register::handler_name;
@@ -103,8 +103,14 @@ impl Complaint {
     /// What the host said, as a complaint.
     fn unanswered(function: &'static str, why: Unanswered) -> Self {
         match why {
-            Unanswered::Refused(reason) => Self::Refused { function, reason },
-            Unanswered::Failed(reason) => Self::Failed { function, reason },
+            Unanswered::Refused(error) => Self::Refused {
+                function,
+                reason: error.message,
+            },
+            Unanswered::Failed(error) => Self::Failed {
+                function,
+                reason: error.message,
+            },
             Unanswered::Ended(reason) => Self::failed(function, reason),
         }
     }

@@ -4,8 +4,8 @@ use std::fs;
 
 use metier_sdk::wire::{
     Answered, Contributions, Ended, Fetched, FileContent, HookAnswer, HookHandle, HostRequest,
-    Initialize, MAX_FRAME, Matches, PROTOCOL, Paths, RpcError, ScannerOutput, ScannerRun,
-    ToolExecute, ToolOutput, Variable, WorkflowOutput, WorkflowRun,
+    Initialize, MAX_FRAME, Matches, OpenclawAnswer, OpenclawHandle, PROTOCOL, Paths, RpcError,
+    ScannerOutput, ScannerRun, ToolExecute, ToolOutput, Variable, WorkflowOutput, WorkflowRun,
 };
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
@@ -39,6 +39,7 @@ fn schema() -> Value {
         "hook/handle": {"params": of::<HookHandle>(&mut types), "result": of::<HookAnswer>(&mut types)},
         "workflow/run": {"params": of::<WorkflowRun>(&mut types), "result": of::<WorkflowOutput>(&mut types)},
         "scanner/run": {"params": of::<ScannerRun>(&mut types), "result": of::<ScannerOutput>(&mut types)},
+        "openclaw/handle": {"params": of::<OpenclawHandle>(&mut types), "result": of::<OpenclawAnswer>(&mut types)},
         "shutdown": {"params": nothing, "result": nothing},
         "cancel": {"params": {"type": "object", "properties": {"id": {}}, "required": ["id"]}},
     });

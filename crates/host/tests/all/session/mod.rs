@@ -68,6 +68,8 @@ pub(crate) fn hello() -> Initialize {
         permissions: Vec::new(),
         entrypoint: None,
         sources: std::collections::BTreeMap::new(),
+        handlers: Vec::new(),
+        project: None,
     }
 }
 

@@ -3,7 +3,11 @@
 //! A room is opened for one activation. It projects the same grant into whatever keeps its kind of code in, and gives out a
 //! [`Session`]; nothing behind that knows what the skill is written in.
 
+mod claude;
+mod deno;
+mod js;
 mod native;
+mod openclaw;
 mod process;
 mod starlark;
 mod wasm;
@@ -11,10 +15,10 @@ mod wasm;
 use std::collections::BTreeMap;
 
 use metier_catalog::{Content, Snapshot};
-use metier_host::backend::{Host, Session};
+use metier_host::backend::{Host, Session, Several};
 use metier_model::Backend;
 use metier_policy::Grant;
-use metier_sdk::wire::{Initialize, PROTOCOL};
+use metier_sdk::wire::{Contributions, Initialize, PROTOCOL};
 use serde_json::Value;
 
 use super::{ActivateError, Active, Runtime};
@@ -36,19 +40,36 @@ pub(super) struct Opening<'r, 'p> {
 }
 
 impl<'p> Runtime<'p> {
-    /// The code of a skill, in its room; nothing if it has none.
+    /// The code of a skill and the hooks that it brings along, each in its room; nothing if it has none. And what its code
+    /// registered by itself.
     pub(super) fn session(
         &self,
         active: &Active<'p>,
         own: Option<&Grant>,
         host: &dyn Host,
-    ) -> Result<Option<Box<dyn Session + 'p>>, ActivateError> {
+    ) -> Result<(Option<Box<dyn Session + 'p>>, Contributions), ActivateError> {
         let opening = Opening {
             runtime: self,
             active,
             own,
             host,
         };
+        let code = self.code(&opening)?;
+        let registered = code.as_ref().map(|code| code.contributions().clone());
+        let mut members: Vec<Box<dyn Session + 'p>> = code.into_iter().collect();
+        if self.tests.is_none() {
+            members.extend(openclaw::open(&opening)?);
+            members.extend(claude::open(&opening));
+        }
+        Ok((Several::of(members), registered.unwrap_or_default()))
+    }
+
+    /// The code of a skill, in its room.
+    fn code(
+        &self,
+        opening: &Opening<'_, 'p>,
+    ) -> Result<Option<Box<dyn Session + 'p>>, ActivateError> {
+        let active = opening.active;
         let Some(backend) = active.loaded.manifest.card.backend else {
             return Ok(None);
         };
@@ -57,13 +78,11 @@ impl<'p> Runtime<'p> {
             None => entrypoint(active, backend)?,
         };
         let session = match backend {
-            Backend::Starlark => starlark::open(&opening, entrypoint)?,
-            Backend::Process => process::open(&opening, &entrypoint)?,
-            Backend::Native => native::open(&opening, &entrypoint)?,
-            Backend::Wasm => wasm::open(&opening, &entrypoint)?,
-            Backend::Js => {
-                return Err(ActivateError::Backend(backend.as_str()));
-            }
+            Backend::Starlark => starlark::open(opening, entrypoint)?,
+            Backend::Process => process::open(opening, &entrypoint)?,
+            Backend::Native => native::open(opening, &entrypoint)?,
+            Backend::Wasm => wasm::open(opening, &entrypoint)?,
+            Backend::Js => js::open(opening, entrypoint)?,
         };
         Ok(Some(session))
     }
@@ -73,14 +92,17 @@ impl Opening<'_, '_> {
     /// What the code is told first.
     fn initialize(&self) -> Initialize {
         let grant = self.active.worker.grant();
+        let project = &self.runtime.premises.desk.terms.project;
         Initialize {
             protocol: PROTOCOL,
             skill: self.active.name().to_owned(),
             directory: self.active.folder.to_string_lossy().into_owned(),
+            project: Some(project.to_string_lossy().into_owned()),
             config: Value::Null,
             permissions: grant.allowed().iter().map(ToString::to_string).collect(),
             entrypoint: None,
             sources: BTreeMap::new(),
+            handlers: Vec::new(),
         }
     }
 }

@@ -1,37 +1,63 @@
-//! The line to the host: one message a line, and one call at a time.
+//! The inside of a worker of ours: a line to the host, one message a line, and one call at a time.
 //!
-//! A call of the host may need the host: the skill asks, and nothing else happens until the answer is there. There are no
+//! An interpreter in a room of its own ([`Channel`]) answers the host, and may ask it ([`Host`]) while it does. A call of the host
+//! may need the host: the skill asks, and nothing else happens until the answer is there. There are no
 //! threads (the room in which this runs forbids them), so whatever comes in meanwhile is dealt with here: a `cancel` of the
 //! call that is under way ends it, `shutdown` ends everything, and another call is told to wait. It is not put into a queue,
 //! since a skill that invokes another that invokes the first would wait for itself.
 
 use std::cell::{Cell, RefCell};
-use std::io::{BufRead, Read, Write};
+use std::io::{self, BufRead, Read, Write};
 
-use metier_sdk::wire::{HostRequest, MAX_FRAME, RpcError, code, method};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ServeError;
+use crate::wire::{HostRequest, MAX_FRAME, RpcError, code, method};
+
+/// Why nothing more can be served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The host can't be heard.
+    #[error("can't read from the host")]
+    Read(#[source] io::Error),
+    /// The host can't be answered.
+    #[error("can't write to the host")]
+    Write(#[source] io::Error),
+    /// A message without an end.
+    #[error("a message of the host is longer than {MAX_FRAME} bytes")]
+    FrameTooLong,
+    /// The host went away while the skill waited for it.
+    #[error("the host closed the line while it was asked something")]
+    Closed,
+    /// A call had to be ended, and what it left behind would go on in the next one.
+    #[error("a call was ended, and nothing more can be done in the same engine")]
+    Spent,
+}
 
 /// What a skill can ask, whoever answers.
-pub(crate) trait Host {
+pub trait Host {
     /// Asks, and waits for the answer.
+    ///
+    /// # Errors
+    /// It was refused or went wrong, or nobody is there to answer.
     fn ask(&self, request: &HostRequest) -> Result<Value, Unanswered>;
     /// Has a line written down; nobody waits.
+    ///
+    /// # Errors
+    /// The line is too long, or the host is gone.
     fn log(&self, level: &str, message: &str) -> Result<(), Unanswered>;
 }
 
 /// Why there is no answer.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unanswered {
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub enum Unanswered {
     /// It is not permitted.
     #[error("{0}")]
-    Refused(String),
+    Refused(RpcError),
     /// It was permitted and did not work.
     #[error("{0}")]
-    Failed(String),
+    Failed(RpcError),
     /// Nobody waits for the call any more, or the host is gone.
     #[error("{0}")]
     Ended(&'static str),
@@ -54,13 +80,13 @@ struct Frame {
 
 /// What the host wants.
 #[derive(Debug)]
-pub(crate) struct Request {
+pub struct Request {
     /// What the answer must carry.
-    pub(crate) id: Value,
+    pub id: Value,
     /// One of [`method`], or a word that is none.
-    pub(crate) method: String,
+    pub method: String,
     /// As they came.
-    pub(crate) params: Value,
+    pub params: Value,
 }
 
 enum Incoming {
@@ -72,7 +98,7 @@ enum Incoming {
 }
 
 /// A reader and a writer, and what is going on between them.
-pub(crate) struct Channel<R, W> {
+pub struct Channel<R, W> {
     input: RefCell<R>,
     output: RefCell<W>,
     /// The last number given to a request of ours.
@@ -86,7 +112,8 @@ pub(crate) struct Channel<R, W> {
 }
 
 impl<R: BufRead, W: Write> Channel<R, W> {
-    pub(crate) fn new(input: R, output: W) -> Self {
+    /// A line that nothing was said on yet.
+    pub const fn new(input: R, output: W) -> Self {
         Self {
             input: RefCell::new(input),
             output: RefCell::new(output),
@@ -98,7 +125,10 @@ impl<R: BufRead, W: Write> Channel<R, W> {
     }
 
     /// The next request; nothing when the host has closed the line.
-    pub(crate) fn next(&self) -> Result<Option<Request>, ServeError> {
+    ///
+    /// # Errors
+    /// The line broke, now or in the middle of the last call.
+    pub fn next(&self) -> Result<Option<Request>, ServeError> {
         if let Some(error) = self.broken.take() {
             return Err(error);
         }
@@ -115,14 +145,20 @@ impl<R: BufRead, W: Write> Channel<R, W> {
     }
 
     /// Answers a request with a result that is JSON already.
-    pub(crate) fn answer(&self, id: &Value, result: &str) -> Result<(), ServeError> {
+    ///
+    /// # Errors
+    /// The host can't be answered.
+    pub fn answer(&self, id: &Value, result: &str) -> Result<(), ServeError> {
         self.write(&format!(
             r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#
         ))
     }
 
     /// Answers a request with an error.
-    pub(crate) fn fail(&self, id: &Value, error: &RpcError) -> Result<(), ServeError> {
+    ///
+    /// # Errors
+    /// The host can't be answered.
+    pub fn fail(&self, id: &Value, error: &RpcError) -> Result<(), ServeError> {
         let error =
             serde_json::to_string(error).map_err(|error| ServeError::Write(error.into()))?;
         self.write(&format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#))
@@ -206,8 +242,8 @@ impl<R: BufRead, W: Write> Channel<R, W> {
             match incoming {
                 Incoming::Answer(of, answer) if of.as_u64() == Some(id) => {
                     return Ok(answer.map_err(|error| match error.code {
-                        code::REFUSED => Unanswered::Refused(error.message),
-                        _ => Unanswered::Failed(error.message),
+                        code::REFUSED => Unanswered::Refused(error),
+                        _ => Unanswered::Failed(error),
                     }));
                 }
                 Incoming::Notification(name, params)
@@ -237,10 +273,9 @@ impl<R: BufRead, W: Write> Channel<R, W> {
     }
 
     fn send(&self, message: &Outgoing<'_>) -> Result<(), Unanswered> {
-        let line = serde_json::to_string(message)
-            .map_err(|error| Unanswered::Failed(error.to_string()))?;
+        let line = serde_json::to_string(message).map_err(|error| failed(error.to_string()))?;
         if line.len() > MAX_FRAME {
-            return Err(Unanswered::Failed(format!(
+            return Err(failed(format!(
                 "that makes a message of {} bytes, and the longest has {MAX_FRAME}",
                 line.len()
             )));
@@ -303,8 +338,13 @@ impl<'a> Outgoing<'a> {
     }
 }
 
+const fn failed(message: String) -> Unanswered {
+    Unanswered::Failed(rpc_error(code::FAILED, message))
+}
+
 /// An error without more to say.
-pub(crate) const fn rpc_error(code: i32, message: String) -> RpcError {
+#[must_use]
+pub const fn rpc_error(code: i32, message: String) -> RpcError {
     RpcError {
         code,
         message,

@@ -1,0 +1,3 @@
+// `node:fs/promises`.
+"use strict";
+module.exports = require("node:fs").promises;

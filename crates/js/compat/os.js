@@ -1,0 +1,17 @@
+// `node:os`: the little of it that says where things are. What the machine is called is nobody's business.
+"use strict";
+const { env } = require("node:process");
+module.exports = {
+  EOL: "\n",
+  homedir: () => env.HOME ?? "/",
+  tmpdir: () => env.TMPDIR ?? "/tmp",
+  platform: () => "linux",
+  type: () => "Linux",
+  arch: () => "x64",
+  release: () => "",
+  hostname: () => "localhost",
+  cpus: () => [],
+  totalmem: () => 0,
+  freemem: () => 0,
+  userInfo: () => ({ username: env.USER ?? "", homedir: env.HOME ?? "/", shell: null, uid: -1, gid: -1 }),
+};

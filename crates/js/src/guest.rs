@@ -1,0 +1,282 @@
+//! A skill that is loaded: its handlers or its entrypoint, in an engine of its own.
+
+use std::rc::Rc;
+
+use metier_sdk::wire::{Handler, Initialize, OpenclawHandle, RpcError, code};
+use metier_sdk::worker::rpc_error;
+use rquickjs::context::EvalOptions;
+use rquickjs::function::Constructor;
+use rquickjs::{Ctx, Function, Module, Object, Persistent, Promise, Value};
+
+use crate::json::{Unsendable, encode};
+use crate::natives;
+use crate::shims::GLOBALS;
+use crate::state::State;
+use crate::strip::Kind;
+use crate::trouble::Trouble;
+use crate::turn::Turn;
+
+const BOOT: &str = include_str!("../compat/boot.js");
+
+/// The skill.
+pub(crate) struct Guest<'js> {
+    ctx: Ctx<'js>,
+    state: Rc<State>,
+    native: Object<'js>,
+    turn: Turn<'js>,
+    /// Calls a function and waits for what it returns, whatever the script did to promises.
+    call: Function<'js>,
+    /// `Date` as it was before any script ran.
+    date: Constructor<'js>,
+    handlers: Vec<Function<'js>>,
+}
+
+impl<'js> Guest<'js> {
+    /// An engine with nothing in it yet.
+    fn new(ctx: &Ctx<'js>, state: &Rc<State>) -> rquickjs::Result<Self> {
+        let native = natives::native(ctx, state)?;
+        let mut options = EvalOptions::default();
+        options.filename = Some("metier:boot".to_owned());
+        let boot: Function = ctx.eval_with_options(BOOT, options)?;
+        let globals: Vec<Vec<&str>> = GLOBALS
+            .iter()
+            .map(|(name, from)| vec![*name, *from])
+            .collect();
+        let made: Object = boot.call((native.clone(), globals))?;
+        let load: Function = made.get("load")?;
+        state.load.replace(Some(Persistent::save(ctx, load)));
+        Ok(Self {
+            call: made.get("call")?,
+            date: ctx.globals().get("Date")?,
+            turn: Turn::new(ctx.clone(), native.clone()),
+            ctx: ctx.clone(),
+            state: Rc::clone(state),
+            native,
+            handlers: Vec::new(),
+        })
+    }
+
+    /// Loads what the skill brings, and says what it contributes.
+    pub(crate) fn load(
+        ctx: &Ctx<'js>,
+        state: &Rc<State>,
+        entrypoint: Option<&str>,
+        handlers: &[Handler],
+    ) -> Result<(Self, String), RpcError> {
+        let made = Self::new(ctx, state);
+        let mut guest = made.map_err(|error| failed(&Trouble::of(ctx, state, &error)))?;
+        for handler in handlers {
+            let function = guest.handler(handler);
+            let function = function.map_err(|error| named(&handler.file, &error))?;
+            guest.handlers.push(function);
+        }
+        let contributions = match entrypoint {
+            None => "{}".to_owned(),
+            Some(file) => {
+                guest.module(file).map_err(|error| named(file, &error))?;
+                guest.answer("initialize", "{}")?
+            }
+        };
+        guest.turn.finish(state).map_err(|error| failed(&error))?;
+        Ok((guest, contributions))
+    }
+
+    /// Lets a handler see an event; what it changed.
+    pub(crate) fn openclaw(&self, handle: &OpenclawHandle) -> Result<String, RpcError> {
+        let Some(handler) = self.handlers.get(handle.handler) else {
+            let count = self.handlers.len();
+            let message = format!(
+                "there is no handler {}: this skill has {count}",
+                handle.handler
+            );
+            return Err(rpc_error(code::PARAMS, message));
+        };
+        let event = serde_json::to_string(&handle.event);
+        let event = event.map_err(|error| rpc_error(code::PARAMS, error.to_string()))?;
+        let event = self.event(&event).map_err(|error| self.failed(&error))?;
+        let promise: rquickjs::Result<Promise> = self.call.call((handler.clone(), event.clone()));
+        let promise = promise.map_err(|error| self.failed(&error))?;
+        let settled = self.turn.settle(&self.state, &promise);
+        settled.map_err(|error| failed(&error))?;
+        self.turn
+            .finish(&self.state)
+            .map_err(|error| failed(&error))?;
+        let messages = self.part(&event, "messages")?;
+        let context = self.part(&event, "context")?;
+        if messages.len() + context.len() > self.state.limits.output {
+            return Err(self.unsendable(
+                "event",
+                &Unsendable::Long(messages.len() + context.len(), self.state.limits.output),
+            ));
+        }
+        Ok(format!(
+            r#"{{"event":{{"messages":{messages},"context":{context}}}}}"#
+        ))
+    }
+
+    /// Has the skill's own code answer a request of the host.
+    pub(crate) fn answer(&self, method: &str, params: &str) -> Result<String, RpcError> {
+        let answer: Option<Function> = self
+            .native
+            .get("answer")
+            .map_err(|error| self.failed(&error))?;
+        let Some(answer) = answer else {
+            let message = match self.handlers.is_empty() {
+                true => {
+                    "it contributes nothing: end the entrypoint with `skill.serve()`, where `skill` is a `Skill` of `metier`"
+                }
+                false => "this skill handles OpenClaw hooks only",
+            };
+            return Err(rpc_error(code::INVALID, message.to_owned()));
+        };
+        let params = self
+            .ctx
+            .json_parse(params)
+            .map_err(|error| self.failed(&error))?;
+        let promise: rquickjs::Result<Promise> = self.call.call((answer, method, params));
+        let promise = promise.map_err(|error| self.failed(&error))?;
+        let settled = self.turn.settle(&self.state, &promise);
+        let answer = settled.map_err(|error| failed(&error))?;
+        self.turn
+            .finish(&self.state)
+            .map_err(|error| failed(&error))?;
+        // The guest of the SDK gives a request that can't be answered its code.
+        if let Some(error) = answer
+            .as_object()
+            .and_then(|answer| answer.get::<_, Option<Object>>("error").ok().flatten())
+        {
+            let code = error.get("code").unwrap_or(code::INTERNAL);
+            let message = error.get("message").unwrap_or_default();
+            return Err(rpc_error(code, message));
+        }
+        let result = answer
+            .as_object()
+            .map_or(Ok(Value::new_undefined(self.ctx.clone())), |answer| {
+                answer.get("result")
+            });
+        let result = result.map_err(|error| self.failed(&error))?;
+        let encoded = encode(&self.ctx, result, self.state.limits.output);
+        encoded.map_err(|error| self.unsendable("answer", &error))
+    }
+
+    /// What handles a hook, in a file.
+    fn handler(&self, handler: &Handler) -> Result<Function<'js>, Trouble> {
+        let failed = |error: rquickjs::Error| Trouble::of(&self.ctx, &self.state, &error);
+        let exports = self.module(&handler.file)?;
+        let registered: Option<Function> = self.native.get("handler").map_err(failed)?;
+        self.native.remove("handler").map_err(failed)?;
+        let object = exports.as_object();
+        let exported = |name: &str| object.and_then(|all| all.get::<_, Value>(name).ok());
+        let mut found = exported(&handler.export).filter(Value::is_function);
+        if handler.export == "default" && found.is_none() {
+            // `module.exports = handler`, seen from CommonJS and from a module that exports it.
+            let inner = exported("default").and_then(|inner| inner.as_object().cloned());
+            let inner = inner.and_then(|inner| inner.get::<_, Value>("default").ok());
+            found = Some(exports.clone()).filter(Value::is_function);
+            found = found.or(inner.filter(Value::is_function));
+        }
+        let found = found.and_then(Value::into_function).or(registered);
+        found.ok_or_else(|| {
+            let names = object.map(|all| all.keys::<String>().flatten().collect::<Vec<_>>());
+            let names = names.filter(|names| !names.is_empty());
+            let names = names.map_or_else(
+                || "nothing".to_owned(),
+                |names| format!("`{}`", names.join("`, `")),
+            );
+            Trouble::Request(format!(
+                "it exports no function `{}`, but {names}; HOOK.md can name another with `export`",
+                handler.export
+            ))
+        })
+    }
+
+    /// Loads a file of the skill; its exports.
+    fn module(&self, file: &str) -> Result<Value<'js>, Trouble> {
+        let failed = |error: rquickjs::Error| Trouble::of(&self.ctx, &self.state, &error);
+        if self.state.text(file).is_none() {
+            return Err(Trouble::Request(
+                "it is not among the skill's source files".to_owned(),
+            ));
+        }
+        let compiled = self.state.compiled(file);
+        let compiled = compiled.map_err(|error| Trouble::Thrown(error.to_string()))?;
+        if compiled.is_some_and(|module| module.kind == Kind::Module) {
+            let promise = Module::import(&self.ctx, format!("./{file}")).map_err(failed)?;
+            return self.turn.settle(&self.state, &promise);
+        }
+        let load = self.state.load.borrow().clone();
+        let load = load.ok_or_else(|| Trouble::Engine("nothing loads modules".to_owned()))?;
+        let load = load.restore(&self.ctx).map_err(failed)?;
+        load.call((file,)).map_err(failed)
+    }
+
+    /// The event as a handler gets it.
+    fn event(&self, text: &str) -> rquickjs::Result<Object<'js>> {
+        let event: Value = self.ctx.json_parse(text)?;
+        let event = event.into_object().ok_or(rquickjs::Error::Unknown)?;
+        let timestamp: String = event.get("timestamp")?;
+        let date: Object = self.date.construct((timestamp,))?;
+        event.set("timestamp", date)?;
+        Ok(event)
+    }
+
+    /// A part of an event as the handler left it.
+    fn part(&self, event: &Object<'js>, name: &str) -> Result<String, RpcError> {
+        let value = event.get(name).map_err(|error| self.failed(&error))?;
+        let encoded = encode(&self.ctx, value, self.state.limits.output);
+        encoded.map_err(|error| self.unsendable(&format!("event.{name}"), &error))
+    }
+
+    fn unsendable(&self, what: &str, error: &Unsendable) -> RpcError {
+        let why = match error {
+            Unsendable::Thrown => {
+                Trouble::of(&self.ctx, &self.state, &rquickjs::Error::Exception).to_string()
+            }
+            error => error.to_string(),
+        };
+        rpc_error(
+            code::INTERNAL,
+            format!("`{what}` can't be sent back: {why}"),
+        )
+    }
+
+    fn failed(&self, error: &rquickjs::Error) -> RpcError {
+        failed(&Trouble::of(&self.ctx, &self.state, error))
+    }
+}
+
+/// The engine can't go while Rust holds one of its functions.
+impl Drop for Guest<'_> {
+    fn drop(&mut self) {
+        self.state.load.replace(None);
+    }
+}
+
+fn failed(trouble: &Trouble) -> RpcError {
+    rpc_error(code::INTERNAL, trouble.to_string())
+}
+
+/// With the file that was being loaded, unless it is named already.
+fn named(file: &str, trouble: &Trouble) -> RpcError {
+    let message = trouble.to_string();
+    let message = match message.starts_with(file) {
+        true => message,
+        false => format!("{file}: {message}"),
+    };
+    rpc_error(code::INTERNAL, message)
+}
+
+/// What `initialize` has to say so that there is something to load.
+pub(crate) fn check(initialize: &Initialize) -> Result<(), RpcError> {
+    match (&initialize.entrypoint, initialize.handlers.is_empty()) {
+        (None, true) => Err(rpc_error(
+            code::PARAMS,
+            "`entrypoint` or `handlers` is missing".to_owned(),
+        )),
+        (Some(_), false) => Err(rpc_error(
+            code::PARAMS,
+            "`entrypoint` and `handlers` don't go together".to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,102 @@
+//! Values of the engine as JSON that the host can read.
+//!
+//! The engine's own serialiser does the work, in C: what a script did to `JSON` or to prototypes is not asked. It leaves three
+//! things to us. Half of a surrogate pair, which is left when a script cuts a text in the middle of an emoji, is no JSON for most
+//! readers. A value may be nested deeper than the host reads. And it may be longer than a message.
+
+use rquickjs::{Ctx, Value};
+
+/// How deep an answer may be nested. The host's reader stops at 128, and an answer is wrapped a few times.
+const MAX_DEPTH: usize = 100;
+
+/// Why a value is not sent.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unsendable {
+    /// An exception is pending in the engine: a cycle, a `toJSON` that throws, a BigInt.
+    #[error("it can't be JSON")]
+    Thrown,
+    #[error("it is nested more than {MAX_DEPTH} levels deep")]
+    Deep,
+    #[error("it has {0} bytes as JSON, and may have {1}")]
+    Long(usize, usize),
+}
+
+/// A value as JSON; what has no form in JSON, such as a function, is `null`.
+pub(crate) fn encode<'js>(
+    ctx: &Ctx<'js>,
+    value: Value<'js>,
+    most: usize,
+) -> Result<String, Unsendable> {
+    let text = ctx.json_stringify(value).map_err(|_| Unsendable::Thrown)?;
+    let Some(text) = text else {
+        return Ok("null".to_owned());
+    };
+    let text = text.to_string().map_err(|_| Unsendable::Thrown)?;
+    if text.len() > most {
+        return Err(Unsendable::Long(text.len(), most));
+    }
+    if depth(&text) > MAX_DEPTH {
+        return Err(Unsendable::Deep);
+    }
+    Ok(whole(text))
+}
+
+/// How deep brackets are nested in a text that is JSON.
+fn depth(text: &str) -> usize {
+    let (mut now, mut most, mut quoted, mut escaped) = (0_usize, 0, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b'[' | b'{' if !quoted => {
+                now += 1;
+                most = most.max(now);
+            }
+            b']' | b'}' if !quoted => now = now.saturating_sub(1),
+            _ => {}
+        }
+    }
+    most
+}
+
+/// With the sign for a missing character in place of halves. The serialiser writes only those as `\ud…`.
+pub(crate) fn whole(text: String) -> String {
+    if !text.contains(r"\ud") {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at(at);
+        out.push_str(before);
+        let half = escape.starts_with(r"\ud") && escape.len() >= 6;
+        let taken = if half { 6 } else { 2.min(escape.len()) };
+        out.push_str(if half { r"\ufffd" } else { &escape[..taken] });
+        rest = &escape[taken..];
+    }
+    out + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_of_characters_are_replaced_and_nothing_else_is() {
+        for (text, expected) in [
+            (r#"["a\ud83d"]"#, r#"["a\ufffd"]"#),
+            (r#"["a\\ud83d"]"#, r#"["a\\ud83d"]"#),
+            (r#"["\\\ud83d\n\ude00"]"#, r#"["\\\ufffd\n\ufffd"]"#),
+            ("[\"😀\"]", "[\"😀\"]"),
+        ] {
+            assert_eq!(whole(text.to_owned()), expected);
+        }
+    }
+
+    #[test]
+    fn depth_counts_brackets_outside_of_strings() {
+        assert_eq!(depth(r#"{"a":["[[[[", {"\"[":1}], "b":[]}"#), 3);
+        assert_eq!(depth("1"), 0);
+    }
+}

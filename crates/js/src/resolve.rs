@@ -1,0 +1,222 @@
+//! What the word in an `import` or a `require` means: a file of the skill, a module of ours, or nothing.
+//!
+//! There is no way to anything else. A skill has no packages, and what it could fetch from somewhere was never judged.
+
+use std::collections::BTreeMap;
+
+use crate::shims;
+
+/// Endings that are tried, in this sequence.
+const ENDINGS: &[&str] = &[".ts", ".mts", ".js", ".mjs", ".cjs", ".cts", ".json"];
+/// Modules of Node that would lead out of the room, and what to do instead.
+const REFUSED: &[(&str, &str)] = &[
+    ("child_process", "a handler starts no programs"),
+    ("cluster", "a handler starts no programs"),
+    ("worker_threads", "a handler has one thread"),
+    ("net", "a handler opens no sockets; `fetch` asks the host"),
+    ("tls", "a handler opens no sockets; `fetch` asks the host"),
+    ("dgram", "a handler opens no sockets; `fetch` asks the host"),
+    ("dns", "a handler opens no sockets; `fetch` asks the host"),
+    ("http", "a handler opens no sockets; `fetch` asks the host"),
+    ("https", "a handler opens no sockets; `fetch` asks the host"),
+    ("http2", "a handler opens no sockets; `fetch` asks the host"),
+    ("vm", "a handler makes no other worlds"),
+    ("inspector", "a handler is not debugged"),
+];
+
+/// Why a word means nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unresolved {
+    #[error("`{0}` is not in the skill's folder")]
+    Missing(String),
+    #[error("`{0}` is outside of the skill's folder: only files of the skill can be imported")]
+    Outside(String),
+    #[error(
+        "`{0}` would be fetched from elsewhere: only files of the skill can be imported, so copy it into the skill's folder"
+    )]
+    Remote(String),
+    #[error("the module `{name}` of Node is not there: {why}")]
+    Refused { name: String, why: &'static str },
+    #[error(
+        "there is no package `{0}`: a skill has no node_modules, so copy what it needs into the skill's folder"
+    )]
+    Package(String),
+}
+
+/// The name of the module that a word means in a file.
+pub(crate) fn resolve(
+    files: &BTreeMap<String, String>,
+    directory: &str,
+    base: &str,
+    word: &str,
+) -> Result<String, Unresolved> {
+    // What our own modules are made of. Another file that takes it can ask the host, as it could before.
+    if word == "metier:native" {
+        return Ok(word.to_owned());
+    }
+    let plain = word.strip_prefix("node:").unwrap_or(word);
+    if let Some(shim) = shims::find(plain) {
+        return Ok(shim.name.to_owned());
+    }
+    if let Some((name, why)) = REFUSED.iter().find(|(name, _)| *name == plain) {
+        let name = (*name).to_owned();
+        return Err(Unresolved::Refused { name, why });
+    }
+    let absolute = word.strip_prefix("file://").unwrap_or(word);
+    let wanted = if matches!(word, "." | "..") || word.starts_with("./") || word.starts_with("../")
+    {
+        let folder = base.rsplit_once('/').map_or("", |(folder, _)| folder);
+        join(folder, word)
+    } else if absolute.starts_with('/') {
+        let inside = absolute.strip_prefix(directory.trim_end_matches('/'));
+        let inside = inside.filter(|rest| rest.starts_with('/'));
+        inside.and_then(|rest| join("", rest))
+    } else if word.starts_with("node:") {
+        let why = "nothing of ours stands for it";
+        let name = plain.to_owned();
+        return Err(Unresolved::Refused { name, why });
+    } else if word.contains(':') {
+        return Err(Unresolved::Remote(word.to_owned()));
+    } else {
+        return Err(Unresolved::Package(word.to_owned()));
+    };
+    let wanted = wanted.ok_or_else(|| Unresolved::Outside(word.to_owned()))?;
+    find(files, &wanted).ok_or(Unresolved::Missing(wanted))
+}
+
+/// A path below the skill's folder; nothing if it leads out of it.
+fn join(folder: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+fn find(files: &BTreeMap<String, String>, wanted: &str) -> Option<String> {
+    let known = |path: String| files.contains_key(&path).then_some(path);
+    let with_ending = |stem: &str| {
+        let mut paths = ENDINGS.iter().map(|ending| format!("{stem}{ending}"));
+        paths.find_map(known)
+    };
+    // In TypeScript people write `./x.js` and mean `x.ts`.
+    let meant = || {
+        let (stem, ending) = wanted.rsplit_once('.')?;
+        let source = match ending {
+            "js" => "ts",
+            "mjs" => "mts",
+            "cjs" => "cts",
+            _ => return None,
+        };
+        known(format!("{stem}.{source}"))
+    };
+    let index = match wanted {
+        "" => "index".to_owned(),
+        folder => format!("{folder}/index"),
+    };
+    let found = known(wanted.to_owned())
+        .or_else(|| with_ending(wanted))
+        .or_else(meant);
+    let found = found.or_else(|| with_ending(&index))?;
+    // The guest of the SDK speaks over pipes, which the engine does itself.
+    let is_guest = found.rsplit('/').next() == Some("metier.ts")
+        && files
+            .get(&found)
+            .is_some_and(|text| text.contains("export class Skill"));
+    Some(if is_guest { "metier".to_owned() } else { found })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(base: &str, word: &str, expected: Result<&str, Unresolved>) {
+        let names = [
+            "a.ts",
+            "lib/b.js",
+            "lib/index.ts",
+            "lib/deep/c.mjs",
+            "data.json",
+            "sdk/metier.ts",
+        ];
+        let mut files: BTreeMap<String, String> = names
+            .iter()
+            .map(|name| ((*name).to_owned(), String::new()))
+            .collect();
+        files.insert(
+            "sdk/metier.ts".to_owned(),
+            "export class Skill {}".to_owned(),
+        );
+        let found = resolve(&files, "/skills/x", base, word);
+        assert_eq!(found, expected.map(str::to_owned), "{word} in {base}");
+    }
+
+    #[test]
+    fn a_word_means_a_file_of_the_skill_or_a_module_of_ours() {
+        for (base, word, expected) in [
+            ("a.ts", "./lib/b.js", "lib/b.js"),
+            ("a.ts", "./lib/b", "lib/b.js"),
+            ("a.ts", "./lib", "lib/index.ts"),
+            ("lib/b.js", "../a.js", "a.ts"),
+            ("lib/deep/c.mjs", "..", "lib/index.ts"),
+            ("lib/b.js", "./../data.json", "data.json"),
+            ("a.ts", "/skills/x/lib/b.js", "lib/b.js"),
+            ("a.ts", "file:///skills/x/lib/b.js", "lib/b.js"),
+            ("a.ts", "fs", "node:fs"),
+            ("a.ts", "node:fs/promises", "node:fs/promises"),
+            ("a.ts", "openclaw/hooks", "openclaw/hooks"),
+            ("a.ts", "./sdk/metier.ts", "metier"),
+        ] {
+            check(base, word, Ok(expected));
+        }
+    }
+
+    #[test]
+    fn everything_else_is_refused_with_its_reason() {
+        let owned = str::to_owned;
+        check(
+            "a.ts",
+            "./nothing",
+            Err(Unresolved::Missing(owned("nothing"))),
+        );
+        for word in [
+            "../a.ts",
+            "./lib/../../x",
+            "/etc/passwd",
+            "file:///etc/passwd",
+            "/skills/xy/a.ts",
+        ] {
+            check("a.ts", word, Err(Unresolved::Outside(owned(word))));
+        }
+        for word in [
+            "https://example.com/x.ts",
+            "npm:chalk",
+            "jsr:@std/fs",
+            "data:text/javascript,1",
+        ] {
+            check("a.ts", word, Err(Unresolved::Remote(owned(word))));
+        }
+        check("a.ts", "lodash", Err(Unresolved::Package(owned("lodash"))));
+        for word in [
+            "child_process",
+            "node:child_process",
+            "net",
+            "node:vm",
+            "node:sqlite",
+        ] {
+            let plain = word.strip_prefix("node:").unwrap_or(word);
+            let found = resolve(&BTreeMap::new(), "/x", "a.ts", word);
+            assert!(
+                matches!(found, Err(Unresolved::Refused { name, .. }) if name == plain),
+                "{word}"
+            );
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Answering the host, one request after the other.
+//!
+//! What a skill does wrong is an answer; only a line that can't be read or written any more is an error, and a call that had to be
+//! ended: what it left behind would go on in the next one. The host starts another worker then.
+
+use std::io::{BufRead, Write};
+use std::rc::Rc;
+
+use metier_sdk::wire::{Initialize, MAX_FRAME, OpenclawHandle, PROTOCOL, RpcError, code, method};
+use metier_sdk::worker::{Channel, Host, Request, ServeError, rpc_error};
+use rquickjs::{Context, Ctx, Runtime};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::Limits;
+use crate::guest::{Guest, check};
+use crate::modules::Modules;
+use crate::state::{State, Stop};
+
+/// What an engine is told about its limits, in the least bytes that make sense.
+const LEAST_STACK: usize = 64 << 10;
+
+/// Serves one skill until the host says `shutdown` or closes the line.
+///
+/// # Errors
+///
+/// When the line breaks: it can't be read or written, a message is longer than [`MAX_FRAME`], or it is closed in the middle
+/// of a call. And after a call that had to be ended, and was answered so.
+pub fn serve(
+    input: impl BufRead + 'static,
+    output: impl Write + 'static,
+    limits: &Limits,
+) -> Result<(), ServeError> {
+    let channel = Channel::new(input, output);
+    let line = Rc::new(channel);
+    // An answer must fit into a message, with something around it.
+    let limits = Limits {
+        output: limits.output.min(MAX_FRAME - 4_096),
+        stack: limits.stack.max(LEAST_STACK),
+        ..*limits
+    };
+    let mut next = line.next()?;
+    while let Some(request) = next.take() {
+        match request.method.as_str() {
+            method::INITIALIZE => next = live(&line, request, limits)?,
+            method::SHUTDOWN => {
+                line.answer(&request.id, "{}")?;
+                break;
+            }
+            _ => {
+                let message = "no skill is loaded: `initialize` comes first".to_owned();
+                line.fail(&request.id, &rpc_error(code::INVALID, message))?;
+                next = line.next()?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The life of one engine, from `initialize` to the next request that is none for it.
+fn live<R: BufRead + 'static, W: Write + 'static>(
+    line: &Rc<Channel<R, W>>,
+    request: Request,
+    limits: Limits,
+) -> Result<Option<Request>, ServeError> {
+    let started = parse(request.params).and_then(|initialize| {
+        checked(&initialize)?;
+        engine(&limits).map(|engine| (initialize, engine))
+    });
+    let (mut initialize, (runtime, context)): (Initialize, _) = match started {
+        Ok(started) => started,
+        Err(error) => {
+            line.fail(&request.id, &error)?;
+            return line.next();
+        }
+    };
+    let host: Rc<dyn Host> = Rc::clone(line) as Rc<dyn Host>;
+    let entrypoint = initialize.entrypoint.take();
+    let handlers = std::mem::take(&mut initialize.handlers);
+    let state = Rc::new(State::new(initialize, &host, limits));
+    let modules = Modules(Rc::clone(&state));
+    runtime.set_loader(modules.clone(), modules);
+    let own = Rc::clone(&state);
+    runtime.set_interrupt_handler(Some(Box::new(move || own.stopped().is_some())));
+    context.with(|ctx| {
+        let guest = match Guest::load(&ctx, &state, entrypoint.as_deref(), &handlers) {
+            Ok((guest, contributions)) => {
+                line.answer(&request.id, &contributions)?;
+                guest
+            }
+            Err(error) => {
+                state.load.replace(None);
+                line.fail(&request.id, &error)?;
+                return line.next();
+            }
+        };
+        calls(line, &ctx, &guest, &state)
+    })
+}
+
+/// Answers calls until something else comes.
+fn calls<R: BufRead, W: Write>(
+    line: &Channel<R, W>,
+    _ctx: &Ctx<'_>,
+    guest: &Guest<'_>,
+    state: &State,
+) -> Result<Option<Request>, ServeError> {
+    while let Some(request) = line.next()? {
+        let name = request.method.as_str();
+        if matches!(name, method::INITIALIZE | method::SHUTDOWN) {
+            return Ok(Some(request));
+        }
+        state.begin();
+        let answer = match name {
+            method::OPENCLAW => {
+                parse::<OpenclawHandle>(request.params).and_then(|handle| guest.openclaw(&handle))
+            }
+            method::TOOL | method::HOOK | method::WORKFLOW | method::SCANNER => {
+                guest.answer(name, &request.params.to_string())
+            }
+            _ => {
+                let end = name.floor_char_boundary(80);
+                let message = format!("there is no method `{}`", &name[..end]);
+                Err(rpc_error(code::METHOD, message))
+            }
+        };
+        match answer {
+            Ok(result) => line.answer(&request.id, &result)?,
+            Err(error) => line.fail(&request.id, &error)?,
+        }
+        if let Some(Stop::TooLong(_)) = state.stopped() {
+            return Err(ServeError::Spent);
+        }
+    }
+    Ok(None)
+}
+
+fn checked(initialize: &Initialize) -> Result<(), RpcError> {
+    if initialize.protocol != PROTOCOL {
+        let message = format!(
+            "this speaks version {PROTOCOL} of the protocol, not {}",
+            initialize.protocol
+        );
+        return Err(rpc_error(code::PARAMS, message));
+    }
+    check(initialize)
+}
+
+fn engine(limits: &Limits) -> Result<(Runtime, Context), RpcError> {
+    let start = || -> rquickjs::Result<(Runtime, Context)> {
+        let runtime = Runtime::new()?;
+        runtime.set_memory_limit(limits.memory);
+        runtime.set_max_stack_size(limits.stack);
+        let context = Context::full(&runtime)?;
+        Ok((runtime, context))
+    };
+    start().map_err(|error| {
+        rpc_error(
+            code::INTERNAL,
+            format!("the JavaScript engine does not start: {error}"),
+        )
+    })
+}
+
+fn parse<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
+    serde_json::from_value(params).map_err(|error| rpc_error(code::PARAMS, error.to_string()))
+}

@@ -1,0 +1,86 @@
+//! Modules of ours that stand for those of Node, and the globals that come from them.
+//!
+//! Each is a file in `compat/`, compiled when something first asks for it: what a handler doesn't use costs nothing.
+
+/// A module of ours.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Shim {
+    /// As it is called in stack traces.
+    pub(crate) name: &'static str,
+    /// The other words for it.
+    words: &'static [&'static str],
+    /// Its text.
+    pub(crate) text: &'static str,
+}
+
+impl Shim {
+    /// Whether it has types in it.
+    pub(crate) fn is_typescript(&self) -> bool {
+        self.name == "metier" || self.name == "openclaw/hooks"
+    }
+}
+
+macro_rules! shim {
+    ($name:literal, $words:expr, $file:literal) => {
+        Shim {
+            name: $name,
+            words: &$words,
+            text: include_str!(concat!("../compat/", $file)),
+        }
+    };
+}
+
+const SHIMS: &[Shim] = &[
+    shim!("node:fs", ["fs"], "fs.js"),
+    shim!("node:fs/promises", ["fs/promises"], "fs-promises.js"),
+    shim!("node:path", ["path", "path/posix"], "path.js"),
+    shim!("node:os", ["os"], "os.js"),
+    shim!("node:url", ["url"], "url.js"),
+    shim!("node:util", ["util"], "util.js"),
+    shim!("node:events", ["events"], "events.js"),
+    shim!("node:process", ["process"], "process.js"),
+    shim!("node:buffer", ["buffer"], "buffer.js"),
+    shim!("node:assert", ["assert", "assert/strict"], "assert.js"),
+    shim!("node:timers", ["timers"], "timers.js"),
+    shim!(
+        "node:timers/promises",
+        ["timers/promises"],
+        "timers-promises.js"
+    ),
+    shim!("metier:console", ["console"], "console.js"),
+    shim!("metier:web", [], "web.js"),
+    shim!("metier:fetch", [], "fetch.js"),
+    shim!("metier", [], "metier.ts"),
+    shim!("openclaw/hooks", [], "openclaw-hooks.ts"),
+];
+
+/// Globals, and the module that each is taken from when it is first looked at.
+pub(crate) const GLOBALS: &[(&str, &str)] = &[
+    ("console", "metier:console"),
+    ("process", "node:process"),
+    ("Buffer", "node:buffer"),
+    ("URL", "node:url"),
+    ("URLSearchParams", "node:url"),
+    ("TextEncoder", "metier:web"),
+    ("TextDecoder", "metier:web"),
+    ("structuredClone", "metier:web"),
+    ("AbortController", "metier:web"),
+    ("AbortSignal", "metier:web"),
+    ("crypto", "metier:web"),
+    ("fetch", "metier:fetch"),
+    ("Response", "metier:fetch"),
+    ("Headers", "metier:fetch"),
+    ("setTimeout", "node:timers"),
+    ("clearTimeout", "node:timers"),
+    ("setInterval", "node:timers"),
+    ("clearInterval", "node:timers"),
+    ("setImmediate", "node:timers"),
+    ("clearImmediate", "node:timers"),
+];
+
+/// The module that a word means, without `node:` before it; or one by its name.
+pub(crate) fn find(word: &str) -> Option<&'static Shim> {
+    SHIMS
+        .iter()
+        .find(|shim| shim.name == word || shim.words.contains(&word))
+}

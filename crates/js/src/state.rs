@@ -1,0 +1,188 @@
+//! What the engine's functions share while a skill lives: its files, the way to the host, and what is left of its limits.
+//!
+//! Nothing in here is a value of the engine, but for one function that is let go before the engine is: the collector of the engine
+//! does not see what is held by Rust.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use metier_sdk::wire::{HostRequest, Initialize};
+use metier_sdk::worker::{Host, Unanswered};
+use rquickjs::{Function, Persistent};
+use serde_json::Value;
+
+use crate::Limits;
+use crate::shims;
+use crate::strip::{Compiled, Kind, Position, SyntaxTrouble, compile, origin};
+
+/// Why a call is over, whatever its code does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Stop {
+    /// It computed for too long.
+    #[error("it ran for more than {} s and was ended", .0.as_secs_f32())]
+    TooLong(Duration),
+    /// The host does not want the answer any more, or is gone.
+    #[error("{0}")]
+    Ended(&'static str),
+}
+
+/// The shared state.
+pub(crate) struct State {
+    host: Rc<dyn Host>,
+    pub(crate) limits: Limits,
+    pub(crate) directory: String,
+    /// Where relative paths begin.
+    pub(crate) project: String,
+    pub(crate) skill: String,
+    pub(crate) permissions: Vec<String>,
+    pub(crate) config: Value,
+    files: BTreeMap<String, String>,
+    /// Loads a CommonJS module by its name; set once, when the engine starts.
+    pub(crate) load: RefCell<Option<Persistent<Function<'static>>>>,
+    /// When the call that is under way has to be over. Time in which the host works does not count.
+    deadline: Cell<Instant>,
+    stop: Cell<Option<Stop>>,
+    /// Bytes of log that are left in this call; nothing once the limit was reached.
+    log_left: Cell<Option<usize>>,
+    began: Instant,
+}
+
+impl State {
+    pub(crate) fn new(initialize: Initialize, host: &Rc<dyn Host>, limits: Limits) -> Self {
+        let now = Instant::now();
+        // Some editors begin a file with a mark that is no code.
+        let files = initialize.sources.into_iter().map(|(path, text)| {
+            let text = text
+                .strip_prefix('\u{feff}')
+                .map(str::to_owned)
+                .unwrap_or(text);
+            (path, text)
+        });
+        Self {
+            host: Rc::clone(host),
+            limits,
+            project: initialize
+                .project
+                .unwrap_or_else(|| initialize.directory.clone()),
+            directory: initialize.directory,
+            skill: initialize.skill,
+            permissions: initialize.permissions,
+            config: initialize.config,
+            files: files.collect(),
+            load: RefCell::new(None),
+            deadline: Cell::new(now + limits.time),
+            stop: Cell::new(None),
+            log_left: Cell::new(Some(limits.log)),
+            began: now,
+        }
+    }
+
+    /// A call begins: what the last one used up is there again.
+    pub(crate) fn begin(&self) {
+        self.deadline.set(Instant::now() + self.limits.time);
+        self.stop.set(None);
+        self.log_left.set(Some(self.limits.log));
+    }
+
+    /// Why the call must end now, if it must.
+    pub(crate) fn stopped(&self) -> Option<Stop> {
+        if self.stop.get().is_none() && Instant::now() > self.deadline.get() {
+            self.stop.set(Some(Stop::TooLong(self.limits.time)));
+        }
+        self.stop.get()
+    }
+
+    /// Waits, for a timer. The host ends whoever waits too long; so that there is a better answer, it ends here first.
+    pub(crate) fn wait(&self, duration: Duration) {
+        let left = self
+            .deadline
+            .get()
+            .saturating_duration_since(Instant::now());
+        std::thread::sleep(duration.min(left + Duration::from_millis(1)));
+    }
+
+    /// Milliseconds since the engine started.
+    pub(crate) fn now(&self) -> f64 {
+        self.began.elapsed().as_secs_f64() * 1_000.0
+    }
+
+    /// Asks the host, and waits for it. The time does not count.
+    pub(crate) fn ask(&self, request: &HostRequest) -> Result<Value, Unanswered> {
+        if let Some(Stop::Ended(why)) = self.stop.get() {
+            return Err(Unanswered::Ended(why));
+        }
+        let asked = Instant::now();
+        let answer = self.host.ask(request);
+        self.deadline.set(self.deadline.get() + asked.elapsed());
+        if let Err(Unanswered::Ended(why)) = answer {
+            self.stop.set(Some(Stop::Ended(why)));
+        }
+        answer
+    }
+
+    /// Has a line written down, as long as there is room.
+    pub(crate) fn log(&self, level: &str, message: &str) {
+        let Some(left) = self.log_left.get() else {
+            return;
+        };
+        // Each line costs something, an empty one too.
+        self.log_left.set(left.checked_sub(message.len() + 16));
+        let (level, message) = match self.log_left.get() {
+            Some(_) => (level, message),
+            None => (
+                "warn",
+                "[it logs too much; the rest of this call is left out]",
+            ),
+        };
+        if let Err(Unanswered::Ended(why)) = self.host.log(level, message) {
+            self.stop.set(Some(Stop::Ended(why)));
+        }
+    }
+
+    /// The name of the module that a word means in a file.
+    pub(crate) fn resolve(
+        &self,
+        base: &str,
+        word: &str,
+    ) -> Result<String, crate::resolve::Unresolved> {
+        crate::resolve::resolve(&self.files, &self.directory, base, word)
+    }
+
+    /// Where a file of the skill is, for the skill.
+    pub(crate) fn path(&self, name: &str) -> String {
+        if self.files.contains_key(name) {
+            format!("{}/{name}", self.directory.trim_end_matches('/'))
+        } else {
+            name.to_owned()
+        }
+    }
+
+    /// The text of a file of the skill, as it was written.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.files.get(name).map(String::as_str)
+    }
+
+    /// A module, ready to run; nothing if there is none of that name.
+    pub(crate) fn compiled(&self, name: &str) -> Result<Option<Compiled>, SyntaxTrouble> {
+        if let Some(text) = self.files.get(name) {
+            return compile(name, text).map(Some);
+        }
+        let Some(shim) = shims::find(name) else {
+            return Ok(None);
+        };
+        if shim.is_typescript() {
+            return compile("module.ts", shim.text).map(Some);
+        }
+        let code = shim.text.to_owned();
+        let kind = Kind::Common;
+        Ok(Some(Compiled { code, kind }))
+    }
+
+    /// The author's position for a position of the engine; nothing for what is not the author's.
+    pub(crate) fn origin(&self, name: &str, at: Position) -> Option<Option<Position>> {
+        let text = self.files.get(name)?;
+        Some(origin(name, text, at))
+    }
+}

@@ -1,0 +1,251 @@
+//! TypeScript → JavaScript, and what kind of module a file is: the only file that knows oxc.
+//!
+//! JavaScript is only parsed, to tell modules from CommonJS and to report mistakes; its text goes on as it is. TypeScript loses its
+//! types, and enums, namespaces and parameter properties become code. That moves lines. A map of all positions would cost
+//! time for each file and be needed for almost none, so there is none: when an error has to say where it happened,
+//! [`origin`] compiles the file again and lays the nodes of both texts side by side.
+
+use std::path::Path;
+
+use oxc_allocator::Allocator;
+use oxc_ast::{
+    AstKind,
+    ast::{Program, Statement},
+};
+use oxc_codegen::{Codegen, CodegenOptions};
+use oxc_parser::{ParseOptions, Parser, ParserReturn};
+use oxc_semantic::SemanticBuilder;
+use oxc_span::{GetSpan, SourceType};
+use oxc_transformer::{Module, TransformOptions, Transformer};
+
+/// What a file is run as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// With `import` and `export`.
+    Module,
+    /// With `require` and `module.exports`, or with nothing of either.
+    Common,
+}
+
+/// A file that the engine can run.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Compiled {
+    pub(crate) code: String,
+    pub(crate) kind: Kind,
+}
+
+/// Where something is, both from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+}
+
+/// A file that can't be understood.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{}:{}: {message}", at.line, at.column)]
+pub(crate) struct SyntaxTrouble {
+    file: String,
+    at: Position,
+    message: String,
+}
+
+/// Makes a file ready to run.
+pub(crate) fn compile(file: &str, text: &str) -> Result<Compiled, SyntaxTrouble> {
+    let allocator = Allocator::default();
+    let parsed = parse(&allocator, text, source_type(file));
+    let wrong = |offset: usize, message: String| SyntaxTrouble {
+        file: file.to_owned(),
+        at: position(text, offset),
+        message,
+    };
+    let first = parsed.diagnostics.errors().next();
+    if let Some(error) = first {
+        let offset = error
+            .labels
+            .iter()
+            .map(|label| label.offset() as usize)
+            .min();
+        return Err(wrong(offset.unwrap_or_default(), error.message.to_string()));
+    }
+    let kind = kind(file, &parsed).map_err(|(at, message)| wrong(at, message.to_owned()))?;
+    if !parsed.program.source_type.is_typescript() {
+        let code = text.to_owned();
+        return Ok(Compiled { code, kind });
+    }
+    let mut program = parsed.program;
+    let stripped = strip(&allocator, file, kind, &mut program);
+    stripped.map_err(|(at, message)| wrong(at, message))?;
+    let code = print(&program);
+    Ok(Compiled { code, kind })
+}
+
+/// The author's position of a position in what [`compile`] made of the file; nothing if it can't be told.
+pub(crate) fn origin(file: &str, text: &str, at: Position) -> Option<Position> {
+    if !source_type(file).is_typescript() {
+        return Some(at);
+    }
+    let allocator = Allocator::default();
+    let parsed = parse(&allocator, text, source_type(file));
+    let kind = kind(file, &parsed).ok()?;
+    let mut program = parsed.program;
+    strip(&allocator, file, kind, &mut program).ok()?;
+    let code = print(&program);
+    let printed = parse(&allocator, &code, SourceType::mjs());
+    let (before, after) = (nodes(&program), nodes(&printed.program));
+    let target = offset(&code, at)?;
+    // The last node that begins at or before the place, in both texts. They have the same nodes in the same sequence,
+    // or else nothing is known.
+    if before.len() != after.len() {
+        return None;
+    }
+    let found = after.iter().zip(&before).filter(|(new, old)| {
+        // What the transformation made up has no place in the author's file.
+        new.0 == old.0 && new.1 <= target && (old.1 > 0 || new.1 == 0)
+    });
+    let (_, old) = found.max_by_key(|(new, _)| new.1)?;
+    Some(position(text, old.1))
+}
+
+fn parse<'a>(allocator: &'a Allocator, text: &'a str, source: SourceType) -> ParserReturn<'a> {
+    let options = ParseOptions {
+        allow_return_outside_function: source.is_commonjs() || source.is_unambiguous(),
+        preserve_parens: false,
+        ..ParseOptions::default()
+    };
+    Parser::new(allocator, text, source)
+        .with_options(options)
+        .parse()
+}
+
+fn source_type(file: &str) -> SourceType {
+    match file.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("ts") => SourceType::ts().with_unambiguous(true),
+        Some("mts") => SourceType::ts().with_module(true),
+        Some("cts") => SourceType::ts().with_commonjs(true),
+        Some("mjs") => SourceType::mjs(),
+        Some("cjs") => SourceType::cjs(),
+        _ => SourceType::unambiguous(),
+    }
+}
+
+/// By its ending, or by what is written in it.
+fn kind(file: &str, parsed: &ParserReturn<'_>) -> Result<Kind, (usize, &'static str)> {
+    let mut assigned = None;
+    let mut module = None;
+    for statement in &parsed.program.body {
+        match statement {
+            Statement::TSExportAssignment(_) | Statement::TSImportEqualsDeclaration(_) => {
+                assigned.get_or_insert(statement.span().start as usize);
+            }
+            Statement::ImportDeclaration(import) if import.import_kind.is_type() => {}
+            statement if statement.is_module_declaration() => {
+                module.get_or_insert(statement.span().start as usize);
+            }
+            _ => {}
+        }
+    }
+    if file.ends_with(".cjs") || file.ends_with(".cts") {
+        return Ok(Kind::Common);
+    }
+    match (assigned, module) {
+        (Some(at), Some(_)) => Err((
+            at,
+            "`export =` and `import … = require()` don't go with `import` and `export`: write `export default`",
+        )),
+        (Some(_), None) => Ok(Kind::Common),
+        _ if file.ends_with(".mjs") || file.ends_with(".mts") => Ok(Kind::Module),
+        _ if parsed.module_record.has_module_syntax => Ok(Kind::Module),
+        _ => Ok(Kind::Common),
+    }
+}
+
+fn strip<'a>(
+    allocator: &'a Allocator,
+    file: &str,
+    kind: Kind,
+    program: &mut Program<'a>,
+) -> Result<(), (usize, String)> {
+    let mut options = TransformOptions::default();
+    if kind == Kind::Common {
+        options.env.module = Module::CommonJS;
+    }
+    let semantic = SemanticBuilder::new()
+        .with_excess_capacity(2.0)
+        .with_enum_eval(true)
+        .build(program);
+    let scoping = semantic.semantic.into_scoping();
+    let done =
+        Transformer::new(allocator, Path::new(file), &options).build_with_scoping(scoping, program);
+    if kind == Kind::Common {
+        // What is left of an import of types: a mark that this is a module, which it isn't.
+        program.body.retain(|statement| {
+            !matches!(statement, Statement::ExportNamedDeclaration(export) if export.specifiers.is_empty())
+        });
+    }
+    let Some(error) = done.diagnostics.errors().next() else {
+        return Ok(());
+    };
+    let offset = error
+        .labels
+        .iter()
+        .map(|label| label.offset() as usize)
+        .min();
+    Err((offset.unwrap_or_default(), error.message.to_string()))
+}
+
+fn print(program: &Program<'_>) -> String {
+    let options = CodegenOptions {
+        comments: oxc_codegen::CommentOptions::disabled(),
+        ..CodegenOptions::default()
+    };
+    Codegen::new().with_options(options).build(program).code
+}
+
+/// Nodes that an error can happen at: what they are, and where they begin, in the sequence of the tree.
+fn nodes(program: &Program<'_>) -> Vec<(&'static str, usize)> {
+    let semantic = SemanticBuilder::new()
+        .with_build_nodes(true)
+        .build(program)
+        .semantic;
+    let all = semantic.nodes().iter();
+    all.filter_map(|node| {
+        let kind = node.kind();
+        let name = match kind {
+            AstKind::CallExpression(_) => "call",
+            AstKind::NewExpression(_) => "new",
+            AstKind::ThrowStatement(_) => "throw",
+            AstKind::StaticMemberExpression(_) => "member",
+            AstKind::ComputedMemberExpression(_) => "computed",
+            AstKind::IdentifierReference(_) => "identifier",
+            AstKind::AwaitExpression(_) => "await",
+            AstKind::ReturnStatement(_) => "return",
+            AstKind::Function(_) => "function",
+            AstKind::ArrowFunctionExpression(_) => "arrow",
+            _ => return None,
+        };
+        Some((name, kind.span().start as usize))
+    })
+    .collect()
+}
+
+fn position(text: &str, offset: usize) -> Position {
+    let before = &text[..text.floor_char_boundary(offset)];
+    let line = before.rfind('\n').map_or(0, |end| end + 1);
+    Position {
+        line: before.matches('\n').count() + 1,
+        column: before[line..].chars().count() + 1,
+    }
+}
+
+fn offset(text: &str, at: Position) -> Option<usize> {
+    let mut lines = text.split_inclusive('\n');
+    let before: usize = lines
+        .by_ref()
+        .take(at.line.checked_sub(1)?)
+        .map(str::len)
+        .sum();
+    let line = lines.next()?;
+    let inside = line.char_indices().nth(at.column.saturating_sub(1));
+    Some(before + inside.map_or(line.len(), |(offset, _)| offset))
+}

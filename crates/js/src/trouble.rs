@@ -1,0 +1,111 @@
+//! What went wrong in a script, told to its author: the file and line as they wrote it, and what was thrown.
+
+use rquickjs::{Coerced, Ctx, Object, Value};
+
+use crate::state::{State, Stop};
+use crate::strip::Position;
+
+/// The longest message, in bytes.
+const MAX_MESSAGE: usize = 2_000;
+
+/// Why a call has no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Trouble {
+    /// It was ended.
+    #[error("{0}")]
+    Stopped(Stop),
+    /// It threw, or its promise was rejected.
+    #[error("{0}")]
+    Thrown(String),
+    /// It waits for nothing.
+    #[error("its promise can never resolve: no timer and no question is left that could do it")]
+    Never,
+    /// The host asked for something that is not there.
+    #[error("{0}")]
+    Request(String),
+    /// The engine did what it never does.
+    #[error("the JavaScript engine failed: {0}; this is a bug of metier")]
+    Engine(String),
+}
+
+impl Trouble {
+    /// What an error of the engine stands for; an exception is taken from it.
+    pub(crate) fn of(ctx: &Ctx<'_>, state: &State, error: &rquickjs::Error) -> Self {
+        if let Some(stop) = state.stopped() {
+            ctx.catch();
+            return Self::Stopped(stop);
+        }
+        match error {
+            rquickjs::Error::Exception => {
+                let told = told(state, &ctx.catch());
+                // To ask an error for its message may run code of the script.
+                state.stopped().map_or(Self::Thrown(told), Self::Stopped)
+            }
+            rquickjs::Error::Allocation => Self::Thrown(too_much(state)),
+            error => Self::Engine(error.to_string()),
+        }
+    }
+}
+
+/// A thrown value in words, with its place.
+pub(crate) fn told(state: &State, thrown: &Value<'_>) -> String {
+    let message = match thrown.as_object() {
+        Some(error) if error.is_error() => error_told(state, error),
+        _ => format!("it threw {}", shown(thrown)),
+    };
+    let end = message.floor_char_boundary(MAX_MESSAGE);
+    message[..end].to_owned()
+}
+
+fn error_told(state: &State, error: &Object<'_>) -> String {
+    let part = |name: &str| {
+        let value = error.get::<_, Coerced<String>>(name);
+        value.map_or_else(|_| String::new(), |value| value.0)
+    };
+    let (name, message) = (part("name"), part("message"));
+    if message == "out of memory" {
+        return too_much(state);
+    }
+    let stack = part("stack");
+    let place = stack.lines().find_map(|line| place(state, line));
+    // A mistake in a file says itself where it is.
+    let placed = message
+        .split_once(':')
+        .is_some_and(|(file, _)| state.text(file).is_some());
+    match place {
+        Some(place) if !placed => format!("{place}: {name}: {message}"),
+        _ => format!("{name}: {message}"),
+    }
+}
+
+/// The author's place of a line of a stack, `at name (file:line:column)`.
+fn place(state: &State, line: &str) -> Option<String> {
+    let inside = line.trim().strip_prefix("at ")?;
+    let inside = inside.rsplit_once('(').map_or(inside, |(_, inside)| inside);
+    let mut parts = inside.trim_end_matches(')').rsplitn(3, ':');
+    let column: usize = parts.next()?.parse().ok()?;
+    let line: usize = parts.next()?.parse().ok()?;
+    let file = parts.next()?;
+    Some(match state.origin(file, Position { line, column })? {
+        Some(at) => format!("{file}:{}:{}", at.line, at.column),
+        None => file.to_owned(),
+    })
+}
+
+fn too_much(state: &State) -> String {
+    let megabytes = state.limits.memory >> 20;
+    format!("it needs more than {megabytes} MiB of memory")
+}
+
+/// A value that is no error, in a few words.
+fn shown(value: &Value<'_>) -> String {
+    if value.is_object() {
+        return "an object that is no Error".to_owned();
+    }
+    if let Some(text) = value.as_string() {
+        let text = text.to_string();
+        return text.map_or_else(|_| "a text".to_owned(), |text| format!("`{text}`"));
+    }
+    let text = value.get::<Coerced<String>>();
+    text.map_or_else(|_| format!("a {}", value.type_name()), |text| text.0)
+}

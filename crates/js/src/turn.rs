@@ -1,0 +1,91 @@
+//! Turns: a script goes on until its promise is settled, and no longer.
+//!
+//! All questions to the host are answered while the script waits in them, so only two things can settle a promise later: jobs
+//! that the engine has queued, and timers. When there is neither, nothing will ever happen, and saying so beats waiting for the
+//! deadline.
+
+use std::time::Duration;
+
+use rquickjs::promise::PromiseState;
+use rquickjs::{Ctx, Function, Object, Promise, Value};
+
+use crate::state::State;
+use crate::trouble::Trouble;
+
+/// Whoever makes a script go on.
+pub(crate) struct Turn<'js> {
+    ctx: Ctx<'js>,
+    /// Where `compat/timers.js` leaves its functions, once it is loaded.
+    native: Object<'js>,
+}
+
+impl<'js> Turn<'js> {
+    pub(crate) const fn new(ctx: Ctx<'js>, native: Object<'js>) -> Self {
+        Self { ctx, native }
+    }
+
+    /// What a promise comes to.
+    pub(crate) fn settle(
+        &self,
+        state: &State,
+        promise: &Promise<'js>,
+    ) -> Result<Value<'js>, Trouble> {
+        let failed = |error: rquickjs::Error| Trouble::of(&self.ctx, state, &error);
+        loop {
+            self.jobs(state)?;
+            if promise.state() != PromiseState::Pending {
+                return promise
+                    .result::<Value>()
+                    .unwrap_or(Err(rquickjs::Error::Unknown))
+                    .map_err(failed);
+            }
+            let timers = self.timers().map_err(failed)?;
+            let Some(timers) = timers else {
+                return Err(Trouble::Never);
+            };
+            let next: Function = timers.get("next").map_err(failed)?;
+            let milliseconds: Option<f64> = next.call(()).map_err(failed)?;
+            let Some(milliseconds) = milliseconds else {
+                return Err(Trouble::Never);
+            };
+            let wait = Duration::try_from_secs_f64(milliseconds.max(0.0) / 1_000.0);
+            state.wait(wait.unwrap_or(Duration::MAX / 2));
+            let fire: Function = timers.get("fire").map_err(failed)?;
+            fire.call::<_, ()>(()).map_err(failed)?;
+        }
+    }
+
+    /// What is left over when a call is answered does not go on in the next one.
+    pub(crate) fn finish(&self, state: &State) -> Result<(), Trouble> {
+        self.jobs(state)?;
+        let failed = |error: rquickjs::Error| Trouble::of(&self.ctx, state, &error);
+        let Some(timers) = self.timers().map_err(failed)? else {
+            return Ok(());
+        };
+        let clear: Function = timers.get("clear").map_err(failed)?;
+        let left: usize = clear.call(()).map_err(failed)?;
+        if left > 0 {
+            let noun = if left == 1 { "timer" } else { "timers" };
+            state.log(
+                "warn",
+                &format!("{left} {noun} still waited when it was done, and will not fire"),
+            );
+        }
+        Ok(())
+    }
+
+    fn jobs(&self, state: &State) -> Result<(), Trouble> {
+        loop {
+            if let Some(stop) = state.stopped() {
+                return Err(Trouble::Stopped(stop));
+            }
+            if !self.ctx.execute_pending_job() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn timers(&self) -> rquickjs::Result<Option<Object<'js>>> {
+        self.native.get("timers")
+    }
+}

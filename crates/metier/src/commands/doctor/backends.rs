@@ -1,0 +1,131 @@
+//! What of the code of skills can run on this machine, one line for each backend.
+
+use std::{ffi::OsString, fs::File, os::fd::AsFd, path::Path, time::Duration};
+
+use metier_config::Engine;
+use metier_host::{
+    child::{Exit, Fence, Spec, run},
+    sandbox::{Mechanism, Profile, Support, system_read},
+};
+use metier_model::Backend;
+use metier_runtime::hooks;
+use metier_wire::Check;
+
+use super::check;
+use crate::session::Session;
+
+/// Every backend, and how it runs. Each needs a process that can be shut in; of WebAssembly it is the compiler.
+const BACKENDS: &[(Backend, &str)] = &[
+    (
+        Backend::Starlark,
+        "interpreted by a worker that can do nothing but talk",
+    ),
+    (Backend::Process, "programs in any language, in the sandbox"),
+    (
+        Backend::Native,
+        "libraries in a child of their own, in the sandbox",
+    ),
+    (
+        Backend::Wasm,
+        "inside of this program, with nothing but what it is given",
+    ),
+    (
+        Backend::Js,
+        "the embedded engine, in a worker that can do nothing but talk",
+    ),
+];
+
+/// What to do where programs can't be shut in.
+const NO_SANDBOX: &str = "use Linux 5.13 or newer with Landlock, or say --unsandboxed";
+/// How long Deno may take to say which one it is.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// One check for each backend.
+pub(super) fn checks(session: &Session<'_>, support: Option<&Support>) -> Vec<Check> {
+    let confined = support.is_some_and(|support| support.mechanism != Mechanism::None);
+    let mut checks: Vec<Check> = BACKENDS
+        .iter()
+        .map(|(backend, how)| one(*backend, how, confined))
+        .collect();
+    checks.push(deno(session, confined));
+    checks
+}
+
+fn one(backend: Backend, how: &str, confined: bool) -> Check {
+    let name = format!("backend {}", backend.as_str());
+    if !confined {
+        let message = "it is refused, for nothing here can shut it in".to_owned();
+        return check(&name, "warn", message, Some(NO_SANDBOX.to_owned()));
+    }
+    check(&name, "ok", how.to_owned(), None)
+}
+
+/// Deno is welcome, and missed only by whoever asked for it.
+fn deno(session: &Session<'_>, confined: bool) -> Check {
+    const NAME: &str = "backend deno";
+    let (config, machine) = (&session.config.hooks, session.machine);
+    let found = hooks::deno(
+        config.deno.as_deref(),
+        machine.home.as_deref(),
+        machine.path.as_deref(),
+    );
+    let program = match found {
+        Ok(program) => program,
+        Err(missing) if config.engine == Engine::Deno || config.deno.is_some() => {
+            let fix = "install Deno, or: metier config skills.hooks.engine embedded";
+            return check(NAME, "fail", missing.to_string(), Some(fix.to_owned()));
+        }
+        Err(missing) => {
+            let message = format!("{missing}; hooks run in the embedded engine");
+            return check(NAME, "ok", message, None);
+        }
+    };
+    let shown = program.display();
+    if config.engine == Engine::Embedded {
+        let message = format!("{shown}, but hooks run in the embedded engine");
+        let fix = Some("metier config skills.hooks.engine auto".to_owned());
+        return check(NAME, "ok", message, fix);
+    }
+    if !confined {
+        let message = format!("{shown} is refused, for nothing here can shut it in");
+        return check(NAME, "warn", message, Some(NO_SANDBOX.to_owned()));
+    }
+    match version(&program) {
+        Some(version) => check(
+            NAME,
+            "ok",
+            format!("{shown}, {version}, in the sandbox"),
+            None,
+        ),
+        None => check(
+            NAME,
+            "fail",
+            format!("{shown} does not say which Deno it is"),
+            Some(format!("{shown} --version")),
+        ),
+    }
+}
+
+/// What it calls itself, asked in a room where it can do nothing else.
+fn version(program: &Path) -> Option<String> {
+    let shim = std::env::current_exe().ok()?;
+    let folder = File::open("/").ok()?;
+    let mut read = system_read(&[], None);
+    read.extend([program.to_owned(), program.canonicalize().ok()?]);
+    let profile = Profile {
+        read,
+        ..Profile::default()
+    };
+    let arguments = [OsString::from("--version")];
+    let environment = [("NO_COLOR".into(), "1".into())];
+    let fence = Fence::Profile(&profile);
+    let mut spec = Spec::new(&shim, program, folder.as_fd(), fence);
+    spec.args = &arguments;
+    spec.env = &environment;
+    spec.timeout = PATIENCE;
+    let outcome = run(&spec).ok()?;
+    let text = String::from_utf8_lossy(&outcome.stdout).into_owned();
+    let words: Vec<&str> = text.lines().next()?.split_whitespace().take(2).collect();
+    let is_deno = outcome.exit == Exit::Code(0) && words.first() == Some(&"deno");
+    is_deno.then(|| words.join(" "))
+}

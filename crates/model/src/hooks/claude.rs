@@ -1,0 +1,335 @@
+//! Commands of Claude: `hooks:` in a SKILL.md, or `hooks/hooks.json`.
+//!
+//! ```yaml
+//! hooks:
+//!   PreToolUse:
+//!     - matcher: "Bash"
+//!       hooks: [{type: command, command: "./scripts/check.sh", timeout: 5, once: true}]
+//! ```
+
+use metier_sdk::HookPhase;
+use regex::Regex;
+
+use crate::{
+    diagnostic::Code,
+    report::{Report, Say},
+    text::visible,
+    yaml::{
+        self,
+        node::{Node, Pair, Value, get},
+    },
+};
+
+/// The events of Claude that are raised here, and the phase of each.
+pub const EVENTS: &[(&str, HookPhase)] = &[
+    ("SessionStart", HookPhase::ConversationStart),
+    ("UserPromptSubmit", HookPhase::BeforePromptBuild),
+    ("PreToolUse", HookPhase::BeforeToolCall),
+    ("PostToolUse", HookPhase::AfterToolResult),
+    ("Stop", HookPhase::AfterResponse),
+    ("SessionEnd", HookPhase::Deactivate),
+];
+
+/// Events that Claude has and that nothing here corresponds to.
+const ELSEWHERE: &[&str] = &[
+    "Setup",
+    "UserPromptExpansion",
+    "PermissionRequest",
+    "PermissionDenied",
+    "PostToolUseFailure",
+    "PostToolBatch",
+    "Notification",
+    "MessageDisplay",
+    "SubagentStart",
+    "SubagentStop",
+    "TaskCreated",
+    "TaskCompleted",
+    "StopFailure",
+    "TeammateIdle",
+    "InstructionsLoaded",
+    "ConfigChange",
+    "CwdChanged",
+    "DirectoryAdded",
+    "FileChanged",
+    "WorktreeCreate",
+    "WorktreeRemove",
+    "PreCompact",
+    "PostCompact",
+    "Elicitation",
+    "ElicitationResult",
+];
+
+/// Kinds of hooks that Claude has besides commands.
+const OTHER_TYPES: &[&str] = &["http", "mcp_tool", "prompt", "agent"];
+
+/// What Claude calls the tools of the program.
+const CORE: &[(&str, &[&str])] = &[
+    ("bash", &["Bash"]),
+    ("shell", &["Bash"]),
+    ("exec", &["Bash"]),
+    ("read", &["Read"]),
+    ("write", &["Write"]),
+    ("edit", &["Edit", "MultiEdit", "NotebookEdit"]),
+    ("glob", &["Glob"]),
+    ("grep", &["Grep"]),
+    ("ls", &["LS"]),
+    ("fetch", &["WebFetch"]),
+    ("task", &["Task"]),
+];
+
+/// A pattern is compiled, so it can't be any length.
+const MAX_MATCHER: usize = 1024;
+/// How large a compiled pattern may get.
+const MAX_COMPILED: usize = 64 << 10;
+/// How many commands are read.
+const MAX_COMMANDS: usize = 100;
+
+/// A command that is run when something happens.
+#[derive(Clone, Debug)]
+pub struct CommandHook {
+    /// Claude's word for it, such as `PreToolUse`.
+    pub event: &'static str,
+    /// Ours.
+    pub phase: HookPhase,
+    /// For which tools; at other events what it says is not looked at.
+    pub matcher: Matcher,
+    /// The line for a shell.
+    pub command: Box<str>,
+    /// How many seconds it may take, if it says so.
+    pub timeout: Option<u64>,
+    /// Whether it is run once in a session.
+    pub once: bool,
+    /// Where it is written.
+    pub file: Box<str>,
+    /// In which line.
+    pub line: u32,
+}
+
+/// Which tools a command is for.
+#[derive(Clone, Debug)]
+pub enum Matcher {
+    /// Every tool.
+    All,
+    /// Exactly these.
+    Names(Vec<Box<str>>),
+    /// Those in whose names this is found.
+    Pattern(Regex),
+}
+
+impl Matcher {
+    /// Reads one: nothing or `*` is every tool, words between `|` or `,` are a list, anything else is a regular expression.
+    fn read(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        if text.is_empty() || text == "*" {
+            return Ok(Self::All);
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || "_- ,|".contains(c);
+        if text.chars().all(plain) {
+            let names = text.split(['|', ',']).map(str::trim);
+            let names = names.filter(|name| !name.is_empty()).map(Into::into);
+            return Ok(Self::Names(names.collect()));
+        }
+        if text.len() > MAX_MATCHER {
+            return Err(format!("it is longer than {MAX_MATCHER} bytes"));
+        }
+        let built = regex::RegexBuilder::new(text)
+            .size_limit(MAX_COMPILED)
+            .build();
+        built.map(Self::Pattern).map_err(|error| match error {
+            regex::Error::Syntax(message) => {
+                let last = message.lines().last().unwrap_or_default();
+                last.trim_start_matches("error: ").to_owned()
+            }
+            other => other.to_string(),
+        })
+    }
+
+    /// Whether a tool is one of them, by the name that it has here or by the one that Claude has for it.
+    #[must_use]
+    pub fn matches(&self, tool: &str) -> bool {
+        let spellings = || std::iter::once(tool).chain(claude_names(tool).iter().copied());
+        match self {
+            Self::All => true,
+            Self::Names(names) => spellings().any(|name| names.iter().any(|one| **one == *name)),
+            Self::Pattern(pattern) => spellings().any(|name| pattern.is_match(name)),
+        }
+    }
+}
+
+/// What Claude calls a tool of the program; nothing for tools of skills.
+#[must_use]
+pub fn claude_names(tool: &str) -> &'static [&'static str] {
+    let found = CORE.iter().find(|(name, _)| *name == tool);
+    found.map_or(&[], |(_, names)| names)
+}
+
+/// Reads the field `hooks` of a manifest.
+pub(super) fn read_field(
+    pairs: &[Pair<'_>],
+    report: &mut Report<'_>,
+    commands: &mut Vec<CommandHook>,
+) {
+    if let Some(node) = get(pairs, "hooks") {
+        read_events(node, report, commands);
+    }
+}
+
+/// Reads `hooks/hooks.json`.
+pub(super) fn read_file(text: &str, report: &mut Report<'_>, commands: &mut Vec<CommandHook>) {
+    let root = match yaml::read_file(text) {
+        Ok(root) => root,
+        Err((_, message)) => {
+            return report.add(Code::HookForm, 0, || {
+                Say::new(format!("it is not JSON: {message}")).hint("check it with a JSON linter")
+            });
+        }
+    };
+    match root.get("hooks") {
+        Some(node) => read_events(node, report, commands),
+        None => report.add(Code::HookForm, root.at, || {
+            Say::new("it has no `hooks`").hint("write `{\"hooks\": {\"PreToolUse\": […]}}`")
+        }),
+    }
+}
+
+fn read_events(node: &Node<'_>, report: &mut Report<'_>, commands: &mut Vec<CommandHook>) {
+    let pairs = match &node.value {
+        Value::Map(pairs) => pairs,
+        Value::Null => return,
+        _ => return wrong("hooks", node, "a map of events", report),
+    };
+    for pair in pairs {
+        let Some((event, phase)) = EVENTS.iter().find(|(name, _)| *name == pair.key) else {
+            unknown(pair, report);
+            continue;
+        };
+        for group in list(&pair.key, &pair.node, report) {
+            read_group((event, *phase), group, report, commands);
+        }
+    }
+}
+
+fn unknown(pair: &Pair<'_>, report: &mut Report<'_>) {
+    report.add(Code::HookUnsupported, pair.key_at, || {
+        let name = visible(&pair.key);
+        if ELSEWHERE.contains(&&*pair.key) {
+            return Say::new(format!(
+                "no phase corresponds to the event `{name}`; it has no effect"
+            ));
+        }
+        let known: Vec<&str> = EVENTS.iter().map(|(name, _)| *name).collect();
+        Say::new(format!("`{name}` is not an event"))
+            .hint(format!("use one of {}", known.join(", ")))
+    });
+}
+
+fn read_group(
+    (event, phase): (&'static str, HookPhase),
+    group: &Node<'_>,
+    report: &mut Report<'_>,
+    commands: &mut Vec<CommandHook>,
+) {
+    let Some(hooks) = group.get("hooks") else {
+        return wrong(event, group, "a list of `{matcher, hooks}`", report);
+    };
+    let matcher = match group.get("matcher") {
+        None => Matcher::All,
+        Some(node) => match node.as_text().map(Matcher::read) {
+            Some(Ok(matcher)) => matcher,
+            Some(Err(why)) => {
+                return report.add(Code::HookForm, node.at, || {
+                    let shown = visible(node.as_text().unwrap_or_default()).into_owned();
+                    Say::new(format!("the matcher `{shown}` is not understood: {why}; its hooks are not run"))
+                        .hint("name tools, as in `Bash|Edit`, or write a regular expression without look-around")
+                });
+            }
+            None if node.value == Value::Null => Matcher::All,
+            None => return wrong("matcher", node, "text", report),
+        },
+    };
+    for hook in list("hooks", hooks, report) {
+        let Some((command, timeout, once)) = read_command(hook, report) else {
+            continue;
+        };
+        if commands.len() >= MAX_COMMANDS {
+            return report.add(Code::LimitReached, hook.at, || {
+                Say::new(format!(
+                    "there are more than {MAX_COMMANDS} hooks; the rest is not run"
+                ))
+            });
+        }
+        commands.push(CommandHook {
+            event,
+            phase,
+            matcher: matcher.clone(),
+            command,
+            timeout,
+            once,
+            file: report.file.into(),
+            line: report.line(hook.at),
+        });
+    }
+}
+
+fn read_command(hook: &Node<'_>, report: &mut Report<'_>) -> Option<(Box<str>, Option<u64>, bool)> {
+    let kind = hook.get("type").and_then(Node::as_text);
+    if let Some(kind) = kind.filter(|kind| *kind != "command") {
+        report.add(Code::HookUnsupported, hook.at, || {
+            let shown = visible(kind);
+            let say = match OTHER_TYPES.contains(&kind) {
+                true => Say::new(format!("hooks of the type `{shown}` are not run here")),
+                false => Say::new(format!("`{shown}` is not a type of hooks")),
+            };
+            say.hint("use `type: command`")
+        });
+        return None;
+    }
+    let command = hook.get("command").and_then(Node::as_text).map(str::trim);
+    let Some(command) = command.filter(|command| !command.is_empty()) else {
+        wrong("hooks", hook, "a map with a `command`", report);
+        return None;
+    };
+    let timeout = match hook.get("timeout") {
+        None => None,
+        Some(node) => {
+            let seconds = node.as_text().and_then(|text| text.parse::<f64>().ok());
+            let seconds = seconds.filter(|seconds| seconds.is_finite() && *seconds > 0.0);
+            if seconds.is_none() {
+                wrong("timeout", node, "a number of seconds", report);
+            }
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "positive, and a cast stops at the largest number"
+            )]
+            seconds.map(|seconds| seconds.ceil() as u64)
+        }
+    };
+    let once = hook.get("once").and_then(Node::as_bool).unwrap_or(false);
+    Some((command.into(), timeout, once))
+}
+
+fn list<'n, 'a>(key: &str, node: &'n Node<'a>, report: &mut Report<'_>) -> Vec<&'n Node<'a>> {
+    let Value::List(items) = &node.value else {
+        wrong(key, node, "a list", report);
+        return Vec::new();
+    };
+    let mut maps = Vec::new();
+    for item in items {
+        match item.as_map() {
+            Some(_) => maps.push(item),
+            None => wrong(key, item, "a map", report),
+        }
+    }
+    maps
+}
+
+fn wrong(key: &str, node: &Node<'_>, wanted: &str, report: &mut Report<'_>) {
+    report.add(Code::HookForm, node.at, || {
+        Say::new(format!(
+            "`{}` is {}, but should be {wanted}; it was not read",
+            visible(key),
+            node.kind()
+        ))
+    });
+}

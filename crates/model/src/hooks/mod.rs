@@ -1,0 +1,131 @@
+//! Hooks that a skill brings along in the ways of others: handlers of OpenClaw, commands of Claude.
+//!
+//! **Problem.** Thousands of skills have a `hooks/` folder or a `hooks:` field that was written for another program, whose
+//! events are not ours.
+//!
+//! **Decision.** What they say is read here into one list, and each of their events is one of the nine phases or has no
+//! effect, and that is told: [`openclaw::EVENTS`] and [`claude::EVENTS`] are the whole mapping. Whatever can't be read is a diagnostic;
+//! the skill itself stays usable.
+//!
+//! ```text
+//! HOOK.md        events: [agent:bootstrap]        handler.ts   → before_prompt_build
+//! SKILL.md       hooks: {PreToolUse: […]}         a command    → before_tool_call
+//! ```
+
+pub mod claude;
+pub mod openclaw;
+
+use metier_sdk::HookPhase;
+
+use crate::{
+    Mode, Severity,
+    diagnostic::{Code, Diagnostic},
+    read,
+    report::Report,
+};
+
+pub use claude::{CommandHook, Matcher};
+pub use openclaw::Handler;
+
+/// The folder in which hooks are.
+const FOLDER: &str = "hooks/";
+/// Commands for Claude, as a plugin brings them.
+const CLAUDE_FILE: &str = "hooks/hooks.json";
+/// What describes a handler of OpenClaw.
+const HOOK_MD: &str = "HOOK.md";
+
+/// A file of a skill.
+#[derive(Clone, Copy, Debug)]
+pub struct HookFile<'a> {
+    /// Below the skill's folder.
+    pub path: &'a str,
+    /// Its text, if [`wants_text`] says so and it can be read.
+    pub text: Option<&'a str>,
+}
+
+/// Every hook that a skill brings along.
+#[derive(Clone, Debug, Default)]
+pub struct Hooks {
+    /// Handlers of OpenClaw, in the order in which they are asked.
+    pub handlers: Vec<Handler>,
+    /// Commands of Claude, in the order in which they are written.
+    pub commands: Vec<CommandHook>,
+    /// What is wrong with them; never an error.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Hooks {
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.handlers.is_empty() && self.commands.is_empty()
+    }
+
+    /// The phases at which one of them is asked, each once.
+    #[must_use]
+    pub fn phases(&self) -> Vec<HookPhase> {
+        let asked = |phase: &HookPhase| {
+            let mut handlers = self.handlers.iter();
+            handlers.any(|handler| handler.phases().contains(phase))
+                || self.commands.iter().any(|hook| hook.phase == *phase)
+        };
+        HookPhase::ALL.into_iter().filter(asked).collect()
+    }
+}
+
+/// Whether the text of a file is needed to know the hooks.
+#[must_use]
+pub fn wants_text(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_manifest = !path.contains('/')
+        && (path.eq_ignore_ascii_case("SKILL.md") || path.eq_ignore_ascii_case("SKILL.yaml"));
+    is_manifest || name == HOOK_MD || path == CLAUDE_FILE
+}
+
+/// Whether a skill with such a file may have hooks, as far as its name tells.
+#[must_use]
+pub fn may_hook(path: &str) -> bool {
+    path.starts_with(FOLDER) || path == HOOK_MD
+}
+
+/// The hooks among the files of a skill.
+#[must_use]
+pub fn discover(files: &[HookFile<'_>]) -> Hooks {
+    let mut hooks = Hooks::default();
+    openclaw::read(files, &mut hooks);
+    let named = |name: &str| {
+        let mut files = files.iter();
+        files.find(|file| file.path.eq_ignore_ascii_case(name))
+    };
+    // Where there is a SKILL.yaml, it is the manifest and SKILL.md the body.
+    let manifest = named("SKILL.yaml").or_else(|| named("SKILL.md"));
+    if let Some((file, text)) = manifest.and_then(|file| Some((file, file.text?))) {
+        let mut report = Report::new(Mode::Lenient, file.path, text);
+        if let Some(pairs) = read::fields(file.path, text) {
+            claude::read_field(&pairs, &mut report, &mut hooks.commands);
+        }
+        hooks.diagnostics.append(&mut report.list);
+    }
+    let brought = files.iter().find(|file| file.path == CLAUDE_FILE);
+    if let Some(text) = brought.and_then(|file| file.text) {
+        let mut report = Report::new(Mode::Lenient, CLAUDE_FILE, text);
+        claude::read_file(text, &mut report, &mut hooks.commands);
+        hooks.diagnostics.append(&mut report.list);
+    }
+    hooks
+        .diagnostics
+        .iter_mut()
+        .filter(|diagnostic| diagnostic.severity == Severity::Error)
+        .for_each(soften);
+    hooks
+}
+
+/// A hook that can't be read is no reason to lose the skill.
+fn soften(diagnostic: &mut Diagnostic) {
+    diagnostic.severity = Severity::Warning;
+    diagnostic.code = Code::HookForm;
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,299 @@
+//! Handlers of OpenClaw: `HOOK.md` says which events, `handler.ts` what to do.
+//!
+//! ```text
+//! hooks/openclaw/handler.ts        with or without a HOOK.md beside it; without one it is asked at `agent:bootstrap`
+//! hooks/<name>/HOOK.md             with handler.ts, handler.js, index.ts or index.js beside it
+//! HOOK.md                          a folder that is a skill and a hook at once
+//! ```
+
+use std::collections::BTreeSet;
+
+use metier_sdk::HookPhase;
+
+use super::{FOLDER, HOOK_MD, HookFile, Hooks};
+use crate::{
+    Mode, Requirement,
+    diagnostic::Code,
+    read::{self, HookFields},
+    report::{Report, Say},
+    yaml::node::{Node, Value, get},
+};
+
+/// The folder whose handlers need no HOOK.md.
+const OWN: &str = "hooks/openclaw/";
+/// The event of a handler without a HOOK.md.
+const USUAL: &str = "agent:bootstrap";
+/// What a handler exports unless it says otherwise.
+const DEFAULT: &str = "default";
+/// The vendors whose block below `metadata` may hold the events.
+const VENDORS: [&str; 4] = ["metier", "openclaw", "clawdbot", "clawdis"];
+
+/// How many handlers are read.
+const MAX_HANDLERS: usize = 32;
+
+/// The file that is the handler: the first of these that is there.
+pub const FILES: &[&str] = &[
+    "handler.ts",
+    "handler.mts",
+    "handler.cts",
+    "handler.js",
+    "handler.mjs",
+    "handler.cjs",
+    "index.ts",
+    "index.mts",
+    "index.cts",
+    "index.js",
+    "index.mjs",
+    "index.cjs",
+];
+
+/// An event of OpenClaw, and the phase at which it is raised here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Such as `agent`.
+    pub kind: &'static str,
+    /// Such as `bootstrap`.
+    pub action: &'static str,
+    /// Ours.
+    pub phase: HookPhase,
+}
+
+const fn event(kind: &'static str, action: &'static str, phase: HookPhase) -> Event {
+    Event {
+        kind,
+        action,
+        phase,
+    }
+}
+
+/// Every event that is raised. Of one kind a handler is asked once in a phase: by the first of these that it names.
+pub const EVENTS: &[Event] = &[
+    event("gateway", "startup", HookPhase::ConversationStart),
+    event("session", "start", HookPhase::ConversationStart),
+    event("command", "new", HookPhase::ConversationStart),
+    event("command", "reset", HookPhase::ConversationStart),
+    event("message", "received", HookPhase::BeforePromptBuild),
+    event("message", "transcribed", HookPhase::BeforePromptBuild),
+    event("message", "preprocessed", HookPhase::BeforePromptBuild),
+    event("agent", "bootstrap", HookPhase::BeforePromptBuild),
+    event("tool", "before", HookPhase::BeforeToolCall),
+    event("tool", "after", HookPhase::AfterToolResult),
+    event("message", "sent", HookPhase::AfterResponse),
+    event("command", "stop", HookPhase::Deactivate),
+    event("session", "end", HookPhase::Deactivate),
+];
+
+/// Events that OpenClaw has and that nothing here corresponds to.
+const ELSEWHERE: &[&str] = &[
+    "session:compact:before",
+    "session:compact:after",
+    "session:patch",
+];
+
+/// A handler of OpenClaw.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Handler {
+    /// What it is called: by its HOOK.md, or else by its folder.
+    pub name: Box<str>,
+    /// The file, below the skill's folder.
+    pub file: Box<str>,
+    /// What of the file is the handler.
+    pub export: Box<str>,
+    /// The events that it is for, as it names them: `agent:bootstrap`, or `agent` for all of that kind.
+    pub events: Vec<Box<str>>,
+    /// What must be there before it is asked.
+    pub requirements: Vec<Requirement>,
+    /// Whether it is asked in any case.
+    pub always: bool,
+}
+
+impl Handler {
+    /// The phases at which it is asked, each once.
+    #[must_use]
+    pub fn phases(&self) -> Vec<HookPhase> {
+        let asked = |phase: &HookPhase| !self.raised(*phase).is_empty();
+        HookPhase::ALL.into_iter().filter(asked).collect()
+    }
+
+    /// The events by which it is asked at a phase, in their order.
+    #[must_use]
+    pub fn raised(&self, phase: HookPhase) -> Vec<&'static Event> {
+        let mut raised: Vec<&'static Event> = Vec::new();
+        for event in EVENTS.iter().filter(|event| event.phase == phase) {
+            let asked_already = raised.iter().any(|other| other.kind == event.kind);
+            if !asked_already && self.events.iter().any(|name| names(name, event)) {
+                raised.push(event);
+            }
+        }
+        raised
+    }
+
+    /// Whether it is for a whole kind of events; those are asked before those for one event.
+    #[must_use]
+    pub fn is_general(&self, kind: &str) -> bool {
+        self.events.iter().any(|name| &**name == kind)
+    }
+}
+
+/// The phases of an event or of a kind of events.
+#[must_use]
+pub fn phases(name: &str) -> Vec<HookPhase> {
+    let raised = EVENTS.iter().filter(|event| names(name, event));
+    let raised: Vec<HookPhase> = raised.map(|event| event.phase).collect();
+    let all = HookPhase::ALL.into_iter();
+    all.filter(|phase| raised.contains(phase)).collect()
+}
+
+fn names(name: &str, event: &Event) -> bool {
+    match name.split_once(':') {
+        Some((kind, action)) => kind == event.kind && action == event.action,
+        None => name == event.kind,
+    }
+}
+
+/// Finds the handlers of a skill.
+pub(super) fn read(files: &[HookFile<'_>], hooks: &mut Hooks) {
+    let folders: BTreeSet<&str> = files.iter().filter_map(folder).collect();
+    for folder in folders {
+        let beside = |name: &str| {
+            let mut files = files.iter();
+            files.find(|file| file.path.strip_prefix(folder) == Some(name))
+        };
+        let file = FILES.iter().find_map(|name| beside(name));
+        if let (true, Some(file)) = (hooks.handlers.len() >= MAX_HANDLERS, file) {
+            return hooks.say(file, Code::LimitReached, || {
+                Say::new(format!(
+                    "there are more than {MAX_HANDLERS} handlers; the rest is not asked"
+                ))
+            });
+        }
+        match (beside(HOOK_MD), file) {
+            (Some(described), Some(file)) => hooks.read_described(described, folder, file.path),
+            (Some(described), None) => hooks.say(described, Code::HookHandlerMissing, || {
+                let shown = if folder.is_empty() {
+                    "the skill's folder"
+                } else {
+                    folder
+                };
+                Say::new(format!("there is no handler beside it in {shown}"))
+                    .hint("add `handler.ts` or `handler.js` there")
+            }),
+            (None, Some(file)) if folder == OWN => hooks.handlers.push(Handler {
+                name: folder_name(folder).into(),
+                file: file.path.into(),
+                export: DEFAULT.into(),
+                events: vec![USUAL.into()],
+                requirements: Vec::new(),
+                always: false,
+            }),
+            (None, _) => {}
+        }
+    }
+}
+
+/// The folder of a file that is part of a hook, with a slash at its end.
+fn folder<'a>(file: &HookFile<'a>) -> Option<&'a str> {
+    let (folder, name) = match file.path.rsplit_once('/') {
+        Some((folder, name)) => (&file.path[..=folder.len()], name),
+        None => ("", file.path),
+    };
+    let inner = folder
+        .strip_prefix(FOLDER)
+        .and_then(|inner| inner.strip_suffix('/'));
+    let is_place = folder.is_empty() || inner.is_some_and(|inner| !inner.contains('/'));
+    (is_place && (name == HOOK_MD || FILES.contains(&name))).then_some(folder)
+}
+
+fn folder_name(folder: &str) -> &str {
+    let folder = folder.trim_end_matches('/');
+    folder.rsplit('/').next().unwrap_or(folder)
+}
+
+impl Hooks {
+    fn say(&mut self, file: &HookFile<'_>, code: Code, say: impl FnOnce() -> Say) {
+        let mut report = Report::new(Mode::Lenient, file.path, file.text.unwrap_or_default());
+        report.add(code, 0, say);
+        self.diagnostics.append(&mut report.list);
+    }
+
+    fn read_described(&mut self, described: &HookFile<'_>, folder: &str, file: &str) {
+        let Some(text) = described.text else {
+            return self.say(described, Code::HookForm, || {
+                Say::new("it can't be read, so its handler is not asked")
+            });
+        };
+        let mut report = Report::new(Mode::Lenient, described.path, text);
+        if let Some(fields) = read::hook(text, &mut report) {
+            let (events, export) = told(&fields, &mut report);
+            if !events.is_empty() {
+                let name = fields.name.unwrap_or_else(|| folder_name(folder).into());
+                self.handlers.push(Handler {
+                    name,
+                    file: file.into(),
+                    export: export.unwrap_or_else(|| DEFAULT.into()),
+                    events,
+                    requirements: fields.requirements,
+                    always: fields.always,
+                });
+            }
+        }
+        self.diagnostics.append(&mut report.list);
+    }
+}
+
+/// The events that a HOOK.md names, and the export.
+fn told(fields: &HookFields<'_>, report: &mut Report<'_>) -> (Vec<Box<str>>, Option<Box<str>>) {
+    let pairs = &fields.pairs;
+    let metadata = get(pairs, "metadata").and_then(Node::as_map);
+    let mut blocks = VENDORS.iter().filter_map(|vendor| get(metadata?, vendor));
+    let block = blocks.next();
+    let field = |name: &str| {
+        block
+            .and_then(|block| block.get(name))
+            .or_else(|| get(pairs, name))
+    };
+    let export = field("export").and_then(Node::as_text).map(Into::into);
+    let Some(node) = field("events") else {
+        report.add(Code::HookForm, 0, || {
+            Say::new("it names no events, so its handler is never asked")
+                .hint("add `metadata: {openclaw: {events: [agent:bootstrap]}}`")
+        });
+        return (Vec::new(), export);
+    };
+    let items: Vec<&Node<'_>> = match &node.value {
+        Value::List(items) => items.iter().collect(),
+        _ => vec![node],
+    };
+    let mut events: Vec<Box<str>> = Vec::new();
+    for item in items {
+        let Some(name) = item.as_text().map(str::trim) else {
+            report.add(Code::HookForm, item.at, || {
+                Say::new(format!("an event is text, not {}", item.kind()))
+            });
+            continue;
+        };
+        if !phases(name).is_empty() {
+            events.push(name.into());
+        } else {
+            unknown(name, item.at, report);
+        }
+    }
+    (events, export)
+}
+
+fn unknown(name: &str, at: u32, report: &mut Report<'_>) {
+    report.add(Code::HookUnsupported, at, || {
+        let shown = crate::text::visible(name);
+        if ELSEWHERE.contains(&name) {
+            return Say::new(format!(
+                "no phase corresponds to the event `{shown}`; it has no effect"
+            ));
+        }
+        let known: Vec<String> = EVENTS
+            .iter()
+            .map(|event| format!("{}:{}", event.kind, event.action))
+            .collect();
+        Say::new(format!("`{shown}` is not an event of OpenClaw"))
+            .hint(format!("use one of {}", known.join(", ")))
+    });
+}

@@ -1,0 +1,275 @@
+//! Commands of Claude: a line for a shell that reads what happens, and says what is to become of it.
+//!
+//! Each run is an act like any other: it needs `shell:exec` of exactly that command, runs behind the fence, and leaves a
+//! receipt. What it answers is judged in [`answer`]; nothing that it says grants anything.
+
+mod answer;
+
+use std::{
+    rc::Rc,
+    time::{Duration, Instant},
+};
+
+use metier_host::{
+    backend::{Event, Host, Session, SessionError, Tally},
+    child::Exit,
+    world::Done,
+};
+use metier_model::{
+    HookPhase,
+    hooks::{CommandHook, claude},
+    shell,
+};
+use metier_policy::{Act, Line};
+use metier_sdk::wire::{Contributions, HookAnswer, HookHandle, RpcError, code, method};
+use serde_json::{Value, json};
+
+use super::{
+    Opening,
+    openclaw::{read, write},
+};
+use crate::worker::{Failed, Worker};
+use answer::{Judged, judged};
+
+/// The phases at which a skill says something that stays in the prompt.
+const SESSION_START: &str = "SessionStart";
+
+/// The commands of a skill; nothing if it has none.
+pub(super) fn open<'p>(opening: &Opening<'_, 'p>) -> Option<Box<dyn Session + 'p>> {
+    let hooks = opening.active.hooks.commands.clone();
+    if hooks.is_empty() {
+        return None;
+    }
+    let starts = hooks.iter().any(|hook| hook.event == SESSION_START);
+    // What was said when the session began is part of each prompt.
+    let asks = |phase: &HookPhase| {
+        hooks.iter().any(|hook| hook.phase == *phase)
+            || (starts && *phase == HookPhase::BeforePromptBuild)
+    };
+    let phases = HookPhase::ALL.into_iter().filter(asks);
+    let premises = opening.runtime.premises;
+    let files = opening.active.loaded.held.files.iter();
+    Some(Box::new(Commands {
+        contributions: Contributions {
+            hooks: phases.map(Into::into).collect(),
+            ..Contributions::default()
+        },
+        worker: Rc::clone(&opening.active.worker),
+        done: vec![false; hooks.len()],
+        hooks,
+        files: files.map(|file| file.path.clone()).collect(),
+        project: premises.desk.terms.project.to_string_lossy().into_owned(),
+        session: premises.desk.session.clone(),
+        kept: Vec::new(),
+        events: Vec::new(),
+    }))
+}
+
+/// The commands of one skill.
+struct Commands<'p> {
+    worker: Rc<Worker<'p>>,
+    hooks: Vec<CommandHook>,
+    /// Which of them were run.
+    done: Vec<bool>,
+    /// The files of the skill.
+    files: Vec<String>,
+    project: String,
+    session: String,
+    /// What was said when the session began.
+    kept: Vec<String>,
+    contributions: Contributions,
+    events: Vec<Event>,
+}
+
+impl Commands<'_> {
+    fn hook(
+        &mut self,
+        HookHandle { phase, mut event }: HookHandle,
+        timeout: Duration,
+    ) -> Result<HookAnswer, SessionError> {
+        let until = Instant::now() + timeout;
+        let (mut tally, mut changed) = (Tally::default(), false);
+        let mut fragments = match phase {
+            HookPhase::BeforePromptBuild => self.kept.clone(),
+            _ => Vec::new(),
+        };
+        for position in self.asked(phase, &event) {
+            let hook = self.hooks[position].clone();
+            self.done[position] = true;
+            let left = until.saturating_duration_since(Instant::now());
+            let Judged {
+                input,
+                cancel,
+                told,
+                said,
+            } = match self.run(&hook, &event, left) {
+                Ok(judged) => judged,
+                Err(error) => {
+                    tally.failed(phase, error, &mut self.events);
+                    continue;
+                }
+            };
+            tally.answered();
+            self.events.extend(said.into_iter().map(Event::Said));
+            if let Some(reason) = cancel {
+                return Ok(HookAnswer::cancelled(reason));
+            }
+            if let Some(input) = input {
+                event["input"] = input;
+                changed = true;
+            }
+            match (phase, told) {
+                (HookPhase::BeforePromptBuild, Some(text)) => fragments.push(text),
+                (HookPhase::ConversationStart, Some(text)) => self.kept.push(text),
+                _ => {}
+            }
+        }
+        tally.end(phase, &mut self.events)?;
+        if let Some(all) = event["fragments"].as_array_mut() {
+            changed |= !fragments.is_empty();
+            all.extend(fragments.into_iter().map(Value::String));
+        }
+        Ok(match changed {
+            true => HookAnswer::changed(event),
+            false => HookAnswer::unchanged(),
+        })
+    }
+
+    /// Which commands are run now.
+    fn asked(&self, phase: HookPhase, event: &Value) -> Vec<usize> {
+        let tool = event["tool"].as_str();
+        let asked = |(position, hook): &(usize, &CommandHook)| {
+            hook.phase == phase
+                && tool.is_none_or(|tool| hook.matcher.matches(tool))
+                && !(hook.once && self.done[*position])
+        };
+        let hooks = self.hooks.iter().enumerate();
+        hooks.filter(asked).map(|(position, _)| position).collect()
+    }
+
+    fn run(
+        &self,
+        hook: &CommandHook,
+        event: &Value,
+        left: Duration,
+    ) -> Result<Judged, SessionError> {
+        let own = hook.timeout.map(Duration::from_secs);
+        let limit = own.map_or(left, |own| own.min(left));
+        let understood = shell::parse(&hook.command).ok();
+        let line = Line::new(
+            &hook.command,
+            understood.as_ref(),
+            &hook.command,
+            Vec::new(),
+        );
+        let line = match self.is_of_the_skill(&hook.command) {
+            true => line,
+            false => line.in_project(),
+        };
+        let act = Act::Line(Line {
+            stdin: self.input(hook, event).to_string().into_bytes(),
+            timeout: Some(limit),
+            ..line
+        });
+        let refused = |code: i32, message: String| {
+            SessionError::Answered(RpcError {
+                code,
+                message,
+                data: None,
+            })
+        };
+        let done = self.worker.act(&act).map_err(|failed| match failed {
+            Failed::World(error) => SessionError::NotStarted(error),
+            Failed::Refused(refusal) => refused(code::REFUSED, refusal.message),
+            other => refused(code::FAILED, other.to_string()),
+        })?;
+        let Done::Child(ended, _) = done else {
+            return Err(SessionError::Protocol("is no command".to_owned()));
+        };
+        let stdout = self.worker.clean(&ended.stdout);
+        let stderr = self.worker.clean(&ended.stderr);
+        match ended.exit {
+            Exit::Code(0 | 2) => Ok(judged(hook, ended.exit == Exit::Code(2), &stdout, &stderr)),
+            Exit::TimedOut => Err(SessionError::TimedOut(limit)),
+            exit => {
+                let last = stderr.trim_end().lines().last().unwrap_or_default();
+                let last = if last.is_empty() {
+                    String::new()
+                } else {
+                    format!(": {last}")
+                };
+                let message = format!("`{}`: {exit}{last}", hook.command);
+                Err(refused(code::FAILED, message))
+            }
+        }
+    }
+
+    /// Whether a command begins with a file of the skill, named from its folder: then it runs there.
+    fn is_of_the_skill(&self, command: &str) -> bool {
+        let first = command.split_whitespace().next().unwrap_or_default();
+        let named = first.strip_prefix("./");
+        named.is_some_and(|path| self.files.iter().any(|file| file == path))
+    }
+
+    /// What a command reads.
+    fn input(&self, hook: &CommandHook, event: &Value) -> Value {
+        let mut input = json!({
+            "session_id": self.session,
+            "transcript_path": "",
+            "cwd": self.project,
+            "permission_mode": "default",
+            "hook_event_name": hook.event,
+        });
+        let tool = event["tool"].as_str().unwrap_or_default();
+        let named = claude::claude_names(tool).first().copied();
+        match hook.phase {
+            HookPhase::BeforeToolCall => {
+                input["tool_name"] = named.unwrap_or(tool).into();
+                input["tool_input"] = event["input"].clone();
+            }
+            HookPhase::AfterToolResult => {
+                input["tool_name"] = named.unwrap_or(tool).into();
+                input["tool_input"] = event["input"].clone();
+                input["tool_response"] = event["output"].clone();
+            }
+            HookPhase::AfterResponse => {
+                input["stop_hook_active"] = false.into();
+                input["last_assistant_message"] = event["text"].clone();
+            }
+            HookPhase::ConversationStart => input["source"] = "startup".into(),
+            HookPhase::BeforePromptBuild => input["prompt"] = "".into(),
+            HookPhase::Deactivate => input["reason"] = "other".into(),
+            _ => {}
+        }
+        input
+    }
+}
+
+impl Session for Commands<'_> {
+    fn contributions(&self) -> &Contributions {
+        &self.contributions
+    }
+
+    fn call(
+        &mut self,
+        named: &str,
+        params: Value,
+        _host: &dyn Host,
+        timeout: Duration,
+    ) -> Result<Value, SessionError> {
+        if named != method::HOOK {
+            let why = format!("commands of hooks don't answer `{named}`");
+            return Err(SessionError::Protocol(why));
+        }
+        let answer = self.hook(read(params)?, timeout)?;
+        write(&answer)
+    }
+
+    fn events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    fn close(mut self: Box<Self>, _host: &dyn Host, _grace: Duration) -> Vec<Event> {
+        self.events()
+    }
+}

@@ -1,0 +1,33 @@
+//! JavaScript and TypeScript: our own binary, started again as an engine that can do nothing but talk.
+
+use metier_host::backend::{Process, Worker};
+use metier_sdk::wire::Initialize;
+
+use super::{Opened, Opening, sources};
+use crate::live::ActivateError;
+
+/// What makes our own binary a worker that runs JavaScript.
+const JS: &str = "__js";
+/// What an engine can load.
+const ENDINGS: &[&str] = &[".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json"];
+
+pub(super) fn open<'p>(opening: &Opening<'_, 'p>, entrypoint: String) -> Opened<'p> {
+    let mut initialize = opening.initialize();
+    initialize.sources = sources(&opening.active.loaded.held, is_source)?;
+    initialize.entrypoint = Some(entrypoint);
+    engine(opening, &initialize)
+}
+
+/// An engine that was told this: which file to begin with, or which handlers there are.
+pub(super) fn engine<'p>(opening: &Opening<'_, 'p>, initialize: &Initialize) -> Opened<'p> {
+    let starter: Worker = opening.worker(JS);
+    let patience = opening.runtime.patience.start;
+    Process::open(starter, initialize, opening.host, patience)
+        .map(|session| Box::new(session) as _)
+        .map_err(ActivateError::Session)
+}
+
+/// Whether an engine could load a file of this name; a declaration has nothing to load.
+pub(super) fn is_source(path: &str) -> bool {
+    ENDINGS.iter().any(|ending| path.ends_with(ending)) && !path.ends_with(".d.ts")
+}

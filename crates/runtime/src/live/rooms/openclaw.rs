@@ -1,0 +1,258 @@
+//! Handlers of OpenClaw hooks: their events are raised at our phases, and what they make of an event is taken back.
+//!
+//! The handlers run in an engine that knows nothing of phases: Deno where it is installed, else the embedded one. Both speak
+//! the same wire (`openclaw/handle`), so that this session does not know which of them it talks to.
+
+mod event;
+
+use std::{
+    collections::BTreeSet,
+    time::{Duration, Instant, SystemTime},
+};
+
+use metier_catalog::Host as Machine;
+use metier_config::Engine;
+use metier_host::backend::{Event, Host, Session, SessionError, Tally};
+use metier_model::{
+    HookPhase, Need,
+    hooks::{Handler, openclaw},
+};
+use metier_policy::Facts;
+use metier_sdk::wire::{
+    self, Contributions, HookAnswer, HookHandle, OpenclawAnswer, OpenclawHandle, method,
+};
+use serde_json::Value;
+
+use super::{Opening, deno, js, sources};
+use crate::{live::ActivateError, premises};
+use event::{Around, Taken, asked, taken};
+
+/// The handlers of a skill in their engine; nothing if there is none that may be asked here.
+pub(super) fn open<'p>(
+    opening: &Opening<'_, 'p>,
+) -> Result<Option<Box<dyn Session + 'p>>, ActivateError> {
+    let mut handlers: Vec<Handler> = Vec::new();
+    for handler in &opening.active.hooks.handlers {
+        match missing(opening, handler) {
+            Some(what) => opening.active.say(format!(
+                "its hook `{}` is not asked: {what} is not there",
+                handler.name
+            )),
+            None => handlers.push(handler.clone()),
+        }
+    }
+    if handlers.is_empty() {
+        return Ok(None);
+    }
+    let mut initialize = opening.initialize();
+    initialize.handlers = handlers
+        .iter()
+        .map(|handler| wire::Handler {
+            file: handler.file.to_string(),
+            export: handler.export.to_string(),
+        })
+        .collect();
+    initialize.sources = sources(&opening.active.loaded.held, js::is_source)?;
+    let premises = opening.runtime.premises;
+    let engine = match premises.config.hooks.engine {
+        Engine::Embedded => None,
+        Engine::Auto => deno::find(premises).ok(),
+        Engine::Deno => Some(deno::find(premises).map_err(ActivateError::NoDeno)?),
+    };
+    let inner = match engine {
+        Some(program) => deno::open(opening, program, &initialize)?,
+        None => js::engine(opening, &initialize)?,
+    };
+    let phases = HookPhase::ALL.into_iter();
+    let asks = |phase: &HookPhase| handlers.iter().any(|one| one.phases().contains(phase));
+    Ok(Some(Box::new(Handlers {
+        contributions: Contributions {
+            hooks: phases.filter(asks).map(Into::into).collect(),
+            ..Contributions::default()
+        },
+        inner,
+        handlers,
+        around: Around {
+            project: premises.desk.terms.project.to_string_lossy().into_owned(),
+            session: premises.desk.session.clone(),
+        },
+        clock: premises.desk.clock,
+        events: Vec::new(),
+    })))
+}
+
+/// What a handler needs and this machine does not have.
+fn missing(opening: &Opening<'_, '_>, handler: &Handler) -> Option<String> {
+    let premises = opening.runtime.premises;
+    let configured = premises::configured(premises.config, &opening.active.loaded.manifest.card);
+    let setting = |path: &str| premises.config.setting_is_truthy(path);
+    let machine = Machine::new(premises.path, BTreeSet::new(), &setting, None);
+    let has_variable = |name: &str| {
+        configured.iter().any(|(other, _)| other == name)
+            || (premises.variable)(name).is_some_and(|value| !value.is_empty())
+    };
+    let wants = handler.requirements.iter();
+    let mut wants = wants.filter(|_| !handler.always);
+    wants.find_map(|want| match &want.need {
+        Need::Bin(name) => (!machine.has_program(name)).then(|| format!("the program `{name}`")),
+        Need::AnyBin(names) => (!names.iter().any(|name| machine.has_program(name)))
+            .then(|| format!("none of the programs `{}`", names.join("`, `"))),
+        Need::Env(name) => (!has_variable(name)).then(|| format!("the variable `{name}`")),
+        Need::Config(path) => (!machine.has_setting(path)).then(|| format!("the setting `{path}`")),
+        Need::Os(systems) => {
+            let is_here = machine.os().is_some_and(|os| systems.contains(&os));
+            (!is_here).then(|| "its operating system".to_owned())
+        }
+        Need::Tool(_) | Need::Skill(_) => None,
+    })
+}
+
+/// Handlers of one skill, and the engine that runs them.
+struct Handlers<'p> {
+    inner: Box<dyn Session + 'p>,
+    handlers: Vec<Handler>,
+    contributions: Contributions,
+    around: Around,
+    clock: &'p dyn Fn() -> SystemTime,
+    events: Vec<Event>,
+}
+
+/// Which handlers are asked at a phase and by which event, in order: event by event, those for its whole kind first.
+fn plan(handlers: &[Handler], phase: HookPhase) -> Vec<(usize, &'static openclaw::Event)> {
+    let mut plan = Vec::new();
+    for event in openclaw::EVENTS.iter().filter(|event| event.phase == phase) {
+        for general in [true, false] {
+            for (position, handler) in handlers.iter().enumerate() {
+                if handler.is_general(event.kind) == general
+                    && handler.raised(phase).contains(&event)
+                {
+                    plan.push((position, event));
+                }
+            }
+        }
+    }
+    plan
+}
+
+impl Handlers<'_> {
+    fn hook(
+        &mut self,
+        HookHandle { phase, mut event }: HookHandle,
+        host: &dyn Host,
+        timeout: Duration,
+    ) -> Result<HookAnswer, SessionError> {
+        let until = Instant::now() + timeout;
+        let (mut tally, mut changed) = (Tally::default(), false);
+        for (handler, raised) in plan(&self.handlers, phase) {
+            let now = humantime::format_rfc3339_millis((self.clock)()).to_string();
+            let asked = asked(raised, &event, &self.around, now);
+            let left = until.saturating_duration_since(Instant::now());
+            let answer = write(&OpenclawHandle {
+                handler,
+                event: asked.clone(),
+            })
+            .and_then(|params| self.inner.call(method::OPENCLAW, params, host, left))
+            .and_then(read::<OpenclawAnswer>);
+            let answer = match answer {
+                Ok(answer) => answer,
+                Err(error) => {
+                    tally.failed(phase, error, &mut self.events);
+                    continue;
+                }
+            };
+            tally.answered();
+            let Taken {
+                event: next,
+                cancel,
+                said,
+            } = taken(phase, &event, &asked, &answer.event);
+            self.events.extend(said.into_iter().map(Event::Said));
+            if let Some(reason) = cancel {
+                return Ok(HookAnswer::cancelled(reason));
+            }
+            if let Some(next) = next {
+                (event, changed) = (next, true);
+            }
+        }
+        tally.end(phase, &mut self.events)?;
+        Ok(match changed {
+            true => HookAnswer::changed(event),
+            false => HookAnswer::unchanged(),
+        })
+    }
+}
+
+impl Session for Handlers<'_> {
+    fn contributions(&self) -> &Contributions {
+        &self.contributions
+    }
+
+    fn call(
+        &mut self,
+        named: &str,
+        params: Value,
+        host: &dyn Host,
+        timeout: Duration,
+    ) -> Result<Value, SessionError> {
+        if named != method::HOOK {
+            let why = format!("handlers of OpenClaw don't answer `{named}`");
+            return Err(SessionError::Protocol(why));
+        }
+        let answer = self.hook(read(params)?, host, timeout)?;
+        write(&answer)
+    }
+
+    fn events(&mut self) -> Vec<Event> {
+        let mut events = self.inner.events();
+        events.append(&mut self.events);
+        events
+    }
+
+    fn close(mut self: Box<Self>, host: &dyn Host, grace: Duration) -> Vec<Event> {
+        let mut events = std::mem::take(&mut self.events);
+        events.append(&mut self.inner.close(host, grace));
+        events
+    }
+}
+
+pub(super) fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, SessionError> {
+    serde_json::from_value(value).map_err(|error| SessionError::Protocol(error.to_string()))
+}
+
+pub(super) fn write(value: &impl serde::Serialize) -> Result<Value, SessionError> {
+    serde_json::to_value(value).map_err(|error| SessionError::Protocol(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn handler(events: &[&str]) -> Handler {
+        Handler {
+            name: "h".into(),
+            file: "handler.ts".into(),
+            export: "default".into(),
+            events: events.iter().map(|event| (*event).into()).collect(),
+            requirements: Vec::new(),
+            always: false,
+        }
+    }
+
+    #[test]
+    fn those_for_a_whole_kind_are_asked_before_those_for_one_event() {
+        let handlers = [
+            handler(&["agent:bootstrap"]),
+            handler(&["agent"]),
+            handler(&["message:received", "agent:bootstrap"]),
+            handler(&["command:new"]),
+        ];
+        let plan: Vec<(usize, &str)> = plan(&handlers, HookPhase::BeforePromptBuild)
+            .into_iter()
+            .map(|(position, event)| (position, event.kind))
+            .collect();
+        assert_eq!(
+            plan,
+            [(2, "message"), (1, "agent"), (0, "agent"), (2, "agent")]
+        );
+    }
+}

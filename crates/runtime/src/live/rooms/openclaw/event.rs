@@ -1,0 +1,196 @@
+//! Between an event of ours and one of OpenClaw's: what a handler is shown, and what of its changes is taken.
+//!
+//! A handler of OpenClaw returns nothing; what it changed in the event is its answer. Here as there, `event.messages` and
+//! `event.context` are looked at, and of the context only what the phase lets a hook change.
+
+use metier_model::{HookPhase, hooks::openclaw};
+use metier_sdk::wire::{OpenclawChange, OpenclawEvent};
+use serde_json::{Map, Value, json};
+
+/// What surrounds every event.
+#[derive(Clone, Debug)]
+pub(super) struct Around {
+    /// The project, which OpenClaw calls the workspace.
+    pub(super) project: String,
+    /// The session.
+    pub(super) session: String,
+}
+
+/// What is taken of an answer.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Taken {
+    /// The event as it goes on, if it changed.
+    pub(super) event: Option<Value>,
+    /// Why the call must not happen.
+    pub(super) cancel: Option<String>,
+    /// What the user is told.
+    pub(super) said: Vec<String>,
+}
+
+/// An event of ours, as a handler sees it.
+pub(super) fn asked(
+    raised: &openclaw::Event,
+    event: &Value,
+    around: &Around,
+    timestamp: String,
+) -> OpenclawEvent {
+    let key = format!("agent:main:{}", around.session);
+    let mut context = Map::new();
+    let mut put = |name: &str, value: Value| context.insert(name.to_owned(), value);
+    put("workspaceDir", around.project.as_str().into());
+    put("sessionKey", key.as_str().into());
+    put("sessionId", around.session.as_str().into());
+    put("agentId", "main".into());
+    match (raised.kind, raised.phase) {
+        ("agent", _) => {
+            put("bootstrapFiles", files(&event["fragments"]));
+        }
+        (_, HookPhase::BeforeToolCall) => {
+            put("toolName", event["tool"].clone());
+            put("params", event["input"].clone());
+        }
+        (_, HookPhase::AfterToolResult) => {
+            put("toolName", event["tool"].clone());
+            put("params", event["input"].clone());
+            put("result", event["output"].clone());
+            put("isError", event["is_error"].clone());
+        }
+        (_, HookPhase::AfterResponse) => {
+            put("content", event["text"].clone());
+            put("success", true.into());
+        }
+        _ => {}
+    }
+    OpenclawEvent {
+        r#type: raised.kind.to_owned(),
+        action: raised.action.to_owned(),
+        session_key: key,
+        timestamp,
+        messages: json!([]),
+        context: context.into(),
+    }
+}
+
+/// The fragments of a prompt as files that are nowhere.
+fn files(fragments: &Value) -> Value {
+    let fragments = fragments.as_array().map(Vec::as_slice).unwrap_or_default();
+    let file = |(position, fragment): (usize, &Value)| {
+        let number = position + 1;
+        let path = fragment["path"].as_str().map(str::to_owned);
+        let path = path.unwrap_or_else(|| format!("fragment-{number}.md"));
+        let content = fragment.as_str().or_else(|| fragment["content"].as_str());
+        json!({
+            "name": path, "path": path, "content": content.unwrap_or_default(),
+            "missing": false, "virtual": true,
+        })
+    };
+    fragments.iter().enumerate().map(file).collect()
+}
+
+/// What a handler changed, as far as the phase lets it.
+pub(super) fn taken(
+    phase: HookPhase,
+    event: &Value,
+    asked: &OpenclawEvent,
+    answer: &OpenclawChange,
+) -> Taken {
+    let context = &answer.context;
+    let messages = texts(&answer.messages);
+    match phase {
+        HookPhase::BeforePromptBuild => {
+            let mut added = added_files(&asked.context, context);
+            added.extend(messages.into_iter().map(Value::String));
+            Taken {
+                event: appended(event, added),
+                ..Taken::default()
+            }
+        }
+        HookPhase::BeforeToolCall if context["block"] == true => Taken {
+            cancel: Some(match context["blockReason"].as_str() {
+                Some(reason) => reason.to_owned(),
+                None => "a handler of OpenClaw blocked it".to_owned(),
+            }),
+            said: messages,
+            ..Taken::default()
+        },
+        HookPhase::BeforeToolCall => Taken {
+            event: changed(event, asked, context, &[("params", "input")]),
+            said: messages,
+            ..Taken::default()
+        },
+        HookPhase::AfterToolResult => {
+            let fields = [("result", "output"), ("isError", "is_error")];
+            Taken {
+                event: changed(event, asked, context, &fields),
+                said: messages,
+                ..Taken::default()
+            }
+        }
+        _ => Taken {
+            said: messages,
+            ..Taken::default()
+        },
+    }
+}
+
+/// Files that were not there before, or have another content now. One without content is none.
+fn added_files(before: &Value, after: &Value) -> Vec<Value> {
+    let list = |context: &Value| {
+        context["bootstrapFiles"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default()
+    };
+    let known = list(before);
+    let is_new = |file: &&Value| {
+        let same = |one: &Value| one["path"] == file["path"] && one["content"] == file["content"];
+        !known.iter().any(same)
+    };
+    let after = list(after);
+    let files = after.iter().filter(is_new).filter_map(|file| {
+        let content = file["content"].as_str()?;
+        let is_there = file["missing"] != true && !content.trim().is_empty();
+        let path = file["path"].as_str().or_else(|| file["name"].as_str());
+        is_there.then(|| json!({ "path": path.unwrap_or_default(), "content": content }))
+    });
+    files.collect()
+}
+
+fn appended(event: &Value, added: Vec<Value>) -> Option<Value> {
+    if added.is_empty() {
+        return None;
+    }
+    let mut event = event.clone();
+    event["fragments"].as_array_mut()?.extend(added);
+    Some(event)
+}
+
+/// The event with those fields that a handler gave another value: theirs, ours.
+fn changed(
+    event: &Value,
+    asked: &OpenclawEvent,
+    context: &Value,
+    fields: &[(&str, &str)],
+) -> Option<Value> {
+    let mut next = event.clone();
+    for (theirs, ours) in fields {
+        match context.get(theirs) {
+            Some(value) if *value != asked.context[theirs] => next[ours] = value.clone(),
+            _ => {}
+        }
+    }
+    (next != *event).then_some(next)
+}
+
+fn texts(messages: &Value) -> Vec<String> {
+    let messages = messages.as_array().map(Vec::as_slice).unwrap_or_default();
+    let text = |message: &Value| {
+        let text = message.as_str().or_else(|| message["content"].as_str())?;
+        (!text.trim().is_empty()).then(|| text.to_owned())
+    };
+    messages.iter().filter_map(text).collect()
+}
+
+#[cfg(test)]
+#[path = "event_tests.rs"]
+mod tests;
