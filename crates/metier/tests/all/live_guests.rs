@@ -1,12 +1,10 @@
-//! Components as their authors build them: what `metier new` writes in Rust, and a skill in Python.
+//! Components as their authors build them: what `metier new` writes in Rust, with the compiler that `cargo xtask guests` gets.
 
 use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
 };
-
-use serde_json::json;
 
 use crate::{
     live_room::{Live, left_running},
@@ -52,17 +50,18 @@ fn a_new_component_of_every_type_is_built_and_passes_its_tests() {
     let lock = fs::read_to_string(example().join("Cargo.lock")).unwrap();
     for kind in TYPES {
         let name = format!("new-{kind}");
-        let made = context.run(&["new", &name, "--type", kind, "--backend", "wasm"]);
+        let name = name.as_str();
+        let made = context.run(&["new", name, "--type", kind, "--backend", "wasm"]);
         assert_eq!(made.code, 0, "{kind}: {}", made.snapshot());
         context.write(&format!("{name}/Cargo.lock"), &lock);
-        let built = build(&context.path(&name), &name);
+        let built = build(&context.path(name), name);
         fs::create_dir(context.path(&format!("{name}/lib"))).unwrap();
         fs::copy(built, context.path(&format!("{name}/lib/skill.wasm"))).unwrap();
         // What is built is read by the scanner like everything else: nobody has to accept it unread.
         for arguments in [
-            &["validate", "--strict", &name][..],
-            &["scan", "--fail-on", "info", &name],
-            &["test", &name],
+            &["validate", "--strict", name][..],
+            &["scan", "--fail-on", "info", name],
+            &["test", name],
         ] {
             let output = context.run(arguments);
             assert_eq!(output.code, 0, "{kind}: {}", output.snapshot());
