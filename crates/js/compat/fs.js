@@ -123,7 +123,7 @@ class Dirent {
 function readdirSync(path, options) {
   const at = plain(path).replace(/(?!^)\/+$/, ""), folder = statSync(at);
   if (!folder.isDirectory()) throw trouble("ENOTDIR", "scandir", at);
-  const pattern = `${at === "/" ? "" : at.replace(/[*?[{\\]/g, "[$&]")}/{**,.*}`;
+  const pattern = `${at === "/" ? "" : at.replace(/[*?[{\\]/g, "[$&]")}/**/{*,.*}`;
   const { paths, truncated } = ask("scandir", at, "host/glob", { pattern });
   if (truncated) throw trouble("ENOTSUP", "scandir", at, "there are too many files below it");
   // The host tells paths from the project where it can, and this one may be absolute.

@@ -56,8 +56,8 @@ fn each_handler_has_its_number() {
     ])
     .handle("a.mjs", "default")
     .handle("b.cjs", "go")
-    .call("openclaw/handle", handle(1, json!({})))
-    .call("openclaw/handle", handle(2, json!({})))
+    .call("openclaw/handle", handle(1, &json!({})))
+    .call("openclaw/handle", handle(2, &json!({})))
     .run();
     assert_eq!(said.answers[1]["result"]["event"]["messages"], json!(["b"]));
     assert_eq!(said.error(), "there is no handler 2: this skill has 2");

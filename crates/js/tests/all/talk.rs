@@ -153,7 +153,7 @@ impl Talk {
 
     /// An event for the first handler, with this context.
     pub(crate) fn event(self, context: Value) -> Self {
-        self.call("openclaw/handle", handle(0, context))
+        self.call("openclaw/handle", handle(0, &context))
     }
 
     pub(crate) fn run(self) -> Said {
@@ -215,7 +215,7 @@ impl Said {
     }
 }
 
-pub(crate) fn handle(handler: usize, context: Value) -> Value {
+pub(crate) fn handle(handler: usize, context: &Value) -> Value {
     json!({"handler": handler, "event": {"type": "agent", "action": "bootstrap", "sessionKey": "main",
         "timestamp": "2026-01-02T03:04:05.006Z", "messages": ["first"], "context": context}})
 }

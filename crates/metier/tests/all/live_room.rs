@@ -280,7 +280,10 @@ fn running(place: &str) -> Vec<String> {
         let words = String::from_utf8_lossy(&words).replace('\0', " ");
         let cwd = fs::read_link(folder.join("cwd")).unwrap_or_default();
         let is_here = words.contains(place) || cwd.to_string_lossy().contains(place);
-        let is_worker = words.starts_with(PROGRAM) && words.contains(" __starlark");
+        let is_worker = words.starts_with(PROGRAM)
+            && [" __starlark", " __js"]
+                .iter()
+                .any(|word| words.contains(word));
         let is_orphan = is_worker && !has_parent(&folder);
         if pid != std::process::id() && (is_here || is_orphan) {
             found.push(format!("{pid}: {words}"));

@@ -17,6 +17,7 @@ mod live_guises;
 mod live_hooks;
 mod live_hostile;
 mod live_invoke;
+mod live_js;
 mod live_matrix;
 mod live_room;
 mod live_telling;
