@@ -17,6 +17,9 @@ use crate::Limits;
 use crate::shims;
 use crate::strip::{Compiled, Kind, Position, SyntaxTrouble, compile, origin};
 
+/// How many rejected promises are kept in mind.
+const MAX_REJECTED: usize = 100;
+
 /// Why a call is over, whatever its code does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Stop {
@@ -46,6 +49,8 @@ pub(crate) struct State {
     stop: Cell<Option<Stop>>,
     /// Bytes of log that are left in this call; nothing once the limit was reached.
     log_left: Cell<Option<usize>>,
+    /// What promises were rejected with that nobody looks at, as far as is known.
+    rejected: RefCell<Vec<String>>,
     began: Instant,
 }
 
@@ -75,6 +80,7 @@ impl State {
             deadline: Cell::new(now + limits.time),
             stop: Cell::new(None),
             log_left: Cell::new(Some(limits.log)),
+            rejected: RefCell::new(Vec::new()),
             began: now,
         }
     }
@@ -139,6 +145,23 @@ impl State {
         if let Err(Unanswered::Ended(why)) = self.host.log(level, message) {
             self.stop.set(Some(Stop::Ended(why)));
         }
+    }
+
+    /// A promise was rejected, and nobody looks at it yet; or somebody does after all.
+    pub(crate) fn rejection(&self, reason: String, seen: bool) {
+        let mut rejected = self.rejected.borrow_mut();
+        if !seen {
+            if rejected.len() < MAX_REJECTED {
+                rejected.push(reason);
+            }
+        } else if let Some(at) = rejected.iter().rposition(|known| *known == reason) {
+            rejected.remove(at);
+        }
+    }
+
+    /// What was rejected in this call and never looked at.
+    pub(crate) fn take_rejected(&self) -> Vec<String> {
+        self.rejected.take()
     }
 
     /// The name of the module that a word means in a file.

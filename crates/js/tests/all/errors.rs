@@ -89,3 +89,19 @@ fn a_promise_that_nothing_can_settle_is_told_at_once() {
     );
     check("h.mjs", "export default () => ({ then() {} })", never);
 }
+
+#[test]
+fn a_rejection_that_nobody_waits_for_is_logged() {
+    let body = "export default async (e) => {
+  Promise.reject(new Error('lost'));
+  await Promise.reject(new Error('caught')).catch(() => {});
+  try { await (async () => { throw 1 })(); } catch {}
+  const late = Promise.reject(new Error('late')); await 0; await late.catch(() => {});
+};";
+    let said = Talk::handler("h.mjs", body).event(json!({})).run();
+    assert!(said.event().is_object());
+    assert_eq!(
+        said.log,
+        ["error: a promise was rejected that nobody waits for: lost"]
+    );
+}
