@@ -42,6 +42,7 @@ pub(crate) struct State {
     pub(crate) permissions: Vec<String>,
     pub(crate) config: Value,
     files: BTreeMap<String, String>,
+    ready: RefCell<BTreeMap<String, Rc<Compiled>>>,
     /// Loads a CommonJS module by its name; set once, when the engine starts.
     pub(crate) load: RefCell<Option<Persistent<Function<'static>>>>,
     /// When the call that is under way has to be over. Time in which the host works does not count.
@@ -76,6 +77,7 @@ impl State {
             permissions: initialize.permissions,
             config: initialize.config,
             files: files.collect(),
+            ready: RefCell::new(BTreeMap::new()),
             load: RefCell::new(None),
             deadline: Cell::new(now + limits.time),
             stop: Cell::new(None),
@@ -187,20 +189,24 @@ impl State {
         self.files.get(name).map(String::as_str)
     }
 
-    /// A module, ready to run; nothing if there is none of that name.
-    pub(crate) fn compiled(&self, name: &str) -> Result<Option<Compiled>, SyntaxTrouble> {
-        if let Some(text) = self.files.get(name) {
-            return compile(name, text).map(Some);
+    /// A module, ready to run; nothing if there is none of that name. It is asked for twice: what it is, and what is in it.
+    pub(crate) fn compiled(&self, name: &str) -> Result<Option<Rc<Compiled>>, SyntaxTrouble> {
+        if let Some(ready) = self.ready.borrow().get(name) {
+            return Ok(Some(Rc::clone(ready)));
         }
-        let Some(shim) = shims::find(name) else {
-            return Ok(None);
+        let compiled = match (self.files.get(name), shims::find(name)) {
+            (Some(text), _) => compile(name, text)?,
+            (None, Some(shim)) if shim.is_typescript() => compile("module.ts", shim.text)?,
+            (None, Some(shim)) => Compiled {
+                code: shim.text.to_owned(),
+                kind: Kind::Common,
+            },
+            (None, None) => return Ok(None),
         };
-        if shim.is_typescript() {
-            return compile("module.ts", shim.text).map(Some);
-        }
-        let code = shim.text.to_owned();
-        let kind = Kind::Common;
-        Ok(Some(Compiled { code, kind }))
+        let compiled = Rc::new(compiled);
+        let mut ready = self.ready.borrow_mut();
+        ready.insert(name.to_owned(), Rc::clone(&compiled));
+        Ok(Some(compiled))
     }
 
     /// The author's position for a position of the engine; nothing for what is not the author's.

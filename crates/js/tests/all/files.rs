@@ -72,7 +72,7 @@ fn run(disk: &Disk, body: &str) -> Said {
     let own = Rc::clone(disk);
     Talk::handler("h.mjs", &text)
         .host(move |method, params| answer(&own, method, params))
-        .event(json!({}))
+        .event(&json!({}))
         .run()
 }
 

@@ -111,7 +111,7 @@ fn a_home_that_may_be_read_is_the_home() {
     let body = "import os from 'node:os'; export default (e) => { e.context = os.homedir() };";
     let said = Talk::handler("h.mjs", body)
         .host(|_, _| Ok(json!({"value": "/home/ada"})))
-        .event(json!({}))
+        .event(&json!({}))
         .run();
     assert_eq!(said.context(), json!("/home/ada"));
 }

@@ -152,8 +152,8 @@ impl Talk {
     }
 
     /// An event for the first handler, with this context.
-    pub(crate) fn event(self, context: Value) -> Self {
-        self.call("openclaw/handle", handle(0, &context))
+    pub(crate) fn event(self, context: &Value) -> Self {
+        self.call("openclaw/handle", handle(0, context))
     }
 
     pub(crate) fn run(self) -> Said {
@@ -231,6 +231,6 @@ fn text(value: &Value) -> String {
 pub(crate) fn out(body: &str) -> Value {
     let text =
         format!("export default async (event) => {{ let out; {body}\n event.context.out = out; }}");
-    let said = Talk::handler("h.mjs", &text).event(json!({})).run();
+    let said = Talk::handler("h.mjs", &text).event(&json!({})).run();
     said.context()["out"].clone()
 }
