@@ -8,12 +8,11 @@ const { Buffer } = require("node:buffer");
 const REFUSED = -32001;
 
 function plain(path) {
-  if (path instanceof URL) return require("node:url").fileURLToPath(path);
+  if (typeof path === "string" && !path.includes("\0")) return path;
   if (path instanceof Uint8Array) return Buffer.from(path).toString();
-  if (typeof path !== "string" || path.includes("\0")) {
-    throw Object.assign(new TypeError("a path is a text without NUL, or a URL"), { code: "ERR_INVALID_ARG_TYPE" });
-  }
-  return path;
+  // Looked at last, since looking at it loads it.
+  if (path instanceof URL) return require("node:url").fileURLToPath(path);
+  throw Object.assign(new TypeError("a path is a text without NUL, or a URL"), { code: "ERR_INVALID_ARG_TYPE" });
 }
 
 const WORDS = {
