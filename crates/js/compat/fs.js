@@ -8,12 +8,11 @@ const { Buffer } = require("node:buffer");
 const REFUSED = -32001;
 
 function plain(path) {
-  if (path instanceof URL) return require("node:url").fileURLToPath(path);
+  if (typeof path === "string" && !path.includes("\0")) return path;
   if (path instanceof Uint8Array) return Buffer.from(path).toString();
-  if (typeof path !== "string" || path.includes("\0")) {
-    throw Object.assign(new TypeError("a path is a text without NUL, or a URL"), { code: "ERR_INVALID_ARG_TYPE" });
-  }
-  return path;
+  // Looked at last, since looking at it loads it.
+  if (path instanceof URL) return require("node:url").fileURLToPath(path);
+  throw Object.assign(new TypeError("a path is a text without NUL, or a URL"), { code: "ERR_INVALID_ARG_TYPE" });
 }
 
 const WORDS = {
@@ -123,7 +122,7 @@ class Dirent {
 function readdirSync(path, options) {
   const at = plain(path).replace(/(?!^)\/+$/, ""), folder = statSync(at);
   if (!folder.isDirectory()) throw trouble("ENOTDIR", "scandir", at);
-  const pattern = `${at === "/" ? "" : at.replace(/[*?[{\\]/g, "[$&]")}/{**,.*}`;
+  const pattern = `${at === "/" ? "" : at.replace(/[*?[{\\]/g, "[$&]")}/**/{*,.*}`;
   const { paths, truncated } = ask("scandir", at, "host/glob", { pattern });
   if (truncated) throw trouble("ENOTSUP", "scandir", at, "there are too many files below it");
   // The host tells paths from the project where it can, and this one may be absolute.

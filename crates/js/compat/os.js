@@ -1,12 +1,11 @@
 // `node:os`: the little of it that says where things are. What the machine is called is nobody's business.
 "use strict";
-const { env } = require("node:process");
+const { env, platform } = require("node:process");
 module.exports = {
   EOL: "\n",
   homedir: () => env.HOME ?? "/",
   tmpdir: () => env.TMPDIR ?? "/tmp",
-  platform: () => "linux",
-  type: () => "Linux",
+  platform: () => platform,
   arch: () => "x64",
   release: () => "",
   hostname: () => "localhost",

@@ -65,7 +65,7 @@ module.exports = {
   pid: 1,
   ppid: 0,
   title: "metier",
-  platform: "linux",
+  platform: native.platform,
   arch: "x64",
   version: "v22.18.0",
   versions: { node: "22.18.0" },

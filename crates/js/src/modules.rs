@@ -41,7 +41,7 @@ impl Loader for Modules {
             let compiled =
                 compiled.map_err(|error| Exception::throw_syntax(ctx, &error.to_string()))?;
             if let Some(module) = compiled.filter(|module| module.kind == Kind::Module) {
-                let declared = Module::declare(ctx.clone(), name, module.code)?;
+                let declared = Module::declare(ctx.clone(), name, module.code.as_str())?;
                 let meta = declared.meta()?;
                 let path = state.path(name);
                 meta.set("url", format!("file://{path}"))?;
@@ -166,7 +166,7 @@ fn prepare<'js>(state: &State, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<O
     // On the first line, so that lines stay those of the author.
     let code = match compiled.code.strip_prefix("#!") {
         Some(rest) => format!("//{rest}"),
-        None => compiled.code,
+        None => compiled.code.clone(),
     };
     let code = format!("(function(exports,require,module,__filename,__dirname){{{code}\n}})");
     let mut options = EvalOptions::default();

@@ -37,6 +37,11 @@ fn host<'js>(ctx: &Ctx<'js>, state: &Rc<State>, native: &Object<'js>) -> rquickj
     native.set("log", Function::new(ctx.clone(), log)?)?;
     let own = Rc::clone(state);
     native.set("now", Function::new(ctx.clone(), move || own.now())?)?;
+    let platform = match std::env::consts::OS {
+        "macos" => "darwin",
+        other => other,
+    };
+    native.set("platform", platform)?;
     native.set("skill", state.skill.as_str())?;
     native.set("directory", state.directory.as_str())?;
     native.set("project", state.project.as_str())?;

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use metier_sdk::wire::{Initialize, MAX_FRAME, OpenclawHandle, PROTOCOL, RpcError, code, method};
 use metier_sdk::worker::{Channel, Host, Request, ServeError, rpc_error};
-use rquickjs::{Context, Ctx, Runtime};
+use rquickjs::{Context, Runtime};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -16,6 +16,7 @@ use crate::Limits;
 use crate::guest::{Guest, check};
 use crate::modules::Modules;
 use crate::state::{State, Stop};
+use crate::trouble::summary;
 
 /// What an engine is told about its limits, in the least bytes that make sense.
 const LEAST_STACK: usize = 64 << 10;
@@ -82,6 +83,10 @@ fn live<R: BufRead + 'static, W: Write + 'static>(
     runtime.set_loader(modules.clone(), modules);
     let own = Rc::clone(&state);
     runtime.set_interrupt_handler(Some(Box::new(move || own.stopped().is_some())));
+    let own = Rc::clone(&state);
+    runtime.set_host_promise_rejection_tracker(Some(Box::new(move |_, _, reason, seen| {
+        own.rejection(summary(&reason), seen);
+    })));
     context.with(|ctx| {
         let guest = match Guest::load(&ctx, &state, entrypoint.as_deref(), &handlers) {
             Ok((guest, contributions)) => {
@@ -94,14 +99,13 @@ fn live<R: BufRead + 'static, W: Write + 'static>(
                 return line.next();
             }
         };
-        calls(line, &ctx, &guest, &state)
+        calls(line, &guest, &state)
     })
 }
 
 /// Answers calls until something else comes.
 fn calls<R: BufRead, W: Write>(
     line: &Channel<R, W>,
-    _ctx: &Ctx<'_>,
     guest: &Guest<'_>,
     state: &State,
 ) -> Result<Option<Request>, ServeError> {

@@ -41,6 +41,7 @@ const SHIMS: &[Shim] = &[
     shim!("node:process", ["process"], "process.js"),
     shim!("node:buffer", ["buffer"], "buffer.js"),
     shim!("node:assert", ["assert", "assert/strict"], "assert.js"),
+    shim!("node:crypto", ["crypto"], "crypto.js"),
     shim!("node:timers", ["timers"], "timers.js"),
     shim!(
         "node:timers/promises",

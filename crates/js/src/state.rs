@@ -17,6 +17,9 @@ use crate::Limits;
 use crate::shims;
 use crate::strip::{Compiled, Kind, Position, SyntaxTrouble, compile, origin};
 
+/// How many rejected promises are kept in mind.
+const MAX_REJECTED: usize = 100;
+
 /// Why a call is over, whatever its code does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Stop {
@@ -39,6 +42,7 @@ pub(crate) struct State {
     pub(crate) permissions: Vec<String>,
     pub(crate) config: Value,
     files: BTreeMap<String, String>,
+    ready: RefCell<BTreeMap<String, Rc<Compiled>>>,
     /// Loads a CommonJS module by its name; set once, when the engine starts.
     pub(crate) load: RefCell<Option<Persistent<Function<'static>>>>,
     /// When the call that is under way has to be over. Time in which the host works does not count.
@@ -46,6 +50,8 @@ pub(crate) struct State {
     stop: Cell<Option<Stop>>,
     /// Bytes of log that are left in this call; nothing once the limit was reached.
     log_left: Cell<Option<usize>>,
+    /// What promises were rejected with that nobody looks at, as far as is known.
+    rejected: RefCell<Vec<String>>,
     began: Instant,
 }
 
@@ -71,10 +77,12 @@ impl State {
             permissions: initialize.permissions,
             config: initialize.config,
             files: files.collect(),
+            ready: RefCell::new(BTreeMap::new()),
             load: RefCell::new(None),
             deadline: Cell::new(now + limits.time),
             stop: Cell::new(None),
             log_left: Cell::new(Some(limits.log)),
+            rejected: RefCell::new(Vec::new()),
             began: now,
         }
     }
@@ -141,6 +149,23 @@ impl State {
         }
     }
 
+    /// A promise was rejected, and nobody looks at it yet; or somebody does after all.
+    pub(crate) fn rejection(&self, reason: String, seen: bool) {
+        let mut rejected = self.rejected.borrow_mut();
+        if !seen {
+            if rejected.len() < MAX_REJECTED {
+                rejected.push(reason);
+            }
+        } else if let Some(at) = rejected.iter().rposition(|known| *known == reason) {
+            rejected.remove(at);
+        }
+    }
+
+    /// What was rejected in this call and never looked at.
+    pub(crate) fn take_rejected(&self) -> Vec<String> {
+        self.rejected.take()
+    }
+
     /// The name of the module that a word means in a file.
     pub(crate) fn resolve(
         &self,
@@ -164,20 +189,24 @@ impl State {
         self.files.get(name).map(String::as_str)
     }
 
-    /// A module, ready to run; nothing if there is none of that name.
-    pub(crate) fn compiled(&self, name: &str) -> Result<Option<Compiled>, SyntaxTrouble> {
-        if let Some(text) = self.files.get(name) {
-            return compile(name, text).map(Some);
+    /// A module, ready to run; nothing if there is none of that name. It is asked for twice: what it is, and what is in it.
+    pub(crate) fn compiled(&self, name: &str) -> Result<Option<Rc<Compiled>>, SyntaxTrouble> {
+        if let Some(ready) = self.ready.borrow().get(name) {
+            return Ok(Some(Rc::clone(ready)));
         }
-        let Some(shim) = shims::find(name) else {
-            return Ok(None);
+        let compiled = match (self.files.get(name), shims::find(name)) {
+            (Some(text), _) => compile(name, text)?,
+            (None, Some(shim)) if shim.is_typescript() => compile("module.ts", shim.text)?,
+            (None, Some(shim)) => Compiled {
+                code: shim.text.to_owned(),
+                kind: Kind::Common,
+            },
+            (None, None) => return Ok(None),
         };
-        if shim.is_typescript() {
-            return compile("module.ts", shim.text).map(Some);
-        }
-        let code = shim.text.to_owned();
-        let kind = Kind::Common;
-        Ok(Some(Compiled { code, kind }))
+        let compiled = Rc::new(compiled);
+        let mut ready = self.ready.borrow_mut();
+        ready.insert(name.to_owned(), Rc::clone(&compiled));
+        Ok(Some(compiled))
     }
 
     /// The author's position for a position of the engine; nothing for what is not the author's.

@@ -57,6 +57,19 @@ pub(crate) fn told(state: &State, thrown: &Value<'_>) -> String {
     message[..end].to_owned()
 }
 
+/// The same without the place, which would take longer to find than most rejections last.
+pub(crate) fn summary(thrown: &Value<'_>) -> String {
+    let message = match thrown.as_object() {
+        Some(error) if error.is_error() => {
+            let message = error.get::<_, Coerced<String>>("message");
+            message.map_or_else(|_| "an error".to_owned(), |message| message.0)
+        }
+        _ => shown(thrown),
+    };
+    let end = message.floor_char_boundary(MAX_MESSAGE);
+    message[..end].to_owned()
+}
+
 fn error_told(state: &State, error: &Object<'_>) -> String {
     let part = |name: &str| {
         let value = error.get::<_, Coerced<String>>(name);
@@ -73,8 +86,9 @@ fn error_told(state: &State, error: &Object<'_>) -> String {
         .split_once(':')
         .is_some_and(|(file, _)| state.text(file).is_some());
     match place {
-        Some(place) if !placed => format!("{place}: {name}: {message}"),
-        _ => format!("{name}: {message}"),
+        _ if placed => message,
+        Some(place) => format!("{place}: {name}: {message}"),
+        None => format!("{name}: {message}"),
     }
 }
 

@@ -58,6 +58,12 @@ impl<'js> Turn<'js> {
     /// What is left over when a call is answered does not go on in the next one.
     pub(crate) fn finish(&self, state: &State) -> Result<(), Trouble> {
         self.jobs(state)?;
+        for reason in state.take_rejected() {
+            state.log(
+                "error",
+                &format!("a promise was rejected that nobody waits for: {reason}"),
+            );
+        }
         let failed = |error: rquickjs::Error| Trouble::of(&self.ctx, state, &error);
         let Some(timers) = self.timers().map_err(failed)? else {
             return Ok(());

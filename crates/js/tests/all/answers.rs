@@ -17,7 +17,7 @@ const handler: HookHandler = async (event: HookEvent): Promise<void> => {
 export default handler;
 "#;
     let said = Talk::handler("hooks/handler.ts", handler)
-        .event(json!({"bootstrapFiles": [], "kept": 1}))
+        .event(&json!({"bootstrapFiles": [], "kept": 1}))
         .run();
     assert_eq!(said.answers[0]["result"], json!({}));
     assert_eq!(
@@ -31,7 +31,7 @@ export default handler;
 #[test]
 fn both_can_be_replaced_as_a_whole() {
     let handler = "module.exports = (event) => { event.messages = ['only']; event.context = { a: [undefined, () => 1], b: undefined }; };";
-    let said = Talk::handler("h.js", handler).event(json!({"x": 1})).run();
+    let said = Talk::handler("h.js", handler).event(&json!({"x": 1})).run();
     assert_eq!(
         said.event(),
         json!({"messages": ["only"], "context": {"a": [null, null]}})
@@ -42,8 +42,8 @@ fn both_can_be_replaced_as_a_whole() {
 fn a_module_keeps_its_state_from_call_to_call() {
     let handler = "let seen = 0; export default (event) => { event.context.seen = ++seen; };";
     let said = Talk::handler("h.js", handler)
-        .event(json!({}))
-        .event(json!({}))
+        .event(&json!({}))
+        .event(&json!({}))
         .run();
     assert_eq!(said.context(), json!({"seen": 2}));
 }
@@ -56,8 +56,8 @@ fn each_handler_has_its_number() {
     ])
     .handle("a.mjs", "default")
     .handle("b.cjs", "go")
-    .call("openclaw/handle", handle(1, json!({})))
-    .call("openclaw/handle", handle(2, json!({})))
+    .call("openclaw/handle", handle(1, &json!({})))
+    .call("openclaw/handle", handle(2, &json!({})))
     .run();
     assert_eq!(said.answers[1]["result"]["event"]["messages"], json!(["b"]));
     assert_eq!(said.error(), "there is no handler 2: this skill has 2");
@@ -66,7 +66,7 @@ fn each_handler_has_its_number() {
 #[test]
 fn a_text_cut_in_the_middle_of_a_character_still_arrives() {
     let handler = "export default (e) => { e.context.cut = 'a😀'.slice(0, 2); e.context.back = '\\\\ud83d'; console.log('a😀'.slice(0, 2)); };";
-    let said = Talk::handler("h.mjs", handler).event(json!({})).run();
+    let said = Talk::handler("h.mjs", handler).event(&json!({})).run();
     assert_eq!(
         said.context(),
         json!({"cut": "a\u{fffd}", "back": "\\ud83d"})
@@ -106,8 +106,8 @@ fn what_can_not_be_json_is_an_error_that_says_which_part() {
         ),
     ] {
         let said = Talk::handler("h.mjs", &format!("export default (e) => {{ {body} }}"))
-            .event(json!({}))
-            .event(json!({}))
+            .event(&json!({}))
+            .event(&json!({}))
             .run();
         let error = said.error();
         assert!(

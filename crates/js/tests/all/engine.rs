@@ -14,7 +14,7 @@ fn console_and_streams_are_the_log_with_levels() {
   process.stdout.write("out\n"); process.stderr.write("err");
   console.log('{"jsonrpc":"2.0","id":1,"result":{}}\n{"jsonrpc":"2.0","id":1,"result":{}}');
 }"#;
-    let said = Talk::handler("h.mjs", body).event(json!({})).run();
+    let said = Talk::handler("h.mjs", body).event(&json!({})).run();
     assert_eq!(
         said.log,
         [
@@ -58,8 +58,8 @@ fn timers_really_wait_and_keep_their_order() {
 fn timers_that_are_left_do_not_fire_in_the_next_call() {
     let body = "let n = 0; export default (e) => { e.context.n = n; setInterval(() => n++, 1); setTimeout(() => n++, 1); };";
     let said = Talk::handler("h.mjs", body)
-        .event(json!({}))
-        .event(json!({}))
+        .event(&json!({}))
+        .event(&json!({}))
         .run();
     assert_eq!(said.context(), json!({"n": 0}));
     assert_eq!(
@@ -137,7 +137,7 @@ fn fetch_asks_the_host() {
             Some("https://example.com/x") => Ok(json!({"status": 201, "headers": {"content-type": "text/x"}, "body": "{\"a\":[1]}"})),
             _ => Err((-32_001, "not-granted")),
         })
-        .event(json!({}))
+        .event(&json!({}))
         .run();
     assert_eq!(
         said.asked[0],
@@ -160,7 +160,7 @@ fn a_variable_that_may_not_be_read_is_not_set() {
             Some("A") => Ok(json!({"value": "yes"})),
             _ => Err((-32_001, "not-granted")),
         })
-        .event(json!({}))
+        .event(&json!({}))
         .run();
     assert_eq!(
         said.context(),
@@ -176,7 +176,7 @@ fn a_variable_that_may_not_be_read_is_not_set() {
 #[test]
 fn process_says_where_it_is_and_can_not_exit() {
     let body = "export default () => process.exit(3)";
-    let said = Talk::handler("h.mjs", body).event(json!({})).run();
+    let said = Talk::handler("h.mjs", body).event(&json!({})).run();
     assert_eq!(
         said.error(),
         "h.mjs:1:29: Error: process.exit(3) was called: a handler ends by returning"

@@ -7,8 +7,8 @@ use crate::talk::Talk;
 #[track_caller]
 fn check(file: &str, text: &str, expected: &str) {
     let said = Talk::handler(file, text)
-        .event(json!({}))
-        .event(json!({}))
+        .event(&json!({}))
+        .event(&json!({}))
         .run();
     assert_eq!(said.error(), expected, "{text}");
     assert_eq!(
@@ -38,7 +38,7 @@ fn an_error_has_the_author_s_line() {
     let inner = "import { fail } from './lib';\nexport default () => fail();";
     let said = Talk::handler("h.ts", inner)
         .file("lib.ts", "type A = 1;\n\nenum E { X }\n\nexport function fail(): never {\n  throw new Error(`lib ${E.X}`);\n}")
-        .event(json!({}))
+        .event(&json!({}))
         .run();
     assert_eq!(said.error(), "lib.ts:6:26: Error: lib 0");
 }
@@ -88,4 +88,20 @@ fn a_promise_that_nothing_can_settle_is_told_at_once() {
         never,
     );
     check("h.mjs", "export default () => ({ then() {} })", never);
+}
+
+#[test]
+fn a_rejection_that_nobody_waits_for_is_logged() {
+    let body = "export default async (e) => {
+  Promise.reject(new Error('lost'));
+  await Promise.reject(new Error('caught')).catch(() => {});
+  try { await (async () => { throw 1 })(); } catch {}
+  const late = Promise.reject(new Error('late')); await 0; await late.catch(() => {});
+};";
+    let said = Talk::handler("h.mjs", body).event(&json!({})).run();
+    assert!(said.event().is_object());
+    assert_eq!(
+        said.log,
+        ["error: a promise was rejected that nobody waits for: lost"]
+    );
 }

@@ -47,7 +47,7 @@ fn answer(disk: &Disk, method: &str, params: &Value) -> Answer {
             let folder = params["pattern"]
                 .as_str()
                 .unwrap()
-                .strip_suffix("/{**,.*}")
+                .strip_suffix("/**/{*,.*}")
                 .unwrap();
             let folder = if folder.starts_with('/') {
                 folder.to_owned()
@@ -72,7 +72,7 @@ fn run(disk: &Disk, body: &str) -> Said {
     let own = Rc::clone(disk);
     Talk::handler("h.mjs", &text)
         .host(move |method, params| answer(&own, method, params))
-        .event(json!({}))
+        .event(&json!({}))
         .run()
 }
 

@@ -15,8 +15,8 @@ fn run_for(time: Duration, body: &str) -> Said {
     let text = format!("export default async (e) => {{ {body} }};");
     Talk::handler("h.mjs", &text)
         .limits(|limits| limits.time = time)
-        .event(json!({}))
-        .event(json!({}))
+        .event(&json!({}))
+        .event(&json!({}))
         .run()
 }
 
@@ -101,7 +101,7 @@ fn recursion_ends() {
         "class A { get x() { return this.x } } new A().x",
         "new Function('return ' + '('.repeat(1e5) + ')'.repeat(1e5))",
     ] {
-        let said = run(body);
+        let said = run_for(Duration::from_secs(20), body);
         assert!(said.answers[1].get("error").is_some(), "{body}: {said:?}");
         assert_eq!(said.answers.len(), 3, "{body}: the next call is answered");
     }
@@ -128,8 +128,8 @@ fn the_world_of_a_handler_is_its_own_but_the_frames_are_ours() {
         "let n = 0; export default async (e) => {{ e.messages = [String(n++), typeof e.timestamp.getTime]; if (n === 1) {{ {body} }} }};"
     );
     let said = Talk::handler("h.mjs", &text)
-        .event(json!({}))
-        .event(json!({}))
+        .event(&json!({}))
+        .event(&json!({}))
         .run();
     assert_eq!(said.answers.len(), 3, "{said:?}");
     for (id, answer) in said.answers.iter().enumerate() {

@@ -14,7 +14,7 @@ fn refused(file: &str, text: &str) -> String {
 
 #[track_caller]
 fn works(talk: Talk) {
-    let said = talk.event(json!({})).run();
+    let said = talk.event(&json!({})).run();
     assert_eq!(said.context(), json!({"ok": true}), "{said:?}");
 }
 
@@ -102,7 +102,7 @@ export default (e) => { e.context = { a, two, b: b.two, n: data.n, p: path.join(
             "const { n } = require('../data'); exports.two = n; exports['not-a-name'] = 1;",
         )
         .file("data.json", r#"{"n": 2}"#)
-        .event(json!({}))
+        .event(&json!({}))
         .run();
     assert_eq!(
         said.context(),
@@ -122,7 +122,7 @@ fn a_common_file_requires_others_once_and_modules_too() {
         .file("d.json", "[1]")
         .file("loop.js", "exports.a = 1; exports.b = require('./back').a;")
         .file("back.js", "exports.a = require('./loop').a;")
-        .event(json!({}))
+        .event(&json!({}))
         .run();
     let name = "/skills/s/a/index.js /skills/s/a /skills/s/h.js";
     assert_eq!(
@@ -141,7 +141,7 @@ export default (e) => { e.context = { url: import.meta.url, dir: path.dirname(fi
             "const __dirname = 'mine'; export default __dirname;",
         )
         .file("hooks/d.json", "7")
-        .event(json!({}))
+        .event(&json!({}))
         .run();
     assert_eq!(
         said.context(),

@@ -83,6 +83,21 @@ fn small_modules_do_what_is_expected_of_them() {
             json!("later"),
         ),
         (
+            "const c = require('crypto'); const hex = (x) => c.createHash('sha256').update(x).digest('hex'); out = [hex(''), hex('abc'), hex('a'.repeat(1000)), c.randomBytes(8).length, c.timingSafeEqual(Buffer.from('a'), Buffer.from('b')), c.randomInt(5) < 5]",
+            json!([
+                "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+                "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+                "41edece42d63e8d9bf515a9ba6932e1c20cbc9f5a5d134645adb5db1b9737ea3",
+                8,
+                false,
+                true
+            ]),
+        ),
+        (
+            "try { require('crypto').createHash('md5') } catch (e) { out = e.message }",
+            json!("the digest 'md5' is not there; sha256 is"),
+        ),
+        (
             "out = require('node:process') === process && require('fs').promises === require('fs/promises')",
             json!(true),
         ),
@@ -96,7 +111,7 @@ fn a_home_that_may_be_read_is_the_home() {
     let body = "import os from 'node:os'; export default (e) => { e.context = os.homedir() };";
     let said = Talk::handler("h.mjs", body)
         .host(|_, _| Ok(json!({"value": "/home/ada"})))
-        .event(json!({}))
+        .event(&json!({}))
         .run();
     assert_eq!(said.context(), json!("/home/ada"));
 }

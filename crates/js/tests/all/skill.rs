@@ -59,7 +59,7 @@ fn a_skill_says_what_it_contributes_and_answers() {
             "scanner/run",
             json!({"name": "marks", "files": [{"path": "x", "content": ""}]}),
         )
-        .call("openclaw/handle", crate::talk::handle(0, json!({})))
+        .call("openclaw/handle", crate::talk::handle(0, &json!({})))
         .run();
     let results: Vec<_> = said
         .answers

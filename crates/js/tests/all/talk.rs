@@ -152,7 +152,7 @@ impl Talk {
     }
 
     /// An event for the first handler, with this context.
-    pub(crate) fn event(self, context: Value) -> Self {
+    pub(crate) fn event(self, context: &Value) -> Self {
         self.call("openclaw/handle", handle(0, context))
     }
 
@@ -215,7 +215,7 @@ impl Said {
     }
 }
 
-pub(crate) fn handle(handler: usize, context: Value) -> Value {
+pub(crate) fn handle(handler: usize, context: &Value) -> Value {
     json!({"handler": handler, "event": {"type": "agent", "action": "bootstrap", "sessionKey": "main",
         "timestamp": "2026-01-02T03:04:05.006Z", "messages": ["first"], "context": context}})
 }
@@ -231,6 +231,6 @@ fn text(value: &Value) -> String {
 pub(crate) fn out(body: &str) -> Value {
     let text =
         format!("export default async (event) => {{ let out; {body}\n event.context.out = out; }}");
-    let said = Talk::handler("h.mjs", &text).event(json!({})).run();
+    let said = Talk::handler("h.mjs", &text).event(&json!({})).run();
     said.context()["out"].clone()
 }

@@ -20,6 +20,7 @@ mod live_guises;
 mod live_hooks;
 mod live_hostile;
 mod live_invoke;
+mod live_js;
 mod live_matrix;
 mod live_native;
 mod live_new;
