@@ -1,3 +1,5 @@
+//! Several sessions as one, with members that do as they are told.
+
 use std::{cell::RefCell, rc::Rc};
 
 use metier_sdk::wire::{HostRequest, RpcError, ToolSpec};

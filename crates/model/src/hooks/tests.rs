@@ -1,3 +1,5 @@
+//! What is found among the files of a skill, and what is said about the rest.
+
 use super::*;
 
 const SKILL: (&str, &str) = ("SKILL.md", "---\nname: x\ndescription: y\n---\nbody\n");

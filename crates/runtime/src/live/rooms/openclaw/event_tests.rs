@@ -1,3 +1,5 @@
+//! Events on their way to a handler and back.
+
 use super::*;
 
 fn around() -> Around {
