@@ -175,6 +175,7 @@ fn offer(linker: &mut Linker<Instance>) -> wasmtime::Result<()> {
 }
 
 /// `ask` of the interface `host`.
+#[expect(clippy::needless_pass_by_value, reason = "the linker gives it away")]
 fn ask(
     store: StoreContextMut<'_, Instance>,
     (method, params): (String, String),
