@@ -68,6 +68,10 @@ pub fn prepare() -> Result<(), Refused> {
 }
 
 /// What the compiler says, as a reason.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "for `map_err`, which gives it away"
+)]
 pub(crate) fn refused(error: wasmtime::Error) -> Refused {
     let chain: Vec<String> = error.chain().map(ToString::to_string).collect();
     Refused::Compile(shown(&chain.join(": ")))

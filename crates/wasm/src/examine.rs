@@ -87,8 +87,10 @@ mod tests {
 
     #[test]
     fn too_much_is_refused_before_it_is_compiled() {
-        let mut limits = Limits::default();
-        limits.module_bytes = 8;
+        let limits = Limits {
+            module_bytes: 8,
+            ..Limits::default()
+        };
         let long = examine(b"\0asm\x01\0\0\0\0", &limits);
         assert!(matches!(long, Err(Refused::TooLarge { size: 9, limit: 8 })));
         // A section of types, then one that says a hundred thousand functions of them.

@@ -40,7 +40,7 @@ pub use cache::Cache;
 pub use engine::{compile, prepare};
 pub use examine::Kind;
 pub use limits::Limits;
-pub use program::{Answer, Ask, Finished, Program};
+pub use program::{Answer, Ask, Compile, Finished, Program};
 pub use room::{Place, Room};
 pub use said::Said;
 pub use trouble::{Refused, Trouble};

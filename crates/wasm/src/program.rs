@@ -21,6 +21,9 @@ use crate::{
 /// Who answers what a skill asks: its method, such as `host/read_file`, and its parameters.
 pub type Ask<'a> = dyn FnMut(&str, Value) -> Result<Value, RpcError> + 'a;
 
+/// Who compiles: given the bytes and the time that it has.
+pub type Compile<'a> = dyn Fn(&[u8], Duration) -> Result<Compiled, Refused> + 'a;
+
 /// The code of one skill.
 pub struct Program {
     engine: &'static Engine,
@@ -56,7 +59,7 @@ pub struct Finished {
 }
 
 impl Program {
-    /// Loads code: from the cache if it is there, or else by this compiler, which is given the bytes and the time that it has.
+    /// Loads code: from the cache if it is there, or else by this compiler.
     ///
     /// # Errors
     /// When the bytes are none that can be run, or the compiler fails.
@@ -65,7 +68,7 @@ impl Program {
         limits: Limits,
         room: Room,
         cache: Option<&Cache>,
-        compiler: &dyn Fn(&[u8], Duration) -> Result<Compiled, Refused>,
+        compiler: &Compile<'_>,
     ) -> Result<Self, Refused> {
         let limits = limits.within_ceiling();
         let kind = examine(bytes, &limits)?;

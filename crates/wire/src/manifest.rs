@@ -25,6 +25,9 @@ pub fn to_json(manifest: &Manifest) -> Value {
     Value::Object(out)
 }
 
+/// What code may use up: a fence of the system has limits of its own, so far.
+const LIMITS: &str = "implementation.limits";
+
 /// Fields that are kept and shown, and that nothing in this version acts on.
 const WITHOUT_EFFECT: &[&str] = &[
     "context",
@@ -43,6 +46,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "postconditions",
     "output_contract",
     "implementation",
+    LIMITS,
     "security_rules",
     "wiki",
     "platforms",
@@ -54,12 +58,18 @@ const WITHOUT_EFFECT: &[&str] = &[
 #[must_use]
 pub fn without_effect(manifest: &Value) -> Vec<&'static str> {
     let asked = |key: &&&str| {
-        let value = manifest.get(**key);
+        let value = match **key {
+            LIMITS => manifest
+                .get("implementation")
+                .and_then(|code| code.get("limits")),
+            key => manifest.get(key),
+        };
         let acts = match **key {
             "context" => value.is_some_and(|value| value == "inline"),
             "security_rules" => manifest["types"]
                 .as_array()
                 .is_some_and(|types| types.iter().any(|kind| kind == "security-rule")),
+            LIMITS => manifest["implementation"]["backend"] == "wasm",
             "implementation" => value.is_some_and(|value| {
                 ["starlark", "process", "wasm"]
                     .iter()

@@ -65,7 +65,7 @@ fn value<T: PartialOrd + Default>(
     understand: impl Fn(&str) -> Option<T>,
 ) -> Option<T> {
     let text = pair.node.as_text();
-    let read = text.as_deref().map(str::trim).and_then(understand);
+    let read = text.map(str::trim).and_then(understand);
     let read = read.filter(|value| *value > T::default());
     if read.is_none() {
         report.add(Code::FieldForm, pair.node.at, || {

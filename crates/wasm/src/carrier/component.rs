@@ -5,7 +5,7 @@ use serde_json::Value;
 use wasmtime::{
     Engine, StoreContextMut,
     component::{
-        Component, ComponentExportIndex, ComponentType, InstancePre, Lift, Linker, Lower,
+        Component, ComponentExportIndex, ComponentType, InstancePre, Lift, Linker, Lower, Type,
         types::ComponentItem,
     },
 };
@@ -77,11 +77,12 @@ impl Loaded {
             .define_unknown_imports_as_traps(component)
             .map_err(refused)?;
         let missing = || {
-            let why = "exports no function `answer`; a skill is a component of the world `metier:skill/skill` (docs/wasm.md)";
+            let why = "exports no function `answer` as the world has it; a skill is a component of the world `metier:skill/skill` (docs/wasm.md)";
             Refused::Carrier(why.into())
         };
         let answer = component
             .get_export_index(None, ANSWER)
+            .filter(|_| answers(engine, component))
             .ok_or_else(missing)?;
         let instance = linker.instantiate_pre(component).map_err(refused)?;
         Ok(Self { instance, answer })
@@ -123,6 +124,21 @@ impl Loaded {
     }
 }
 
+/// Whether its function takes three texts and answers with a result. What the result is made of is checked when it is called.
+fn answers(engine: &Engine, component: &Component) -> bool {
+    let kind = component.component_type();
+    let Some(export) = kind.get_export(engine, ANSWER) else {
+        return false;
+    };
+    let ComponentItem::ComponentFunc(function) = export.ty else {
+        return false;
+    };
+    let texts = function.params().filter(|(_, kind)| *kind == Type::String);
+    let (texts, params) = (texts.count(), function.params().len());
+    let results: Vec<Type> = function.results().collect();
+    texts == 3 && params == 3 && matches!(results.as_slice(), [Type::Result(_)])
+}
+
 /// Refuses what imports anything that nobody offers.
 fn check_imports(engine: &Engine, component: &Component) -> Result<(), Refused> {
     let kind = component.component_type();
@@ -159,6 +175,7 @@ fn offer(linker: &mut Linker<Instance>) -> wasmtime::Result<()> {
 }
 
 /// `ask` of the interface `host`.
+#[expect(clippy::needless_pass_by_value, reason = "the linker gives it away")]
 fn ask(
     store: StoreContextMut<'_, Instance>,
     (method, params): (String, String),

@@ -137,7 +137,7 @@ fn floods_are_bounded() {
     // Standard error.
     let errors = "(loop $l (call $put (i32.const 2) (i32.const 8192) (i32.const 65536)) (br $l))";
     let limits = Limits {
-        fuel: 10_000_000,
+        fuel: 20_000,
         ..Limits::default()
     };
     let program = load_with(&command("", errors), limits, Room::default()).unwrap();

@@ -29,6 +29,7 @@ pub(crate) fn about() -> Value {
 }
 
 /// A host that grants one file, and refuses all else.
+#[expect(clippy::needless_pass_by_value, reason = "as an `Ask` is called")]
 pub(crate) fn host(method: &str, params: Value) -> Result<Value, RpcError> {
     if method == "host/read_file" && params["path"] == "notes.md" {
         return Ok(json!({"content": "hello"}));
