@@ -70,7 +70,7 @@ mod project_tests;
 mod table_tests;
 
 pub use config::{
-    Agent, Approved, Config, Entry, Limits, Load, OnCommandError, OnConflict, Prompt, Scan,
+    Agent, Approved, Config, Entry, Limits, Load, OnCommandError, OnConflict, Prices, Prompt, Scan,
     ScanRules, Security, Suppression, UnknownKey, Validation, Value,
 };
 pub use key::{Fallback, Item, Key, Kind, Project, Rule, key_for_env};
