@@ -194,6 +194,29 @@ pub struct Agent {
     pub tools: Option<Vec<String>>,
     /// `provider/model`
     pub model: Option<String>,
+    /// Whose model a bare name is: one of the words of the table.
+    pub provider: Option<String>,
+    /// Another place than the provider's own.
+    pub base_url: Option<String>,
+    /// Another variable than the provider's own.
+    pub api_key_env: Option<String>,
+    /// Tokens of an answer.
+    pub max_tokens: u64,
+    /// Seconds for an answer.
+    pub timeout: u64,
+    /// Prices by model, as written.
+    pub prices: BTreeMap<String, Prices>,
+}
+
+/// `agent.prices.<model>.*`, as written: per million tokens.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Prices {
+    /// What goes in.
+    pub input: Option<String>,
+    /// What comes out.
+    pub output: Option<String>,
+    /// What goes in and was cached.
+    pub cached_input: Option<String>,
 }
 
 /// `prompt.*`
@@ -283,10 +306,7 @@ impl Config {
             registry_url: view.text("skills.registry_url"),
             limits: view.limits(),
             hooks: view.hooks(),
-            agent: Agent {
-                tools: view.list("agent.tools"),
-                model: view.text("agent.model"),
-            },
+            agent: view.agent(),
             prompt: Prompt {
                 budget: view.int("prompt.budget"),
                 max_skills: view.int("prompt.max_skills"),
@@ -415,6 +435,29 @@ fn entries(state: &State) -> BTreeMap<String, Entry> {
     entries
 }
 
+fn prices(state: &State) -> BTreeMap<String, Prices> {
+    let mut prices: BTreeMap<String, Prices> = BTreeMap::new();
+    for (path, held) in state {
+        let [agent, table, model, field] = path.segments() else {
+            continue;
+        };
+        if agent != "agent" || table != "prices" {
+            continue;
+        }
+        let Datum::Text(text) = &held.datum else {
+            continue;
+        };
+        let price = prices.entry(model.clone()).or_default();
+        match field.as_str() {
+            "input" => price.input = Some(text.clone()),
+            "output" => price.output = Some(text.clone()),
+            "cached_input" => price.cached_input = Some(text.clone()),
+            _ => {}
+        }
+    }
+    prices
+}
+
 /// Typed looks at the state. What is missing or of another type reads as the stricter value; the tests of the table
 /// see to it that no default is missing.
 struct View<'a>(&'a State);
@@ -472,6 +515,19 @@ impl View<'_> {
                 Some("inline") => OnCommandError::Inline,
                 _ => OnCommandError::Abort,
             },
+        }
+    }
+
+    fn agent(&self) -> Agent {
+        Agent {
+            tools: self.list("agent.tools"),
+            model: self.text("agent.model"),
+            provider: self.text("agent.provider"),
+            base_url: self.text("agent.base_url"),
+            api_key_env: self.text("agent.api_key_env"),
+            max_tokens: self.int("agent.max_tokens").unwrap_or(1),
+            timeout: self.int("agent.timeout").unwrap_or(1),
+            prices: prices(self.0),
         }
     }
 

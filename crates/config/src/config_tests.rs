@@ -175,3 +175,35 @@ fn an_unknown_key_has_a_hint() {
     assert_eq!(error.hint, "did you mean `skills.validation`?");
     assert!(Config::default().get("skills.load").is_err());
 }
+
+#[test]
+fn models_are_found_and_priced_as_written() {
+    let config = user(
+        "[agent]\nprovider = \"openai\"\nbase_url = \"http://127.0.0.1:8000/v1\"\napi_key_env = \"LOCAL_KEY\"\n\
+         max_tokens = 100\ntimeout = 30\n\
+         [agent.prices.\"gpt-4.1\"]\ninput = \"2\"\noutput = \"8.00\"\n[agent.prices.tiny]\ncached_input = \"0.1\"\n",
+    );
+    let agent = &config.agent;
+    assert_eq!(agent.provider.as_deref(), Some("openai"));
+    assert_eq!(agent.base_url.as_deref(), Some("http://127.0.0.1:8000/v1"));
+    assert_eq!(agent.api_key_env.as_deref(), Some("LOCAL_KEY"));
+    assert_eq!((agent.max_tokens, agent.timeout), (100, 30));
+    let named = &agent.prices["gpt-4.1"];
+    assert_eq!(
+        (named.input.as_deref(), named.output.as_deref()),
+        (Some("2"), Some("8.00"))
+    );
+    assert_eq!(named.cached_input, None);
+    assert_eq!(agent.prices["tiny"].cached_input.as_deref(), Some("0.1"));
+    let unset = &Config::default().agent;
+    assert_eq!((unset.max_tokens, unset.timeout), (16_384, 600));
+    assert!(unset.provider.is_none() && unset.prices.is_empty());
+}
+
+#[test]
+fn a_provider_that_we_do_not_speak_is_refused() {
+    let loaded = load([Layer::user("/u.toml", "[agent]\nprovider = \"oracle\"\n")]);
+    assert_eq!(loaded.config.agent.provider, None);
+    let problem = loaded.problems[0].to_string();
+    assert!(problem.contains("`\"ollama\"`"), "{problem}");
+}

@@ -71,7 +71,7 @@ mod table_tests;
 
 pub use config::{
     Agent, Approved, Config, Engine, Entry, Hooks, Limits, Load, OnCommandError, OnConflict,
-    Prompt, Scan, ScanRules, Security, Suppression, UnknownKey, Validation, Value,
+    Prices, Prompt, Scan, ScanRules, Security, Suppression, UnknownKey, Validation, Value,
 };
 pub use key::{Fallback, Item, Key, Kind, Project, Rule, key_for_env};
 pub use layer::{Layer, Origin};

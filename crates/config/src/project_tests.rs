@@ -12,6 +12,7 @@ fn concrete(key: &Key) -> String {
     key.path
         .replace("<name>", "x")
         .replace("<variable>", "TOKEN")
+        .replace("<model>", "some-model")
         .replace("<path>", "github.enabled")
 }
 

@@ -59,8 +59,9 @@ fn each_default_fits_its_type() {
             Kind::Text | Kind::Secret | Kind::Free | Kind::List(_)
         );
         let absent = key.default == Fallback::Absent;
+        let means_something = key.path.starts_with("prompt.") || key.path == "agent.provider";
         assert!(
-            !absent || optional || key.is_pattern() || key.path.starts_with("prompt."),
+            !absent || optional || key.is_pattern() || means_something,
             "{}",
             key.path
         );

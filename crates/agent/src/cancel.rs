@@ -1,0 +1,53 @@
+//! Ending a call from outside.
+//!
+//! A flag and nothing else: storing to it is all that a signal handler may do. Whoever waits looks at it often
+//! enough ([`Cancel::GLANCE`]) that a person does not notice the difference.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A flag that many may hold and any of them may set.
+#[derive(Debug, Clone, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// How long a wait may go without a look at the flag.
+    pub const GLANCE: Duration = Duration::from_millis(20);
+
+    /// A flag that is not set.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Ends what waits with this flag. Safe to call in a signal handler, and more than once.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Whether somebody did.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Makes the flag usable for the next call.
+    pub fn clear(&self) {
+        self.0.store(false, Ordering::Release);
+    }
+
+    /// Sleeps, unless it is cancelled; answers whether it slept to the end.
+    pub(crate) fn sleep(&self, pause: Duration) -> bool {
+        let end = Instant::now() + pause;
+        while !self.is_cancelled() {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return true;
+            }
+            thread::sleep(left.min(Self::GLANCE));
+        }
+        false
+    }
+}

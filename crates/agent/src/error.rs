@@ -1,0 +1,243 @@
+//! Why there is no answer, and what to do about it.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::Usage;
+use crate::provider::Kind;
+
+/// Why there is no answer. What a provider said is quoted on one line, cut, and without the key.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ModelError {
+    /// A name that says nothing about who answers to it.
+    #[error("`{name}` does not say whose model it is")]
+    NoProvider {
+        /// As it was given.
+        name: String,
+    },
+    /// Nothing was asked, because there is nothing to show who asks.
+    #[error("there is no key for {provider}")]
+    NoKey {
+        /// Whose model it is.
+        provider: Kind,
+        /// The variable that was looked for.
+        variable: String,
+    },
+    /// A key that can't be sent.
+    #[error("the key in `{variable}` has characters that no key has")]
+    BadKey {
+        /// Where it came from.
+        variable: String,
+    },
+    /// A base URL that leads nowhere.
+    #[error("`{url}` is no base URL: {reason}")]
+    BadUrl {
+        /// As it was given, without a password.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The key was not accepted.
+    #[error("{provider} did not accept the key: {message}")]
+    Unauthorized {
+        /// Who.
+        provider: Kind,
+        /// Where the key came from.
+        variable: String,
+        /// What it said.
+        message: String,
+    },
+    /// Too many requests, in the end.
+    #[error("{provider} limits the rate of requests ({}): {message}", times(*.attempts))]
+    RateLimited {
+        /// Who.
+        provider: Kind,
+        /// How long it asked to wait.
+        after: Option<Duration>,
+        /// How often it was asked.
+        attempts: u32,
+        /// What it said.
+        message: String,
+    },
+    /// It has too much to do, or is broken, in the end.
+    #[error("{provider} can't answer now ({code}, {}): {message}", times(*.attempts))]
+    Overloaded {
+        /// Who.
+        provider: Kind,
+        /// The status.
+        code: u16,
+        /// How long it asked to wait.
+        after: Option<Duration>,
+        /// How often it was asked.
+        attempts: u32,
+        /// What it said.
+        message: String,
+    },
+    /// The request was not accepted.
+    #[error("{provider} refused the request ({code}): {message}")]
+    Status {
+        /// Who.
+        provider: Kind,
+        /// The status.
+        code: u16,
+        /// What it said.
+        message: String,
+    },
+    /// The answer broke off.
+    #[error("the answer of {provider} broke off in the middle")]
+    Cut {
+        /// Who.
+        provider: Kind,
+        /// The words that had come.
+        text: String,
+        /// What they took, as far as it was said.
+        usage: Usage,
+    },
+    /// The answer does not end.
+    #[error("the answer of {provider} has more than {limit} bytes")]
+    TooLarge {
+        /// Who.
+        provider: Kind,
+        /// The limit.
+        limit: usize,
+    },
+    /// The answer is not in the format that the provider speaks.
+    #[error("the answer of {provider} can't be read: {reason}")]
+    Malformed {
+        /// Who.
+        provider: Kind,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It took too long.
+    #[error("{provider} took too long: no {wait} within {limit:?}")]
+    TimedOut {
+        /// Who.
+        provider: Kind,
+        /// What did not come.
+        wait: Wait,
+        /// The limit.
+        limit: Duration,
+    },
+    /// Somebody ended the call.
+    #[error("cancelled")]
+    Cancelled,
+    /// There is nobody.
+    #[error("`{url}` can't be reached: {reason}")]
+    Unreachable {
+        /// Where.
+        url: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// There is somebody, and it can't be known who. Nothing was sent.
+    #[error("no secure connection to `{url}`: {reason}")]
+    Untrusted {
+        /// Where.
+        url: String,
+        /// What TLS said.
+        reason: String,
+    },
+}
+
+/// What was waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// A connection, name and TLS included.
+    Connection,
+    /// The begin of an answer.
+    FirstByte,
+    /// The next piece of it.
+    NextByte,
+    /// Its end.
+    End,
+}
+
+impl std::fmt::Display for Wait {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Connection => "connection",
+            Self::FirstByte => "begin of an answer",
+            Self::NextByte => "further piece of the answer",
+            Self::End => "end of the answer",
+        })
+    }
+}
+
+impl ModelError {
+    /// What to type next, if there is something.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::NoProvider { name } => format!(
+                "write `anthropic/{name}`, `openai/{name}` or `ollama/{name}`, or set a default: `metier config agent.provider anthropic`"
+            ),
+            Self::NoKey { variable, .. } => format!(
+                "set it with `export {variable}=…`, or name another variable: `metier config agent.api_key_env NAME`"
+            ),
+            Self::BadKey { variable } => {
+                format!("set it again, without blanks and line breaks: `export {variable}=…`")
+            }
+            Self::BadUrl { .. } => {
+                "it looks like `https://host/v1`; set it with `metier config agent.base_url URL`".to_owned()
+            }
+            Self::Unauthorized { variable, .. } if variable.is_empty() => {
+                "it wants a key: name its variable with `metier config agent.api_key_env NAME`".to_owned()
+            }
+            Self::Unauthorized { variable, .. } => {
+                format!("check the key in `{variable}`, and that it belongs to this base URL")
+            }
+            Self::RateLimited { after: Some(after), .. } | Self::Overloaded { after: Some(after), .. } => {
+                format!("try again in {} s", after.as_secs().max(1))
+            }
+            Self::RateLimited { .. } | Self::Overloaded { .. } | Self::Cut { .. } => {
+                "try again in a while".to_owned()
+            }
+            Self::Status { code: 404, .. } => {
+                "check the name of the model (`--model`, `METIER_MODEL`) and the base URL (`metier config agent.base_url`)".to_owned()
+            }
+            Self::TooLarge { .. } => "ask for a shorter answer: `metier config agent.max_tokens N`".to_owned(),
+            Self::Malformed { .. } => {
+                "check that the base URL speaks the format of this provider: `metier config agent.base_url`".to_owned()
+            }
+            Self::TimedOut { wait: Wait::Connection, .. } | Self::Unreachable { .. } => {
+                "check the network and the base URL: `metier config agent.base_url`".to_owned()
+            }
+            Self::Untrusted { .. } => {
+                "check the clock and the system's certificates; if the server is your own, install its certificate there".to_owned()
+            }
+            Self::TimedOut { .. } => {
+                "try again, or allow more with `metier config agent.timeout SECONDS`".to_owned()
+            }
+            Self::Status { .. } | Self::Cancelled => return None,
+        })
+    }
+
+    /// Whether the same request may well be answered in a while.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        matches!(
+            self,
+            Self::RateLimited { .. }
+                | Self::Overloaded { .. }
+                | Self::Cut { .. }
+                | Self::Unreachable { .. }
+        )
+    }
+
+    /// The same, after so many attempts.
+    pub(crate) fn after_attempts(mut self, count: u32) -> Self {
+        if let Self::RateLimited { attempts, .. } | Self::Overloaded { attempts, .. } = &mut self {
+            *attempts = count;
+        }
+        self
+    }
+}
+
+fn times(count: u32) -> String {
+    match count {
+        1 => "1 attempt".to_owned(),
+        count => format!("{count} attempts"),
+    }
+}

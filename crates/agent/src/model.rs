@@ -1,0 +1,249 @@
+//! A conversation with a model, in our own words.
+//!
+//! Providers disagree on where a system prompt stands, how a tool's result is sent and what a stop is called. Here is what
+//! they have in common; `provider/` translates, and nothing outside of it sees their shapes. One thing crosses unread:
+//! [`Kept`], what a model wants to have back with its own calls.
+
+use std::ops::AddAssign;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::provider::Kind;
+use crate::{Cancel, ModelError};
+
+/// Something that answers.
+///
+/// The call blocks, as the rest of the program does, and ends when `cancel` is set. Several threads may ask at once.
+pub trait Model: Send + Sync {
+    /// Sends `request` and tells pieces of the answer as they come.
+    ///
+    /// # Errors
+    /// When there is no whole answer. What was told before stays told.
+    fn answer(
+        &self,
+        request: &Request,
+        told: &mut dyn FnMut(Delta<'_>),
+        cancel: &Cancel,
+    ) -> Result<Answer, ModelError>;
+}
+
+/// What a model is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// The model's own name, without a provider: `claude-…`, `gpt-…`.
+    pub model: String,
+    /// The system prompt; empty is none.
+    pub system: String,
+    /// The conversation so far, oldest first.
+    pub messages: Vec<Message>,
+    /// The tools it may call, in the order in which it sees them.
+    pub tools: Vec<ToolSpec>,
+    /// How long the answer may be.
+    pub max_tokens: u32,
+    /// How hard to think; the provider's default when it isn't set.
+    pub effort: Option<Effort>,
+    /// How much chance; the provider's default when it isn't set.
+    pub temperature: Option<f32>,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Message {
+    /// What the user said.
+    User(String),
+    /// What the model said.
+    Assistant {
+        /// Its words; may be empty when it only called tools.
+        text: String,
+        /// The tools it called.
+        calls: Vec<ToolCall>,
+        /// What it wants back unread.
+        kept: Vec<Kept>,
+    },
+    /// What the called tools answered: one for each call of the message before.
+    Results(Vec<ToolResult>),
+}
+
+impl From<Answer> for Message {
+    fn from(answer: Answer) -> Self {
+        Self::Assistant {
+            text: answer.text,
+            calls: answer.calls,
+            kept: answer.kept,
+        }
+    }
+}
+
+/// A tool, as a model is told of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    /// Letters, digits, `_` and `-`, at most 64.
+    pub name: String,
+    /// What it does, for the model.
+    pub description: String,
+    /// A JSON Schema of an object.
+    pub input_schema: Value,
+}
+
+/// A tool that the model called.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// The model's handle for this call.
+    pub id: String,
+    /// Which tool.
+    pub name: String,
+    /// With what.
+    pub input: Input,
+}
+
+/// The arguments of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// A JSON object, as it should be. Whether it fits the tool's schema nobody has looked at yet.
+    Object(Map<String, Value>),
+    /// What the model wrote instead.
+    Malformed(String),
+}
+
+impl Input {
+    /// Reads what a model wrote. Nothing at all stands for no arguments.
+    pub(crate) fn read(text: String) -> Self {
+        if text.trim().is_empty() {
+            return Self::Object(Map::new());
+        }
+        match serde_json::from_str(&text) {
+            Ok(object) => Self::Object(object),
+            Err(_) => Self::Malformed(text),
+        }
+    }
+
+    /// An object in every case, since providers take nothing else back.
+    pub(crate) fn as_object(&self) -> Map<String, Value> {
+        match self {
+            Self::Object(object) => object.clone(),
+            Self::Malformed(text) => {
+                let text = Value::String(text.clone());
+                Map::from_iter([("malformed_arguments".to_owned(), text)])
+            }
+        }
+    }
+}
+
+/// What a called tool answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResult {
+    /// The `id` of the call.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// What it said.
+    pub output: String,
+    /// Whether that is an error, a refusal included.
+    pub is_error: bool,
+}
+
+/// A block that a provider signed and wants back as it was: without its signed thoughts it refuses the results of the
+/// calls that came with them. Another provider never gets to see it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kept {
+    /// Whose it is.
+    pub provider: Kind,
+    /// The block, as it came.
+    pub block: Value,
+}
+
+/// How hard to think.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effort {
+    /// Quick answers.
+    Low,
+    /// In between.
+    Medium,
+    /// Thorough.
+    High,
+}
+
+impl Effort {
+    /// The word for it, which all providers share.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+/// A piece of an answer, told as it comes.
+#[derive(Debug)]
+pub enum Delta<'a> {
+    /// More of its words.
+    Text(&'a str),
+    /// More of its thoughts, for those who want to watch. They are not part of the answer.
+    Thinking(&'a str),
+    /// It begins to call a tool; the arguments follow with the answer.
+    Call {
+        /// The model's handle for the call.
+        id: &'a str,
+        /// Which tool.
+        name: &'a str,
+    },
+    /// Nothing came yet, and the request is sent once more after a pause.
+    Again {
+        /// How long the pause is.
+        pause: Duration,
+        /// Why.
+        because: &'a ModelError,
+    },
+}
+
+/// A whole answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// Its words.
+    pub text: String,
+    /// The tools it called, in its order.
+    pub calls: Vec<ToolCall>,
+    /// What it wants back unread.
+    pub kept: Vec<Kept>,
+    /// Why it ended.
+    pub stop: Stop,
+    /// What it took.
+    pub usage: Usage,
+}
+
+/// Why an answer ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// It is complete.
+    End,
+    /// It waits for the results of its calls.
+    ToolUse,
+    /// It reached `max_tokens` and is not complete.
+    MaxTokens,
+    /// The model, or a filter of its provider, declined.
+    Refusal,
+    /// Something we have no word for, in the provider's; empty when it gave none.
+    Other(String),
+}
+
+/// Tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// All that went in, cached or not.
+    pub input: u64,
+    /// All that came out, thoughts included.
+    pub output: u64,
+    /// What of the input was read from the provider's cache.
+    pub cached_input: u64,
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cached_input = self.cached_input.saturating_add(other.cached_input);
+    }
+}

@@ -1,0 +1,7 @@
+//! Anthropic Messages.
+
+mod request;
+mod stream;
+
+pub(super) use request::body;
+pub(super) use stream::Stream;

@@ -1,0 +1,191 @@
+//! A request, as Anthropic Messages wants it.
+//!
+//! Roles alternate there, so what the user says after results stands in one message with them; a message without
+//! content is refused, so there is none. Two marks tell the provider what to cache: the end of the system prompt, which
+//! all turns share with the tools before it, and the end of the conversation, which the next turn begins with.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::provider::Kind;
+use crate::{Message, Request, ToolSpec};
+
+/// The bytes of the body.
+pub(crate) fn body(request: &Request) -> Result<Vec<u8>, serde_json::Error> {
+    let mut messages = messages(&request.messages);
+    if let Some(last) = messages.last_mut().and_then(|turn| turn.content.last_mut()) {
+        last.mark();
+    }
+    serde_json::to_vec(&Body {
+        model: &request.model,
+        max_tokens: request.max_tokens,
+        stream: true,
+        temperature: request.temperature,
+        output_config: request.effort.map(|effort| OutputConfig {
+            effort: effort.word(),
+        }),
+        tools: request.tools.iter().map(tool).collect(),
+        system: system(&request.system),
+        messages,
+    })
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    system: Vec<Block<'a>>,
+    messages: Vec<Turn<'a>>,
+}
+
+#[derive(Serialize)]
+struct OutputConfig {
+    effort: &'static str,
+}
+
+/// A tool of ours. It has no `type`: one with a type would run at the provider.
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    description: &'a str,
+    input_schema: &'a Value,
+}
+
+#[derive(Serialize)]
+struct Turn<'a> {
+    role: &'static str,
+    content: Vec<Block<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Block<'a> {
+    Text {
+        r#type: &'static str,
+        text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Cache>,
+    },
+    Call {
+        r#type: &'static str,
+        id: &'a str,
+        name: &'a str,
+        input: Map<String, Value>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Cache>,
+    },
+    Result {
+        r#type: &'static str,
+        tool_use_id: &'a str,
+        content: &'a str,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<Cache>,
+    },
+    Kept(&'a Value),
+}
+
+#[derive(Serialize)]
+struct Cache {
+    r#type: &'static str,
+}
+
+impl<'a> Block<'a> {
+    fn text(text: &'a str) -> Self {
+        Self::Text {
+            r#type: "text",
+            text,
+            cache_control: None,
+        }
+    }
+
+    /// Marks the end of what is worth caching. Signed thoughts carry no marks.
+    fn mark(&mut self) {
+        match self {
+            Self::Text { cache_control, .. }
+            | Self::Call { cache_control, .. }
+            | Self::Result { cache_control, .. } => {
+                *cache_control = Some(Cache {
+                    r#type: "ephemeral",
+                });
+            }
+            Self::Kept(_) => {}
+        }
+    }
+}
+
+fn tool(spec: &ToolSpec) -> Tool<'_> {
+    Tool {
+        name: &spec.name,
+        description: &spec.description,
+        input_schema: &spec.input_schema,
+    }
+}
+
+fn system(text: &str) -> Vec<Block<'_>> {
+    if text.is_empty() {
+        return Vec::new();
+    }
+    let mut block = Block::text(text);
+    block.mark();
+    vec![block]
+}
+
+fn messages(messages: &[Message]) -> Vec<Turn<'_>> {
+    let mut turns: Vec<Turn<'_>> = Vec::new();
+    for message in messages {
+        let role = match message {
+            Message::User(_) | Message::Results(_) => "user",
+            Message::Assistant { .. } => "assistant",
+        };
+        let content = blocks(message);
+        if content.is_empty() {
+            continue;
+        }
+        match turns.last_mut() {
+            Some(turn) if turn.role == role => turn.content.extend(content),
+            _ => turns.push(Turn { role, content }),
+        }
+    }
+    turns
+}
+
+fn blocks(message: &Message) -> Vec<Block<'_>> {
+    let words = |text: &'_ str| !text.trim().is_empty(); // blank text is refused
+    match message {
+        Message::User(text) if words(text) => vec![Block::text(text)],
+        Message::User(_) => Vec::new(),
+        Message::Assistant { text, calls, kept } => {
+            let own = kept.iter().filter(|kept| kept.provider == Kind::Anthropic);
+            let own = own.map(|kept| Block::Kept(&kept.block));
+            let text = words(text).then(|| Block::text(text));
+            let calls = calls.iter().map(|call| Block::Call {
+                r#type: "tool_use",
+                id: &call.id,
+                name: &call.name,
+                input: call.input.as_object(),
+                cache_control: None,
+            });
+            own.chain(text).chain(calls).collect()
+        }
+        Message::Results(results) => {
+            let result = results.iter().map(|result| Block::Result {
+                r#type: "tool_result",
+                tool_use_id: &result.id,
+                content: &result.output,
+                is_error: result.is_error,
+                cache_control: None,
+            });
+            result.collect()
+        }
+    }
+}

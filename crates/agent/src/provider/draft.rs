@@ -1,0 +1,210 @@
+//! An answer that is not complete.
+//!
+//! Pieces of text, thoughts and calls come mixed, and calls come in fragments that name their place by a number of the
+//! provider's. All that is collected counts towards one limit, so that nothing grows without end; the numbers are only
+//! compared, never used as an index.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::name::Kind;
+use super::sse::TooLong;
+use crate::{Answer, Delta, Input, Kept, Stop, ToolCall, Usage};
+
+/// What an answer may be wrong about.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// Larger than the limit.
+    TooLarge,
+    /// Not in the format; what is wrong.
+    Malformed(String),
+    /// The provider gave up in the middle: a status that says the same, and its words.
+    Failed(u16, String),
+}
+
+impl From<TooLong> for Fault {
+    fn from(TooLong: TooLong) -> Self {
+        Self::TooLarge
+    }
+}
+
+impl From<serde_json::Error> for Fault {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Malformed(error.to_string())
+    }
+}
+
+/// What had come when it ended too early.
+#[derive(Debug)]
+pub(super) struct Cut {
+    pub(super) text: String,
+    pub(super) usage: Usage,
+}
+
+pub(super) struct Draft<'a> {
+    kind: Kind,
+    told: &'a mut dyn FnMut(Delta<'_>),
+    left: usize,
+    text: String,
+    calls: Vec<Open>,
+    /// The last call at each place, as an index into `calls`.
+    places: BTreeMap<u64, usize>,
+    kept: Vec<Value>,
+    stop: Option<Stop>,
+    usage: Usage,
+    is_over: bool,
+}
+
+/// A call whose arguments may not be complete.
+struct Open {
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+/// What a call costs besides its text, so that many empty ones have an end too.
+const CALL: usize = 128;
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(kind: Kind, limit: usize, told: &'a mut dyn FnMut(Delta<'_>)) -> Self {
+        Self {
+            kind,
+            told,
+            left: limit,
+            text: String::new(),
+            calls: Vec::new(),
+            places: BTreeMap::new(),
+            kept: Vec::new(),
+            stop: None,
+            usage: Usage::default(),
+            is_over: false,
+        }
+    }
+
+    /// Adds words.
+    pub(super) fn text(&mut self, piece: &str) -> Result<(), Fault> {
+        if !piece.is_empty() {
+            self.take(piece.len())?;
+            self.text.push_str(piece);
+            (self.told)(Delta::Text(piece));
+        }
+        Ok(())
+    }
+
+    /// Tells thoughts, which are not kept.
+    pub(super) fn thinking(&mut self, piece: &str) -> Result<(), Fault> {
+        if !piece.is_empty() {
+            self.take(piece.len())?;
+            (self.told)(Delta::Thinking(piece));
+        }
+        Ok(())
+    }
+
+    /// Begins a call at a place. Without an `id` it gets one, since its result has to name one.
+    pub(super) fn call(&mut self, place: u64, id: String, name: String) -> Result<(), Fault> {
+        let id = if id.is_empty() {
+            format!("call_{}", self.calls.len())
+        } else {
+            id
+        };
+        self.take(CALL + id.len() + name.len())?;
+        (self.told)(Delta::Call {
+            id: &id,
+            name: &name,
+        });
+        self.places.insert(place, self.calls.len());
+        self.calls.push(Open {
+            id,
+            name,
+            arguments: String::new(),
+        });
+        Ok(())
+    }
+
+    /// The `id` of the last call at a place, if there is one.
+    pub(super) fn call_at(&self, place: u64) -> Option<&str> {
+        let call = self.places.get(&place).and_then(|at| self.calls.get(*at));
+        call.map(|call| call.id.as_str())
+    }
+
+    /// Adds to the arguments of the last call at a place.
+    pub(super) fn arguments(&mut self, place: u64, piece: &str) -> Result<(), Fault> {
+        self.take(piece.len())?;
+        let at = self.places.get(&place);
+        let call = at.and_then(|at| self.calls.get_mut(*at)).ok_or_else(|| {
+            Fault::Malformed(format!("arguments for call {place}, which did not begin"))
+        })?;
+        call.arguments.push_str(piece);
+        Ok(())
+    }
+
+    /// Keeps a block that its provider wants back.
+    pub(super) fn keep(&mut self, block: Value) -> Result<(), Fault> {
+        self.take(block.to_string().len())?;
+        self.kept.push(block);
+        Ok(())
+    }
+
+    /// Counts what is collected elsewhere.
+    pub(super) fn take(&mut self, bytes: usize) -> Result<(), Fault> {
+        self.left = self.left.checked_sub(bytes).ok_or(Fault::TooLarge)?;
+        Ok(())
+    }
+
+    pub(super) fn stop(&mut self, stop: Stop) {
+        self.stop = Some(stop);
+    }
+
+    pub(super) fn usage(&mut self) -> &mut Usage {
+        &mut self.usage
+    }
+
+    /// Nothing follows.
+    pub(super) fn over(&mut self) {
+        self.is_over = true;
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// The answer, if it came to its end.
+    pub(super) fn finish(self) -> Result<Answer, Cut> {
+        // Servers that don't write the last line of the stream have still said why they stopped.
+        if !self.is_over && self.stop.is_none() {
+            return Err(Cut {
+                text: self.text,
+                usage: self.usage,
+            });
+        }
+        let calls: Vec<ToolCall> = self.calls.into_iter().map(Open::close).collect();
+        let stop = match self.stop {
+            Some(Stop::End) if !calls.is_empty() => Stop::ToolUse,
+            Some(stop) => stop,
+            None => Stop::Other(String::new()),
+        };
+        let kind = self.kind;
+        let keep = |block| Kept {
+            provider: kind,
+            block,
+        };
+        Ok(Answer {
+            text: self.text,
+            calls,
+            kept: self.kept.into_iter().map(keep).collect(),
+            stop,
+            usage: self.usage,
+        })
+    }
+}
+
+impl Open {
+    fn close(self) -> ToolCall {
+        ToolCall {
+            id: self.id,
+            name: self.name,
+            input: Input::read(self.arguments),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Where a model is asked, and what shows who asks.
+//!
+//! The values come in: settings that the user wrote, and a function that looks a variable up. What the user wrote about
+//! `agent.provider` counts for that provider only, so that a key for one is never sent to another.
+
+use metier_config::Secret;
+use metier_model::text::visible;
+use url::Url;
+
+use super::name::{Kind, ModelName};
+use crate::ModelError;
+
+/// What the user decided, from `agent.*`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Whose model a bare name is, and for whom the next two are meant; for any when it isn't set.
+    pub provider: Option<Kind>,
+    /// Another place than the provider's own.
+    pub base_url: Option<String>,
+    /// Another variable than the provider's own.
+    pub api_key_env: Option<String>,
+}
+
+impl From<&metier_config::Agent> for Settings {
+    fn from(agent: &metier_config::Agent) -> Self {
+        Self {
+            provider: agent.provider.as_deref().and_then(Kind::from_word),
+            base_url: agent.base_url.clone(),
+            api_key_env: agent.api_key_env.clone(),
+        }
+    }
+}
+
+/// A place that answers, with the key for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    kind: Kind,
+    url: Url,
+    key: Option<Secret>,
+    variable: String,
+}
+
+impl Endpoint {
+    /// Finds the place and the key for a model.
+    ///
+    /// # Errors
+    /// When there is no key and one is needed, or the base URL is none.
+    pub fn resolve(
+        name: &ModelName,
+        settings: &Settings,
+        lookup: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, ModelError> {
+        let kind = name.provider;
+        let meant = settings.provider.is_none_or(|provider| provider == kind);
+        let set = |variable: &str| lookup(variable).filter(|value| !value.is_empty());
+        let base = settings.base_url.clone().filter(|_| meant);
+        let base = base
+            .or_else(|| set(base_variable(kind)))
+            .unwrap_or_else(|| default_base(kind).to_owned());
+        let url = locate(kind, &base)?;
+        let named = settings.api_key_env.clone().filter(|_| meant);
+        let variable = named.unwrap_or_else(|| key_variable(kind).to_owned());
+        let key = if variable.is_empty() {
+            None
+        } else {
+            set(&variable)
+        };
+        match &key {
+            None if !variable.is_empty() => {
+                return Err(ModelError::NoKey {
+                    provider: kind,
+                    variable,
+                });
+            }
+            Some(key) if !key.bytes().all(|byte| byte.is_ascii_graphic()) => {
+                return Err(ModelError::BadKey { variable });
+            }
+            _ => {}
+        }
+        Ok(Self {
+            kind,
+            url,
+            key: key.map(Secret::new),
+            variable,
+        })
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Where requests are sent.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        self.url.as_str()
+    }
+
+    /// The same for messages, without a question mark and what follows.
+    pub(super) fn shown(&self) -> String {
+        let mut url = self.url.clone();
+        url.set_query(None);
+        url.into()
+    }
+
+    pub(super) fn key(&self) -> Option<&Secret> {
+        self.key.as_ref()
+    }
+
+    pub(super) fn variable(&self) -> &str {
+        &self.variable
+    }
+
+    /// Whether this is the provider itself, and not what is compatible with it.
+    pub(super) fn is_original(&self) -> bool {
+        let original = Url::parse(default_base(self.kind));
+        original.is_ok_and(|original| original.host_str() == self.url.host_str())
+    }
+}
+
+/// The variable with the key; empty where none is needed.
+fn key_variable(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Anthropic => "ANTHROPIC_API_KEY",
+        Kind::OpenAi => "OPENAI_API_KEY",
+        Kind::Ollama => "",
+    }
+}
+
+fn base_variable(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Anthropic => "ANTHROPIC_BASE_URL",
+        Kind::OpenAi => "OPENAI_BASE_URL",
+        Kind::Ollama => "OLLAMA_HOST",
+    }
+}
+
+fn default_base(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Anthropic => "https://api.anthropic.com",
+        Kind::OpenAi => "https://api.openai.com/v1",
+        Kind::Ollama => "http://127.0.0.1:11434",
+    }
+}
+
+/// The URL for requests. Base URLs are written with and without `/v1`, and `OLLAMA_HOST` even without `http:`.
+fn locate(kind: Kind, base: &str) -> Result<Url, ModelError> {
+    let whole = match kind {
+        Kind::Ollama => with_defaults(base),
+        Kind::Anthropic | Kind::OpenAi => base.to_owned(),
+    };
+    let wrong = |reason: &str| ModelError::BadUrl {
+        url: without_password(&whole),
+        reason: reason.to_owned(),
+    };
+    let mut url = Url::parse(&whole).map_err(|error| wrong(&error.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(wrong("it begins with neither `https://` nor `http://`"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong("a password has no place in it"));
+    }
+    let path = url.path().trim_end_matches('/').to_owned();
+    let versioned = match kind {
+        Kind::Anthropic if path.ends_with("/v1") => path,
+        Kind::Anthropic => format!("{path}/v1"),
+        Kind::OpenAi | Kind::Ollama if path.is_empty() => "/v1".to_owned(),
+        Kind::OpenAi | Kind::Ollama => path,
+    };
+    let method = match kind {
+        Kind::Anthropic => "messages",
+        Kind::OpenAi | Kind::Ollama => "chat/completions",
+    };
+    url.set_path(&format!("{versioned}/{method}"));
+    url.set_fragment(None);
+    Ok(url)
+}
+
+/// `OLLAMA_HOST` may be a host alone, or a host and a port; its port is then not that of HTTP.
+fn with_defaults(base: &str) -> String {
+    if base.contains("://") {
+        return base.to_owned();
+    }
+    let is_port = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    match base.rsplit_once(':') {
+        Some((_, port)) if is_port(port) => format!("http://{base}"),
+        _ => format!("http://{base}:11434"),
+    }
+}
+
+/// What stands before an `@` may be a password.
+fn without_password(url: &str) -> String {
+    let shown = match url.rsplit_once('@') {
+        Some((_, rest)) => format!("…@{rest}"),
+        None => url.to_owned(),
+    };
+    visible(&shown).into_owned()
+}
+
+#[cfg(test)]
+#[path = "endpoint_tests.rs"]
+mod tests;

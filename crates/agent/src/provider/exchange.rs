@@ -1,0 +1,253 @@
+//! One request and its answer, on a thread of its own.
+//!
+//! **Problem.** The call blocks, yet it has to end at once when somebody cancels: while a name is looked up, while a
+//! model thinks, between two words. **Decision.** A thread talks to the server and hands over what comes; whoever waits
+//! looks at the flag in between. When the waiting ends the connection is shut down, so that the provider stops
+//! writing, and the thread ends by itself: at once, or after the time-out of a connection that is not there yet.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ureq::http::{HeaderMap, HeaderValue, header};
+use ureq::{Agent, Timeout};
+
+use super::endpoint::Endpoint;
+use super::limits::Limits;
+use super::line::Line;
+use super::name::Kind;
+use crate::{Cancel, Wait};
+
+/// What comes, in this order.
+#[derive(Debug)]
+pub(super) enum Piece {
+    Head(Head),
+    Body(Vec<u8>),
+    End,
+}
+
+/// The begin of an answer.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) status: u16,
+    /// How long to wait before the next request, if it says so.
+    pub(super) after: Option<Duration>,
+    /// Whether events follow, and not one document.
+    pub(super) is_stream: bool,
+}
+
+/// Why nothing more comes.
+#[derive(Debug)]
+pub(super) enum Stopped {
+    Cancelled,
+    TimedOut(Wait),
+    TooLarge,
+    /// No connection, or none that is to be trusted.
+    Unreachable(String),
+    Untrusted(String),
+    /// It is not HTTP.
+    Malformed(String),
+    /// It ended in the middle.
+    Broken,
+}
+
+pub(super) struct Exchange {
+    client: Agent,
+    pieces: Receiver<Result<Piece, Stopped>>,
+    end: Instant,
+    /// Until when the next piece has to be there, once there is a head.
+    next: Option<Instant>,
+    between: Duration,
+    left: usize,
+}
+
+impl Exchange {
+    pub(super) fn start(
+        line: &Line,
+        endpoint: &Endpoint,
+        body: Arc<[u8]>,
+        limits: &Limits,
+    ) -> io::Result<Self> {
+        let client = line.client(limits);
+        let (sender, pieces) = sync_channel(16);
+        let exchange = Self {
+            client: client.clone(),
+            pieces,
+            end: Instant::now() + limits.whole,
+            next: None,
+            between: limits.between,
+            left: limits.wire,
+        };
+        let endpoint = endpoint.clone();
+        let talk = move || talk(&client, &endpoint, &body, &sender);
+        thread::Builder::new()
+            .name("model".to_owned())
+            .spawn(talk)?;
+        Ok(exchange)
+    }
+
+    /// The next piece. After [`Piece::End`] or an error there is none.
+    pub(super) fn next(&mut self, cancel: &Cancel) -> Result<Piece, Stopped> {
+        loop {
+            if cancel.is_cancelled() {
+                return Err(Stopped::Cancelled);
+            }
+            let now = Instant::now();
+            if now >= self.end {
+                return Err(Stopped::TimedOut(Wait::End));
+            }
+            if self.next.is_some_and(|next| now >= next) {
+                return Err(Stopped::TimedOut(Wait::NextByte));
+            }
+            match self.pieces.recv_timeout(Cancel::GLANCE) {
+                Ok(piece) => return self.came(piece?),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Stopped::Broken);
+                }
+            }
+        }
+    }
+
+    fn came(&mut self, piece: Piece) -> Result<Piece, Stopped> {
+        self.next = Some(Instant::now() + self.between);
+        if let Piece::Body(bytes) = &piece {
+            let left = self.left.checked_sub(bytes.len());
+            self.left = left.ok_or(Stopped::TooLarge)?;
+        }
+        Ok(piece)
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.client.clone().shutdown();
+    }
+}
+
+/// The thread: sends, and hands over what comes for as long as somebody takes it.
+fn talk(
+    client: &Agent,
+    endpoint: &Endpoint,
+    body: &[u8],
+    pieces: &SyncSender<Result<Piece, Stopped>>,
+) {
+    let mut request = client
+        .post(endpoint.url())
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::ACCEPT, "text/event-stream, application/json");
+    match credentials(endpoint) {
+        Ok(headers) => {
+            for (name, value) in headers {
+                request = request.header(name, value);
+            }
+        }
+        Err(error) => {
+            let _ = pieces.send(Err(Stopped::Malformed(error.to_string())));
+            return;
+        }
+    }
+    let answer = match request.send(body) {
+        Ok(answer) => answer,
+        Err(error) => {
+            let _ = pieces.send(Err(before_head(error)));
+            return;
+        }
+    };
+    let (parts, body) = answer.into_parts();
+    let head = Head {
+        status: parts.status.as_u16(),
+        after: after(&parts.headers),
+        is_stream: is_stream(&parts.headers),
+    };
+    // A send fails when nobody waits any more; then there is nothing left to do.
+    if pieces.send(Ok(Piece::Head(head))).is_ok() {
+        hand_over(body.into_reader(), pieces);
+    }
+}
+
+fn hand_over(mut body: impl Read, pieces: &SyncSender<Result<Piece, Stopped>>) {
+    let mut buffer = vec![0; 16 * 1024];
+    loop {
+        let piece = match body.read(&mut buffer) {
+            Ok(0) => Ok(Piece::End),
+            Ok(count) => Ok(Piece::Body(buffer[..count].to_vec())),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => Err(Stopped::Broken),
+        };
+        let is_last = !matches!(piece, Ok(Piece::Body(_)));
+        if pieces.send(piece).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// What shows who asks, marked so that no log of the client shows it.
+fn credentials(
+    endpoint: &Endpoint,
+) -> Result<Vec<(&'static str, HeaderValue)>, header::InvalidHeaderValue> {
+    let secret = |text: &str| {
+        let mut value = HeaderValue::from_str(text)?;
+        value.set_sensitive(true);
+        Ok(value)
+    };
+    let key = endpoint.key().map(metier_config::Secret::expose);
+    let mut headers = Vec::new();
+    match endpoint.kind() {
+        Kind::Anthropic => {
+            headers.push(("anthropic-version", HeaderValue::from_static("2023-06-01")));
+            if let Some(key) = key {
+                headers.push(("x-api-key", secret(key)?));
+            }
+        }
+        Kind::OpenAi | Kind::Ollama => {
+            if let Some(key) = key {
+                headers.push(("authorization", secret(&format!("Bearer {key}"))?));
+            }
+        }
+    }
+    Ok(headers)
+}
+
+/// `Retry-After` in seconds, or its sibling in milliseconds. A date would need a clock that both agree on: left out.
+fn after(headers: &HeaderMap) -> Option<Duration> {
+    let number = |name: &str| -> Option<f64> {
+        let text = headers.get(name)?.to_str().ok()?;
+        text.trim().parse().ok()
+    };
+    let seconds = number("retry-after-ms")
+        .map(|ms| ms / 1000.0)
+        .or_else(|| number("retry-after"))?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+fn is_stream(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("text/event-stream")
+}
+
+fn before_head(error: ureq::Error) -> Stopped {
+    match error {
+        ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
+            Stopped::TimedOut(Wait::Connection)
+        }
+        ureq::Error::Timeout(Timeout::Global) => Stopped::TimedOut(Wait::End),
+        ureq::Error::Timeout(_) => Stopped::TimedOut(Wait::FirstByte),
+        ureq::Error::HostNotFound => {
+            Stopped::Unreachable("there is no host of that name".to_owned())
+        }
+        ureq::Error::Rustls(error) => Stopped::Untrusted(error.to_string()),
+        ureq::Error::Tls(reason) => Stopped::Untrusted(reason.to_owned()),
+        // What TLS finds wrong while it reads comes wrapped.
+        ureq::Error::Io(error) if error.kind() == io::ErrorKind::InvalidData => {
+            Stopped::Untrusted(error.to_string())
+        }
+        ureq::Error::Io(error) => Stopped::Unreachable(error.to_string()),
+        ureq::Error::ConnectionFailed => Stopped::Unreachable("no connection".to_owned()),
+        error => Stopped::Malformed(error.to_string()),
+    }
+}

@@ -1,0 +1,54 @@
+//! How long and how much.
+
+use std::time::Duration;
+
+/// Bounds of one call of a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Until there is a connection: the name looked up, dialled, secured.
+    pub connect: Duration,
+    /// From the request to the begin of an answer. Models that think are silent for long.
+    pub first_byte: Duration,
+    /// From one piece of an answer to the next.
+    pub between: Duration,
+    /// For a whole attempt.
+    pub whole: Duration,
+    /// How often a request is sent at most.
+    pub attempts: u32,
+    /// The pause before the second attempt; each further one is twice as long.
+    pub first_pause: Duration,
+    /// No pause of ours is longer.
+    pub longest_pause: Duration,
+    /// No attempt begins later than this after the first.
+    pub retry_within: Duration,
+    /// Bytes of an answer, and of any part of it.
+    pub answer: usize,
+    /// Bytes on the wire: a stream wraps each word of an answer in hundreds of bytes.
+    pub wire: usize,
+}
+
+impl Limits {
+    /// The usual ones, but for an answer that may take so long in all (`agent.timeout`).
+    #[must_use]
+    pub fn within(whole: Duration) -> Self {
+        let usual = Self::default();
+        Self { whole, ..usual }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            first_byte: Duration::from_secs(180),
+            between: Duration::from_secs(90),
+            whole: Duration::from_secs(600),
+            attempts: 5,
+            first_pause: Duration::from_millis(500),
+            longest_pause: Duration::from_secs(20),
+            retry_within: Duration::from_secs(120),
+            answer: 8 * 1024 * 1024,
+            wire: 256 * 1024 * 1024,
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Models behind HTTP: two formats, one way to wait, one way to fail.
+//!
+//! **Decision.** The formats are written out here, over the HTTP client that the workspace has. The client crate that was
+//! looked at first (`genai` 0.7.2) sends more than it is given and takes more than it should: a tool that is called
+//! `web_search` becomes Anthropic's own search, which runs at the provider and past every permit of ours; a model's name
+//! that ends in `-low` or `-high` loses that ending; a tool call with the index four thousand million in an OpenAI
+//! stream allocates as many; an event or an error page without an end is read to the end; a block of text with citations ends the
+//! stream. Two formats are few hundred lines, and each of these is a line in them.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `name`, `endpoint` | whose model, where, with which key |
+//! | `line` | TCP and TLS to there |
+//! | `exchange` | one request on a thread of its own, so that waiting for it can be ended |
+//! | `sse` | bytes → events |
+//! | `anthropic`, `openai` | request → body, event → draft |
+//! | `draft` | an answer that is not complete, and its limits |
+//! | `retry` | whether and when to ask again |
+
+mod anthropic;
+mod draft;
+mod endpoint;
+mod exchange;
+mod failure;
+mod limits;
+mod line;
+mod name;
+mod openai;
+mod retry;
+mod sse;
+
+use std::sync::Arc;
+
+pub use endpoint::{Endpoint, Settings};
+pub use limits::Limits;
+pub use name::{Kind, ModelName};
+
+use crate::{Answer, Cancel, Delta, Model, ModelError, Request};
+use draft::{Draft, Fault};
+use exchange::{Exchange, Head, Piece, Stopped};
+use failure::Failure;
+use line::Line;
+use retry::Retries;
+use sse::Events;
+
+/// A model at an endpoint.
+#[derive(Debug, Clone)]
+pub struct Provider {
+    endpoint: Endpoint,
+    limits: Limits,
+    line: Line,
+}
+
+/// How a format puts pieces of an answer together.
+trait Reading {
+    /// Takes one event of a stream.
+    fn event(&mut self, data: &[u8], draft: &mut Draft<'_>) -> Result<(), Fault>;
+
+    /// Takes an answer that came in one piece, from a server that does not stream.
+    fn whole(&mut self, body: &[u8], draft: &mut Draft<'_>) -> Result<(), Fault>;
+}
+
+impl Provider {
+    /// What asks at `endpoint`, within `limits`.
+    #[must_use]
+    pub fn new(endpoint: Endpoint, limits: Limits) -> Self {
+        Self {
+            endpoint,
+            limits,
+            line: Line::system(),
+        }
+    }
+
+    /// The bytes that are sent for `request`; the same for the same.
+    ///
+    /// # Errors
+    /// When a tool's schema can't be written as JSON.
+    pub fn body(&self, request: &Request) -> Result<Vec<u8>, ModelError> {
+        let written = match self.endpoint.kind() {
+            Kind::Anthropic => anthropic::body(request),
+            Kind::OpenAi | Kind::Ollama => openai::body(request, self.endpoint.is_original()),
+        };
+        written.map_err(|error| ModelError::Malformed {
+            provider: self.endpoint.kind(),
+            reason: format!("the request is no JSON: {error}"),
+        })
+    }
+
+    fn reading(&self) -> Box<dyn Reading> {
+        match self.endpoint.kind() {
+            Kind::Anthropic => Box::new(anthropic::Stream::default()),
+            Kind::OpenAi | Kind::Ollama => Box::new(openai::Stream::default()),
+        }
+    }
+
+    fn failure(&self) -> Failure<'_> {
+        Failure {
+            endpoint: &self.endpoint,
+            limits: &self.limits,
+        }
+    }
+
+    /// One request, to the end of its answer.
+    fn attempt(
+        &self,
+        body: Arc<[u8]>,
+        told: &mut dyn FnMut(Delta<'_>),
+        cancel: &Cancel,
+    ) -> Result<Answer, ModelError> {
+        let mut exchange = Exchange::start(&self.line, &self.endpoint, body, &self.limits)
+            .map_err(|error| self.failure().unsent(&error))?;
+        let head = loop {
+            match exchange
+                .next(cancel)
+                .map_err(|stop| self.failure().stopped(stop))?
+            {
+                Piece::Head(head) => break head,
+                Piece::Body(_) | Piece::End => {} // a head comes first
+            }
+        };
+        if !(200..300).contains(&head.status) {
+            return Err(self.refused(&mut exchange, &head, cancel));
+        }
+        let mut draft = Draft::new(self.endpoint.kind(), self.limits.answer, told);
+        let read = if head.is_stream {
+            self.stream(&mut exchange, &mut draft, cancel)
+        } else {
+            self.whole(&mut exchange, &mut draft, cancel)
+        };
+        read?;
+        draft.finish().map_err(|cut| ModelError::Cut {
+            provider: self.endpoint.kind(),
+            text: cut.text,
+            usage: cut.usage,
+        })
+    }
+
+    fn stream(
+        &self,
+        exchange: &mut Exchange,
+        draft: &mut Draft<'_>,
+        cancel: &Cancel,
+    ) -> Result<(), ModelError> {
+        let mut reading = self.reading();
+        let mut events = Events::new(self.limits.answer);
+        while !draft.is_over() {
+            match exchange.next(cancel) {
+                Ok(Piece::Body(bytes)) => events
+                    .feed(&bytes, |data| reading.event(data, draft))
+                    .map_err(|fault| self.failure().fault(fault))?,
+                Ok(Piece::Head(_)) => {}
+                Ok(Piece::End) | Err(Stopped::Broken) => break,
+                Err(stop) => return Err(self.failure().stopped(stop)),
+            }
+        }
+        Ok(())
+    }
+
+    fn whole(
+        &self,
+        exchange: &mut Exchange,
+        draft: &mut Draft<'_>,
+        cancel: &Cancel,
+    ) -> Result<(), ModelError> {
+        let body = self.collect(exchange, self.limits.answer, cancel)?;
+        let Some(body) = body else {
+            return Err(self.failure().fault(Fault::TooLarge));
+        };
+        let read = self.reading().whole(&body, draft);
+        read.map_err(|fault| self.failure().fault(fault))
+    }
+
+    /// The error in an answer that is one.
+    fn refused(&self, exchange: &mut Exchange, head: &Head, cancel: &Cancel) -> ModelError {
+        const PAGE: usize = 64 * 1024;
+        match self.collect(exchange, PAGE, cancel) {
+            Ok(page) => {
+                let page = page.unwrap_or_default();
+                self.failure().status(head.status, head.after, &page)
+            }
+            Err(ModelError::Cancelled) => ModelError::Cancelled,
+            Err(_) => self.failure().status(head.status, head.after, &[]),
+        }
+    }
+
+    /// The whole body, unless it has more bytes than that.
+    fn collect(
+        &self,
+        exchange: &mut Exchange,
+        limit: usize,
+        cancel: &Cancel,
+    ) -> Result<Option<Vec<u8>>, ModelError> {
+        let mut body = Vec::new();
+        loop {
+            match exchange
+                .next(cancel)
+                .map_err(|stop| self.failure().stopped(stop))?
+            {
+                Piece::Body(bytes) if body.len() + bytes.len() > limit => return Ok(None),
+                Piece::Body(bytes) => body.extend_from_slice(&bytes),
+                Piece::Head(_) => {}
+                Piece::End => return Ok(Some(body)),
+            }
+        }
+    }
+}
+
+impl Model for Provider {
+    fn answer(
+        &self,
+        request: &Request,
+        told: &mut dyn FnMut(Delta<'_>),
+        cancel: &Cancel,
+    ) -> Result<Answer, ModelError> {
+        let body: Arc<[u8]> = self.body(request)?.into();
+        let mut retries = Retries::new(&self.limits);
+        loop {
+            if cancel.is_cancelled() {
+                return Err(ModelError::Cancelled);
+            }
+            let mut is_shown = false;
+            let mut tell = |delta: Delta<'_>| {
+                is_shown = true;
+                told(delta);
+            };
+            let error = match self.attempt(Arc::clone(&body), &mut tell, cancel) {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            let pause = if is_shown {
+                None
+            } else {
+                retries.pause(&error)
+            };
+            let Some(pause) = pause else {
+                return Err(error.after_attempts(retries.attempts()));
+            };
+            told(Delta::Again {
+                pause,
+                because: &error,
+            });
+            if !cancel.sleep(pause) {
+                return Err(ModelError::Cancelled);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "reading_tests.rs"]
+mod tests;

@@ -1,0 +1,122 @@
+//! Which model, and whose.
+//!
+//! `provider/model` is how a model is written everywhere; `provider:model` is read too. Both `/` and `:` occur inside
+//! of names (`ollama/llama3:8b`, `openai/meta/llama-3`), so only a word that is a provider, in front, counts as one.
+
+use std::fmt;
+
+use crate::ModelError;
+
+/// Who answers, and in which format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Anthropic Messages.
+    Anthropic,
+    /// OpenAI chat completions, or what is compatible with them.
+    OpenAi,
+    /// Ollama on some machine of ours: the same format, and no key.
+    Ollama,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::Anthropic, Self::OpenAi, Self::Ollama];
+
+    /// The word for it in names and settings.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::OpenAi => "openai",
+            Self::Ollama => "ollama",
+        }
+    }
+
+    /// From the word.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// A model's name with its provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelName {
+    /// Whose.
+    pub provider: Kind,
+    /// As the provider knows it.
+    pub model: String,
+}
+
+impl ModelName {
+    /// Reads `provider/model`, or a bare name if there is a default provider.
+    ///
+    /// # Errors
+    /// When neither says whose model it is, or there is no name.
+    pub fn parse(text: &str, default: Option<Kind>) -> Result<Self, ModelError> {
+        let named = text.find(['/', ':']).and_then(|end| {
+            let provider = Kind::from_word(&text[..end])?;
+            Some((provider, &text[end + 1..]))
+        });
+        let found = named.or_else(|| default.map(|provider| (provider, text)));
+        match found {
+            Some((provider, model)) if !model.is_empty() => Ok(Self {
+                provider,
+                model: model.to_owned(),
+            }),
+            _ => Err(ModelError::NoProvider {
+                name: metier_model::text::visible(text).into_owned(),
+            }),
+        }
+    }
+}
+
+impl fmt::Display for ModelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.provider, self.model)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_says_whose_it_is() {
+        let check = |text: &str, default, expected: &str| {
+            let name = ModelName::parse(text, default).unwrap();
+            assert_eq!(name.to_string(), expected, "{text}");
+        };
+        check("anthropic/claude-x", None, "anthropic/claude-x");
+        check("anthropic:claude-x", None, "anthropic/claude-x");
+        check("ollama:llama3:8b", None, "ollama/llama3:8b");
+        check(
+            "openai/meta/llama-3",
+            Some(Kind::Anthropic),
+            "openai/meta/llama-3",
+        );
+        check("meta/llama-3", Some(Kind::OpenAi), "openai/meta/llama-3");
+        check("llama3:8b", Some(Kind::Ollama), "ollama/llama3:8b");
+        check("gpt-x", Some(Kind::OpenAi), "openai/gpt-x");
+    }
+
+    #[test]
+    fn a_name_without_an_owner_is_refused() {
+        for text in [
+            "claude-x",
+            "elsewhere/claude-x",
+            "anthropic/",
+            "anthropic:",
+            "",
+        ] {
+            let error = ModelName::parse(text, None).unwrap_err();
+            assert!(matches!(&error, ModelError::NoProvider { name } if name == text));
+            assert!(error.hint().unwrap().contains("agent.provider"));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Whether and when to ask again.
+//!
+//! Each pause is twice as long as the one before, with half of it left to chance, so that many who were refused together
+//! don't come back together. A provider that says when to come back is believed, unless that is too late for us.
+
+use std::time::{Duration, Instant};
+
+use super::limits::Limits;
+use crate::ModelError;
+
+pub(super) struct Retries<'a> {
+    limits: &'a Limits,
+    begin: Instant,
+    attempts: u32,
+}
+
+impl<'a> Retries<'a> {
+    pub(super) fn new(limits: &'a Limits) -> Self {
+        Self {
+            limits,
+            begin: Instant::now(),
+            attempts: 0,
+        }
+    }
+
+    pub(super) fn attempts(&self) -> u32 {
+        self.attempts
+    }
+
+    /// How long to wait after an attempt that ended like this; `None` is to give up.
+    pub(super) fn pause(&mut self, error: &ModelError) -> Option<Duration> {
+        self.attempts += 1;
+        if !error.is_passing() || self.attempts >= self.limits.attempts {
+            return None;
+        }
+        let own = backoff(self.limits, self.attempts, chance());
+        let pause = match error {
+            ModelError::RateLimited {
+                after: Some(after), ..
+            }
+            | ModelError::Overloaded {
+                after: Some(after), ..
+            } => own.max(*after),
+            _ => own,
+        };
+        let fits = self.begin.elapsed().saturating_add(pause) <= self.limits.retry_within;
+        fits.then_some(pause)
+    }
+}
+
+/// The pause after so many attempts; `chance` is between 0 and 1.
+fn backoff(limits: &Limits, attempts: u32, chance: f64) -> Duration {
+    let factor = 1u32
+        .checked_shl(attempts.saturating_sub(1))
+        .unwrap_or(u32::MAX);
+    let pause = limits.first_pause.saturating_mul(factor);
+    let half = pause.min(limits.longest_pause) / 2;
+    half + half.mul_f64(chance)
+}
+
+/// A number from 0 to 1. Without a source of chance the pauses are the longest.
+fn chance() -> f64 {
+    getrandom::u32().map_or(1.0, |random| f64::from(random) / f64::from(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider::Kind;
+
+    fn limits() -> Limits {
+        Limits {
+            attempts: 4,
+            first_pause: Duration::from_millis(100),
+            longest_pause: Duration::from_millis(300),
+            retry_within: Duration::from_secs(10),
+            ..Limits::default()
+        }
+    }
+
+    fn limited(after: Option<u64>) -> ModelError {
+        ModelError::RateLimited {
+            provider: Kind::OpenAi,
+            after: after.map(Duration::from_secs),
+            attempts: 1,
+            message: String::new(),
+        }
+    }
+
+    #[test]
+    fn pauses_double_up_to_a_limit_and_half_is_chance() {
+        let check = |attempts, chance, expected| {
+            let pause = backoff(&limits(), attempts, chance);
+            assert_eq!(pause.as_millis(), expected, "{attempts} attempts");
+        };
+        check(1, 0.0, 50);
+        check(1, 1.0, 100);
+        check(2, 1.0, 200);
+        check(3, 1.0, 300);
+        check(3, 0.5, 225);
+        check(u32::MAX, 1.0, 300);
+    }
+
+    #[test]
+    fn a_provider_is_believed_when_it_says_how_long() {
+        let limits = limits();
+        let mut retries = Retries::new(&limits);
+        assert_eq!(
+            retries.pause(&limited(Some(3))),
+            Some(Duration::from_secs(3))
+        );
+    }
+
+    #[test]
+    fn too_long_too_often_and_for_good_are_the_end() {
+        let limits = limits();
+        assert_eq!(Retries::new(&limits).pause(&limited(Some(11))), None);
+        assert_eq!(Retries::new(&limits).pause(&limited(Some(u64::MAX))), None);
+        assert_eq!(Retries::new(&limits).pause(&ModelError::Cancelled), None);
+        let mut retries = Retries::new(&limits);
+        for _ in 1..4 {
+            assert!(retries.pause(&limited(None)).is_some());
+        }
+        assert_eq!(retries.pause(&limited(None)), None);
+        assert_eq!(retries.attempts(), 4);
+    }
+}

@@ -1,0 +1,300 @@
+//! What comes back when all goes well, or nearly.
+
+use metier_agent::{Cancel, Input, Kind, Message, Stop, ToolResult, Usage};
+use metier_testkit::model_server::{ModelServer, Turn};
+use serde_json::{Map, Value, json};
+
+use crate::{BOTH, answer, ask, limits, provider, question};
+
+fn object(value: Value) -> Input {
+    match value {
+        Value::Object(object) => Input::Object(object),
+        other => panic!("{other} is no object"),
+    }
+}
+
+#[test]
+fn words_are_told_as_they_come() {
+    for kind in BOTH {
+        let server = ModelServer::start([Turn::text("it says hello").usage(120, 7, 100)]);
+        let (answer, told) = ask(
+            &provider(kind, &server, limits()),
+            &question(),
+            &Cancel::new(),
+        );
+        let answer = answer.unwrap();
+        assert_eq!(told, ["text it ", "text says ", "text hello"], "{kind}");
+        assert_eq!(answer.text, "it says hello");
+        assert_eq!(answer.stop, Stop::End);
+        assert!(answer.calls.is_empty());
+        let usage = Usage {
+            input: 120,
+            output: 7,
+            cached_input: 100,
+        };
+        assert_eq!(answer.usage, usage, "{kind}");
+        assert_eq!(server.finish().len(), 1);
+    }
+}
+
+#[test]
+fn several_calls_at_once_keep_their_order_and_their_arguments() {
+    for kind in BOTH {
+        let long =
+            json!({ "path": "b", "text": "ä".repeat(5000), "deep": [[1.50, null], { "a": true }] });
+        let server = ModelServer::start([Turn::calls([
+            ("read_file", json!({ "path": "a.txt" })),
+            ("web_search", long.clone()),
+            ("read_file", json!({})),
+        ])
+        .and_text("let me see")]);
+        let (answer, told) = ask(
+            &provider(kind, &server, limits()),
+            &question(),
+            &Cancel::new(),
+        );
+        let answer = answer.unwrap();
+        assert_eq!(answer.stop, Stop::ToolUse, "{kind}");
+        assert_eq!(answer.text, "let me see");
+        let calls: Vec<_> = answer
+            .calls
+            .into_iter()
+            .map(|call| (call.id, call.name, call.input))
+            .collect();
+        let call = |id: &str, name: &str, input| (id.to_owned(), name.to_owned(), object(input));
+        let expected = [
+            call("call_1", "read_file", json!({ "path": "a.txt" })),
+            call("call_2", "web_search", long),
+            call("call_3", "read_file", json!({})),
+        ];
+        assert_eq!(calls, expected, "{kind}");
+        let calls: Vec<_> = told
+            .iter()
+            .filter(|line| line.starts_with("call"))
+            .collect();
+        assert_eq!(
+            calls,
+            [
+                "call call_1 read_file",
+                "call call_2 web_search",
+                "call call_3 read_file"
+            ]
+        );
+        let _ = server.finish();
+    }
+}
+
+#[test]
+fn arguments_that_are_no_object_are_kept_as_text() {
+    for kind in BOTH {
+        for text in [
+            "{\"path\": ",
+            "[1]",
+            "\"a\"",
+            "null",
+            "{} {}",
+            "{'a': 1}",
+            "oh no",
+        ] {
+            let turn = Turn::text("").and_call("read_file", text);
+            let server = ModelServer::start([turn]);
+            let answer = answer(kind, &server, limits()).unwrap();
+            assert_eq!(
+                answer.calls[0].input,
+                Input::Malformed(text.to_owned()),
+                "{kind}"
+            );
+            let _ = server.finish();
+        }
+        let server = ModelServer::start([Turn::text("").and_call("read_file", "")]);
+        let answer = answer(kind, &server, limits()).unwrap();
+        assert_eq!(
+            answer.calls[0].input,
+            Input::Object(Map::new()),
+            "nothing is no arguments"
+        );
+        let _ = server.finish();
+    }
+}
+
+#[test]
+fn a_stop_is_named_in_our_words() {
+    let check = |kind: Kind, reason: &str, expected: Stop| {
+        let server = ModelServer::start([Turn::text("x").stop(reason)]);
+        assert_eq!(
+            answer(kind, &server, limits()).unwrap().stop,
+            expected,
+            "{kind} {reason}"
+        );
+        let _ = server.finish();
+    };
+    check(Kind::Anthropic, "end_turn", Stop::End);
+    check(Kind::Anthropic, "stop_sequence", Stop::End);
+    check(Kind::Anthropic, "max_tokens", Stop::MaxTokens);
+    check(
+        Kind::Anthropic,
+        "model_context_window_exceeded",
+        Stop::MaxTokens,
+    );
+    check(Kind::Anthropic, "refusal", Stop::Refusal);
+    check(Kind::Anthropic, "sunset", Stop::Other("sunset".to_owned()));
+    check(Kind::OpenAi, "stop", Stop::End);
+    check(Kind::OpenAi, "length", Stop::MaxTokens);
+    check(Kind::OpenAi, "content_filter", Stop::Refusal);
+    check(Kind::OpenAi, "sunset", Stop::Other("sunset".to_owned()));
+}
+
+#[test]
+fn a_server_that_says_stop_and_means_a_call_is_understood() {
+    let turn = Turn::calls([("read_file", json!({}))]).stop("stop");
+    let server = ModelServer::start([turn]);
+    let answer = answer(Kind::OpenAi, &server, limits()).unwrap();
+    assert_eq!(answer.stop, Stop::ToolUse);
+    let _ = server.finish();
+}
+
+#[test]
+fn characters_may_be_split_between_pieces() {
+    for kind in BOTH {
+        for size in [1, 2, 3, 7] {
+            let text = "grüße 🦀 日本語 e\u{301} ende";
+            let server = ModelServer::start([Turn::text(text).in_pieces_of(size)]);
+            assert_eq!(
+                answer(kind, &server, limits()).unwrap().text,
+                text,
+                "{kind} by {size}"
+            );
+            let _ = server.finish();
+        }
+    }
+}
+
+#[test]
+fn a_server_that_does_not_stream_is_understood() {
+    let anthropic = json!({
+        "type": "message", "role": "assistant", "stop_reason": "tool_use",
+        "content": [
+            { "type": "text", "text": "hm" },
+            { "type": "tool_use", "id": "c", "name": "read_file", "input": { "path": "a" } }
+        ],
+        "usage": { "input_tokens": 3, "output_tokens": 4 }
+    });
+    let openai = json!({
+        "choices": [{ "index": 0, "finish_reason": "tool_calls", "message": {
+            "role": "assistant", "content": "hm",
+            "tool_calls": [{ "id": "c", "type": "function",
+                "function": { "name": "read_file", "arguments": "{\"path\":\"a\"}" } }]
+        } }],
+        "usage": { "prompt_tokens": 3, "completion_tokens": 4 }
+    });
+    for (kind, body) in BOTH.into_iter().zip([anthropic, openai]) {
+        let turn = Turn::raw(200, "application/json", body.to_string());
+        let server = ModelServer::start([turn]);
+        let answer = answer(kind, &server, limits()).unwrap();
+        assert_eq!(
+            (answer.text.as_str(), answer.stop),
+            ("hm", Stop::ToolUse),
+            "{kind}"
+        );
+        assert_eq!(answer.calls[0].input, object(json!({ "path": "a" })));
+        assert_eq!((answer.usage.input, answer.usage.output), (3, 4));
+        let _ = server.finish();
+    }
+}
+
+#[test]
+fn thoughts_are_told_and_what_is_signed_goes_back() {
+    let turn = || Turn::calls([("read_file", json!({}))]).thinking("what to do");
+    for kind in BOTH {
+        let server = ModelServer::start([turn(), Turn::text("done")]);
+        let provider = provider(kind, &server, limits());
+        let mut request = question();
+        let (answer, told) = ask(&provider, &request, &Cancel::new());
+        assert_eq!(
+            told[..3],
+            ["thinking what ", "thinking to ", "thinking do"],
+            "{kind}"
+        );
+        let answer = answer.unwrap();
+        assert_eq!(answer.text, "");
+        request.messages.push(answer.into());
+        request.messages.push(Message::Results(vec![ToolResult {
+            id: "call_1".to_owned(),
+            name: "read_file".to_owned(),
+            output: "hello".to_owned(),
+            is_error: false,
+        }]));
+        ask(&provider, &request, &Cancel::new()).0.unwrap();
+        let requests = server.finish();
+        let back = &requests[1].json["messages"][1]["content"][0];
+        match kind {
+            Kind::Anthropic => assert_eq!(
+                back,
+                &json!({ "type": "thinking", "thinking": "what to do", "signature": "c2lnbmVk" })
+            ),
+            _ => assert!(!requests[1].json.to_string().contains("what to do")),
+        }
+    }
+}
+
+/// What compatible servers do differently, and what providers may add one day.
+#[test]
+fn odd_streams_are_read() {
+    let check = |kind: Kind, lines: &[&str], text: &str, calls: &[(&str, &str)]| {
+        let stream: String = lines
+            .iter()
+            .map(|line| format!("data: {line}\n\n"))
+            .collect();
+        let server = ModelServer::start([Turn::raw(200, "text/event-stream", stream)]);
+        let answer = answer(kind, &server, limits()).unwrap();
+        let found: Vec<_> = answer
+            .calls
+            .iter()
+            .map(|call| (call.id.as_str(), call.name.as_str()))
+            .collect();
+        assert_eq!(
+            (answer.text.as_str(), &found[..]),
+            (text, calls),
+            "{lines:?}"
+        );
+        let _ = server.finish();
+    };
+    let call = |index: &str, id: &str| {
+        format!(
+            r#"{{"choices":[{{"delta":{{"tool_calls":[{{{index}"id":"{id}","function":{{"name":"f","arguments":{{"a":1}}}}}}]}}}}]}}"#
+        )
+    };
+    let stop = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+    let word = r#"{"choices":[{"delta":{"content":"a","reasoning":"r","reasoning_content":"r"}}]}"#;
+    let parts = r#"{"choices":[{"delta":{"content":[{"type":"text","text":"b"}]}}]}"#;
+    check(Kind::OpenAi, &[word, parts, stop], "ab", &[]); // no [DONE]
+    let same = [call("\"index\":0,", "x"), call("\"index\":0,", "y")];
+    check(
+        Kind::OpenAi,
+        &[&same[0], &same[1], stop, "[DONE]"],
+        "",
+        &[("x", "f"), ("y", "f")],
+    );
+    let none = [call("", "x"), call("", "")];
+    check(Kind::OpenAi, &[&none[0], stop], "", &[("x", "f")]);
+    check(Kind::OpenAi, &[&none[1], stop], "", &[("call_0", "f")]);
+    let far = call("\"index\":4000000000,", "x");
+    check(Kind::OpenAi, &[&far, stop], "", &[("x", "f")]);
+    check(
+        Kind::Anthropic,
+        &[
+            r#"{"type":"message_start","message":{"usage":{"input_tokens":1}}}"#,
+            r#"{"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"s"}}"#,
+            r#"{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{"}}"#,
+            r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":"a"}}"#,
+            r#"{"type":"content_block_delta","index":1,"delta":{"type":"citations_delta","citation":{"n":1}}}"#,
+            r#"{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"b"}}"#,
+            r#"{"type":"content_block_stop","index":1}"#,
+            r#"{"type":"weather","rain":true}"#,
+            r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}"#,
+            r#"{"type":"message_stop"}"#,
+        ],
+        "ab",
+        &[],
+    );
+}

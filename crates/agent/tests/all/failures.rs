@@ -1,0 +1,397 @@
+//! What is done, and said, when there is no answer.
+
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use metier_agent::{Cancel, Kind, Limits, ModelError, Provider, Wait};
+use metier_testkit::model_server::{ModelServer, Turn};
+
+use crate::{BOTH, KEY, answer, ask, endpoint, limits, provider, question};
+
+#[test]
+fn errors_that_pass_are_waited_out() {
+    for kind in BOTH {
+        for code in [429, 500, 502, 503, 529] {
+            let turns = [
+                Turn::status(code, None),
+                Turn::status(500, None),
+                Turn::text("ok"),
+            ];
+            let server = ModelServer::start(turns);
+            let provider = provider(kind, &server, limits());
+            let (answer, told) = ask(&provider, &question(), &Cancel::new());
+            assert_eq!(answer.unwrap().text, "ok", "{kind} {code}");
+            assert_eq!(
+                told.iter().filter(|line| line.starts_with("again")).count(),
+                2
+            );
+            let requests = server.finish();
+            assert_eq!(requests.len(), 3);
+            assert_eq!(
+                requests[0].body, requests[2].body,
+                "the same bytes each time"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_storm_ends_after_so_many_attempts() {
+    for kind in BOTH {
+        let storm = || (0..3).map(|_| Turn::status(429, None));
+        let server = ModelServer::start(storm());
+        let error = answer(kind, &server, limits()).unwrap_err();
+        assert!(
+            matches!(
+                error,
+                ModelError::RateLimited {
+                    attempts: 3,
+                    after: None,
+                    ..
+                }
+            ),
+            "{error:?}"
+        );
+        assert!(error.to_string().contains("3 attempts"), "{error}");
+        assert_eq!(error.hint().unwrap(), "try again in a while");
+        assert_eq!(server.finish().len(), 3);
+
+        let server = ModelServer::start((0..3).map(|_| Turn::status(503, None)));
+        let error = answer(kind, &server, limits()).unwrap_err();
+        assert!(matches!(
+            error,
+            ModelError::Overloaded {
+                code: 503,
+                attempts: 3,
+                ..
+            }
+        ));
+        let _ = server.finish();
+    }
+}
+
+#[test]
+fn a_provider_that_says_how_long_is_waited_for() {
+    let server = ModelServer::start([Turn::status(429, Some("1")), Turn::text("ok")]);
+    let begin = Instant::now();
+    assert!(answer(Kind::Anthropic, &server, limits()).is_ok());
+    assert!(
+        begin.elapsed() >= Duration::from_secs(1),
+        "{:?}",
+        begin.elapsed()
+    );
+    let _ = server.finish();
+}
+
+#[test]
+fn a_wait_that_is_too_long_is_told_instead() {
+    let server = ModelServer::start([Turn::status(429, Some("3600"))]);
+    let begin = Instant::now();
+    let error = answer(Kind::OpenAi, &server, limits()).unwrap_err();
+    assert!(begin.elapsed() < Duration::from_secs(5));
+    assert_eq!(error.hint().unwrap(), "try again in 3600 s");
+    assert_eq!(server.finish().len(), 1);
+}
+
+#[test]
+fn a_header_that_is_no_number_is_passed_over() {
+    for after in [
+        "soon",
+        "-5",
+        "NaN",
+        "1e999",
+        "Wed, 21 Oct 2026 07:28:00 GMT",
+    ] {
+        let server = ModelServer::start([Turn::status(429, Some(after)), Turn::text("ok")]);
+        assert!(answer(Kind::OpenAi, &server, limits()).is_ok(), "{after}");
+        let _ = server.finish();
+    }
+}
+
+#[test]
+fn errors_that_stay_are_told_at_once() {
+    for kind in BOTH {
+        for code in [400, 404, 413, 422, 302] {
+            let server = ModelServer::start([Turn::status(code, None)]);
+            let error = answer(kind, &server, limits()).unwrap_err();
+            assert!(
+                matches!(error, ModelError::Status { code: told, .. } if told == code),
+                "{kind} {code}: {error:?}"
+            );
+            assert_eq!(server.finish().len(), 1);
+        }
+        let server = ModelServer::start([Turn::status(401, None)]);
+        let error = answer(kind, &server, limits()).unwrap_err();
+        assert!(matches!(error, ModelError::Unauthorized { .. }));
+        assert!(error.hint().unwrap().contains("_API_KEY"));
+        let _ = server.finish();
+    }
+}
+
+#[test]
+fn a_cut_is_not_mended_once_something_was_shown() {
+    for kind in BOTH {
+        let text = "one two three four five six seven eight nine ten";
+        let server = ModelServer::start([Turn::text(text).cut_after(1100)]);
+        let (answer, told) = ask(
+            &provider(kind, &server, limits()),
+            &question(),
+            &Cancel::new(),
+        );
+        let Err(ModelError::Cut { text: partial, .. }) = answer else {
+            panic!("{kind}: {answer:?}");
+        };
+        assert!(
+            !partial.is_empty() && text.starts_with(&partial),
+            "{kind}: {partial}"
+        );
+        let shown: String = told.iter().map(|line| &line["text ".len()..]).collect();
+        assert_eq!(shown, partial);
+        assert_eq!(server.finish().len(), 1);
+    }
+}
+
+#[test]
+fn a_cut_before_anything_was_shown_is_mended() {
+    for kind in BOTH {
+        let server = ModelServer::start([Turn::text("x").cut_after(20), Turn::text("ok")]);
+        assert_eq!(
+            answer(kind, &server, limits()).unwrap().text,
+            "ok",
+            "{kind}"
+        );
+        assert_eq!(server.finish().len(), 2);
+    }
+}
+
+#[test]
+fn an_error_in_the_middle_of_a_stream_is_told_as_what_it_is() {
+    let check = |kind: Kind, event: &str, code: u16| {
+        let stream = format!("event: error\ndata: {event}\n\n");
+        let turns = (0..3).map(|_| Turn::raw(200, "text/event-stream", stream.clone()));
+        let server = ModelServer::start(turns);
+        let error = answer(kind, &server, limits()).unwrap_err();
+        match &error {
+            ModelError::Overloaded {
+                code: told,
+                attempts: 3,
+                message,
+                ..
+            } => {
+                assert_eq!((*told, message.as_str()), (code, "busy"));
+            }
+            other => panic!("{other:?}"),
+        }
+        let _ = server.finish();
+    };
+    check(
+        Kind::Anthropic,
+        r#"{"type":"error","error":{"type":"overloaded_error","message":"busy"}}"#,
+        529,
+    );
+    check(
+        Kind::OpenAi,
+        r#"{"error":{"type":"server_error","message":"busy"}}"#,
+        500,
+    );
+    check(
+        Kind::OpenAi,
+        r#"{"error":{"code":503,"message":"busy"}}"#,
+        503,
+    );
+}
+
+#[test]
+fn what_is_not_in_the_format_is_malformed() {
+    for kind in BOTH {
+        for (content_type, body) in [
+            ("text/event-stream", "data: {\"type\": \n\n"),
+            ("text/event-stream", "data: \u{fffd}\n\n"),
+            ("application/json", "<html>welcome</html>"),
+            ("text/html", "<html>sign in</html>"),
+            ("application/json", "[]"),
+        ] {
+            let server = ModelServer::start([Turn::raw(200, content_type, body)]);
+            let error = answer(kind, &server, limits()).unwrap_err();
+            assert!(
+                matches!(error, ModelError::Malformed { .. }),
+                "{kind} {body}: {error:?}"
+            );
+            assert!(error.hint().unwrap().contains("agent.base_url"));
+            let _ = server.finish();
+        }
+        let server = ModelServer::start((0..3).map(|_| Turn::raw(200, "text/event-stream", "")));
+        let error = answer(kind, &server, limits()).unwrap_err();
+        assert!(matches!(error, ModelError::Cut { .. }), "{kind}: {error:?}");
+        let _ = server.finish();
+    }
+}
+
+fn timed_out(kind: Kind, turn: Turn, limits: Limits) -> (Wait, Duration) {
+    let server = ModelServer::start([turn]);
+    let begin = Instant::now();
+    let error = answer(kind, &server, limits).unwrap_err();
+    let took = begin.elapsed();
+    assert_eq!(server.finish().len(), 1, "a time-out is not tried again");
+    match error {
+        ModelError::TimedOut { wait, .. } => (wait, took),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn silence_has_an_end() {
+    let short = Duration::from_millis(300);
+    let guard = Duration::from_secs(10); // against hanging, not a stop-watch
+    for kind in BOTH {
+        let first = Limits {
+            first_byte: short,
+            ..limits()
+        };
+        let (wait, took) = timed_out(kind, Turn::hang(), first);
+        assert_eq!(wait, Wait::FirstByte);
+        assert!(took >= short && took < guard, "{took:?}");
+
+        let between = Limits {
+            between: short,
+            ..limits()
+        };
+        let (wait, took) = timed_out(kind, Turn::text("a b c").hang_after(700), between);
+        assert_eq!(wait, Wait::NextByte);
+        assert!(took >= short && took < guard, "{took:?}");
+
+        let whole = Limits {
+            whole: short,
+            ..limits()
+        };
+        let (wait, took) = timed_out(kind, Turn::text("a b c").hang_after(700), whole);
+        assert_eq!(wait, Wait::End);
+        assert!(took >= short && took < guard, "{took:?}");
+    }
+}
+
+#[test]
+fn a_cancel_from_another_thread_ends_the_call() {
+    for turn in [Turn::hang as fn() -> Turn, || {
+        Turn::text("a b c").hang_after(700)
+    }] {
+        let server = ModelServer::start([turn()]);
+        let provider = provider(Kind::Anthropic, &server, limits());
+        let cancel = Cancel::new();
+        let from_outside = cancel.clone();
+        let asking = thread::spawn(move || ask(&provider, &question(), &cancel).0);
+        server.wait_for(1);
+        let begin = Instant::now();
+        from_outside.cancel();
+        assert_eq!(asking.join().unwrap(), Err(ModelError::Cancelled));
+        assert!(
+            begin.elapsed() < Duration::from_secs(2),
+            "{:?}",
+            begin.elapsed()
+        );
+        server.wait_until_left(); // or a model would go on writing for nobody
+        let _ = server.finish();
+    }
+}
+
+#[test]
+fn a_cancel_ends_a_pause_too() {
+    let server = ModelServer::start([Turn::status(429, Some("8"))]);
+    let provider = provider(Kind::OpenAi, &server, limits());
+    let cancel = Cancel::new();
+    let from_outside = cancel.clone();
+    let asking = thread::spawn(move || ask(&provider, &question(), &cancel).0);
+    server.wait_for(1);
+    thread::sleep(Duration::from_millis(50));
+    let begin = Instant::now();
+    from_outside.cancel();
+    assert_eq!(asking.join().unwrap(), Err(ModelError::Cancelled));
+    assert!(begin.elapsed() < Duration::from_secs(2));
+    assert_eq!(server.finish().len(), 1);
+}
+
+#[test]
+fn what_was_cancelled_before_is_not_sent() {
+    let server = ModelServer::start([]);
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let (answer, _) = ask(
+        &provider(Kind::OpenAi, &server, limits()),
+        &question(),
+        &cancel,
+    );
+    assert_eq!(answer, Err(ModelError::Cancelled));
+    assert!(server.finish().is_empty());
+}
+
+#[test]
+fn nobody_there_is_said_with_the_url() {
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let url = format!("http://127.0.0.1:{port}");
+    let provider = Provider::new(endpoint(Kind::OpenAi, url.clone()), limits());
+    let (answer, told) = ask(&provider, &question(), &Cancel::new());
+    match answer.unwrap_err() {
+        ModelError::Unreachable { url: told, .. } => assert!(told.starts_with(&url), "{told}"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(told.len(), 2, "it was tried again");
+    assert!(!told.concat().contains(KEY));
+}
+
+/// A port where nobody answers and nobody refuses: the queue of those who wait to be accepted is full.
+fn black_hole() -> (TcpListener, Vec<TcpStream>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut waiting = Vec::new();
+    while waiting.len() < 10_000 {
+        match TcpStream::connect_timeout(&address, Duration::from_millis(200)) {
+            Ok(stream) => waiting.push(stream),
+            Err(_) => return (listener, waiting),
+        }
+    }
+    panic!("the queue does not fill");
+}
+
+#[test]
+fn a_connection_that_does_not_come_has_an_end() {
+    let (listener, _waiting) = black_hole();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let short = Duration::from_millis(300);
+    let quick = Limits {
+        connect: short,
+        ..limits()
+    };
+    let provider = Provider::new(endpoint(Kind::OpenAi, url.clone()), quick);
+    let begin = Instant::now();
+    let error = ask(&provider, &question(), &Cancel::new()).0.unwrap_err();
+    let wait = Wait::Connection;
+    let provider = Kind::OpenAi;
+    let limit = short;
+    assert_eq!(
+        error,
+        ModelError::TimedOut {
+            provider,
+            wait,
+            limit
+        }
+    );
+    assert!(begin.elapsed() >= short);
+
+    let provider = Provider::new(endpoint(Kind::OpenAi, url), limits());
+    let cancel = Cancel::new();
+    let from_outside = cancel.clone();
+    let asking = thread::spawn(move || ask(&provider, &question(), &cancel).0);
+    thread::sleep(Duration::from_millis(100));
+    let begin = Instant::now();
+    from_outside.cancel();
+    assert_eq!(asking.join().unwrap(), Err(ModelError::Cancelled));
+    assert!(
+        begin.elapsed() < Duration::from_secs(2),
+        "a call that does not wait for it"
+    );
+}

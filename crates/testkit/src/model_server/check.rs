@@ -1,0 +1,168 @@
+//! Whether a request is one that the provider would take.
+//!
+//! The schemas say what a request looks like; what they can't say is here: the headers, and that roles and results
+//! follow from what stands before them.
+
+use std::sync::OnceLock;
+
+use jsonschema::Validator;
+use serde_json::Value;
+
+use super::{Format, Recorded};
+
+/// How many mistakes of one request are told.
+const TOLD: usize = 5;
+
+/// The format that a request asks for.
+pub(super) fn format(request: &Recorded) -> Result<Format, String> {
+    match (request.method.as_str(), request.path.as_str()) {
+        ("POST", "/v1/messages") => Ok(Format::Anthropic),
+        ("POST", "/v1/chat/completions") => Ok(Format::OpenAi),
+        _ => Err("there is nothing at this path".to_owned()),
+    }
+}
+
+/// All that is wrong with a request.
+pub(super) fn request(request: &Recorded, format: Format, is_keyless: bool) -> Vec<String> {
+    let mut problems = headers(request, format, is_keyless);
+    if request.json.is_null() {
+        problems.push("the body is no JSON".to_owned());
+        return problems;
+    }
+    let errors = schema(format).iter_errors(&request.json).take(TOLD);
+    problems.extend(errors.map(|error| format!("{}: {error}", error.instance_path())));
+    if problems.is_empty() {
+        let messages = request.json["messages"]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice);
+        problems.extend(match format {
+            Format::Anthropic => anthropic(messages),
+            Format::OpenAi => openai(messages),
+        });
+        problems.extend(twice(&request.tools()));
+    }
+    problems
+}
+
+fn schema(format: Format) -> &'static Validator {
+    static ANTHROPIC: OnceLock<Validator> = OnceLock::new();
+    static OPENAI: OnceLock<Validator> = OnceLock::new();
+    let (cell, text) = match format {
+        Format::Anthropic => (&ANTHROPIC, include_str!("schemas/anthropic.json")),
+        Format::OpenAi => (&OPENAI, include_str!("schemas/openai.json")),
+    };
+    cell.get_or_init(|| compile(text).unwrap_or_else(|error| panic!("our own schema: {error}")))
+}
+
+fn compile(text: &str) -> Result<Validator, Box<dyn std::error::Error>> {
+    let schema: Value = serde_json::from_str(text)?;
+    Ok(jsonschema::draft202012::new(&schema)?)
+}
+
+fn headers(request: &Recorded, format: Format, is_keyless: bool) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut expect = |name: &str, fits: &dyn Fn(&str) -> bool| match request.header(name) {
+        Some(value) if fits(value) => {}
+        Some(value) => problems.push(format!("the header `{name}` is `{value}`")),
+        None => problems.push(format!("the header `{name}` is missing")),
+    };
+    expect("content-type", &|value| {
+        value.starts_with("application/json")
+    });
+    if format == Format::Anthropic {
+        expect("anthropic-version", &|value| value == "2023-06-01");
+    }
+    match format {
+        _ if is_keyless => {}
+        Format::Anthropic => expect("x-api-key", &|value| !value.is_empty()),
+        Format::OpenAi => expect("authorization", &|value| {
+            value
+                .strip_prefix("Bearer ")
+                .is_some_and(|key| !key.is_empty())
+        }),
+    }
+    let keys = ["x-api-key", "authorization"];
+    let keys = keys.iter().filter(|name| request.header(name).is_some());
+    if keys.count() > usize::from(!is_keyless) {
+        problems.push("it carries a key that nobody asked for".to_owned());
+    }
+    problems
+}
+
+fn twice(names: &[&str]) -> Vec<String> {
+    let seen = |at: usize| names[..at].contains(&names[at]);
+    let twice = (0..names.len()).filter(|at| seen(*at));
+    twice
+        .map(|at| format!("the tool `{}` is there twice", names[at]))
+        .collect()
+}
+
+/// Roles alternate, the user begins, and each call is answered in the very next message, before anything else in it.
+fn anthropic(messages: &[Value]) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut open: Vec<&str> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        let role = if at % 2 == 0 { "user" } else { "assistant" };
+        if message["role"] != role {
+            problems.push(format!("message {at} is not of the role `{role}`"));
+        }
+        let blocks = message["content"].as_array().map_or(&[][..], Vec::as_slice);
+        let results = ids(blocks, "tool_result", "tool_use_id");
+        problems.extend(answered(at, &open, &results));
+        let begin = blocks.iter().take(results.len());
+        if begin
+            .into_iter()
+            .any(|block| block["type"] != "tool_result")
+        {
+            problems.push(format!("message {at} has something before its results"));
+        }
+        open = ids(blocks, "tool_use", "id");
+    }
+    if !open.is_empty() {
+        problems.push("the last message has calls without results".to_owned());
+    }
+    problems
+}
+
+fn ids<'a>(blocks: &'a [Value], kind: &str, field: &str) -> Vec<&'a str> {
+    let blocks = blocks.iter().filter(|block| block["type"] == kind);
+    blocks.filter_map(|block| block[field].as_str()).collect()
+}
+
+/// Each call is answered by one message right behind the one that made it.
+fn openai(messages: &[Value]) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut open: Vec<&str> = Vec::new();
+    let mut results: Vec<&str> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        if message["role"] == "tool" {
+            results.extend(message["tool_call_id"].as_str());
+            continue;
+        }
+        problems.extend(answered(at, &open, &std::mem::take(&mut results)));
+        let calls = message["tool_calls"]
+            .as_array()
+            .map_or(&[][..], Vec::as_slice);
+        open = calls
+            .iter()
+            .filter_map(|call| call["id"].as_str())
+            .collect();
+        if message["role"] == "system" && at > 0 {
+            problems.push(format!("message {at} is a system prompt and not the first"));
+        }
+    }
+    problems.extend(answered(messages.len(), &open, &results));
+    problems
+}
+
+/// The same ids, each once, in whatever order.
+fn answered(at: usize, calls: &[&str], results: &[&str]) -> Option<String> {
+    let sorted = |ids: &[&str]| {
+        let mut ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
+        ids.sort();
+        ids
+    };
+    let (calls, results) = (sorted(calls), sorted(results));
+    (calls != results)
+        .then(|| format!("message {at} should answer {calls:?} and answers {results:?}"))
+}

@@ -1,0 +1,343 @@
+//! A model that says what a test wants it to say.
+//!
+//! **Problem.** What an agent does depends on what a model answers, and on what it is asked. A real model answers
+//! differently each time; a mock inside of the client checks the mock. **Decision.** A real HTTP server on the loopback
+//! interface that speaks both wire formats, plays a script of [`Turn`]s, one a request, and writes down every request.
+//! It is stricter than the providers are: a request that departs from their documented shape is answered with 400 and
+//! fails the test, as do a request too many and a turn that was never played.
+//!
+//! **Worked example.**
+//! ```
+//! use metier_testkit::model_server::{ModelServer, Turn};
+//! use serde_json::json;
+//!
+//! let server = ModelServer::start([
+//!     Turn::calls([("read_file", json!({ "path": "a.txt" }))]),
+//!     Turn::text("done"),
+//! ]);
+//! let base = server.url(); // for ANTHROPIC_BASE_URL or OPENAI_BASE_URL
+//! assert!(base.starts_with("http://127.0.0.1:"));
+//! # server.forget();
+//! ```
+//! After the program ran, `server.finish()` gives the requests, or fails the test with all that was wrong.
+//!
+//! Bounded: so many connections at once, so many bytes a request, and every wait has an end, so that no test hangs.
+//!
+//! | file | what it is |
+//! |---|---|
+//! | `turn` | what is played |
+//! | `http` | requests off the wire, answers onto it |
+//! | `check` | whether a request is one; `schemas/` say what it looks like |
+//! | `anthropic`, `openai` | a reply in either format, streamed or whole |
+
+mod anthropic;
+mod check;
+mod http;
+mod openai;
+mod turn;
+
+use std::collections::VecDeque;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+pub use http::Recorded;
+pub use turn::Turn;
+
+use http::{Answer, LONGEST};
+use turn::{Play, Reply};
+
+/// Connections at once. Sub-agents ask in parallel, but not that much.
+const CONNECTIONS: usize = 32;
+
+/// Which provider's format a request is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// `POST /v1/messages`
+    Anthropic,
+    /// `POST /v1/chat/completions`
+    OpenAi,
+}
+
+/// The server. It runs until it is finished or dropped.
+#[derive(Debug)]
+pub struct ModelServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    accepting: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    script: Mutex<VecDeque<Turn>>,
+    requests: Mutex<Vec<Recorded>>,
+    problems: Mutex<Vec<String>>,
+    open: AtomicUsize,
+    is_over: AtomicBool,
+    /// Whether a request has to show who asks.
+    is_keyless: bool,
+}
+
+impl ModelServer {
+    /// Starts a server that plays `script`, one turn for each request.
+    ///
+    /// # Panics
+    /// When there is no loopback interface.
+    #[must_use]
+    pub fn start(script: impl IntoIterator<Item = Turn>) -> Self {
+        Self::new(script, false)
+    }
+
+    /// The same for requests that must not carry a key, like those to a server of one's own.
+    ///
+    /// # Panics
+    /// When there is no loopback interface.
+    #[must_use]
+    pub fn start_keyless(script: impl IntoIterator<Item = Turn>) -> Self {
+        Self::new(script, true)
+    }
+
+    fn new(script: impl IntoIterator<Item = Turn>, is_keyless: bool) -> Self {
+        let bound = TcpListener::bind("127.0.0.1:0").and_then(|listener| {
+            let address = listener.local_addr()?;
+            Ok((listener, address))
+        });
+        let (listener, address) =
+            bound.unwrap_or_else(|error| panic!("no port on the loopback interface: {error}"));
+        let shared = Arc::new(Shared {
+            script: Mutex::new(script.into_iter().collect()),
+            is_keyless,
+            ..Shared::default()
+        });
+        let accepting = {
+            let shared = Arc::clone(&shared);
+            thread::spawn(move || accept(&listener, &shared))
+        };
+        Self {
+            address,
+            shared,
+            accepting: Some(accepting),
+        }
+    }
+
+    /// `http://127.0.0.1:PORT`: the base URL in both formats.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Adds turns to the end of the script.
+    pub fn play(&self, turns: impl IntoIterator<Item = Turn>) {
+        lock(&self.shared.script).extend(turns);
+    }
+
+    /// The requests so far, those that were answered with an error included.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Recorded> {
+        lock(&self.shared.requests).clone()
+    }
+
+    /// Waits until so many requests have come, for as long as a test may wait.
+    ///
+    /// # Panics
+    /// When they don't come.
+    pub fn wait_for(&self, count: usize) {
+        let end = Instant::now() + LONGEST;
+        while lock(&self.shared.requests).len() < count {
+            assert!(Instant::now() < end, "{count} requests did not come");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Waits until every client has left or was answered.
+    ///
+    /// # Panics
+    /// When one stays for longer than a test may wait.
+    pub fn wait_until_left(&self) {
+        let end = Instant::now() + LONGEST / 2;
+        while self.shared.open.load(Ordering::Acquire) > 0 {
+            assert!(Instant::now() < end, "a client did not leave");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Stops, and gives what was asked.
+    ///
+    /// # Panics
+    /// When a request was wrong or one too many, or a turn was not played.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<Recorded> {
+        self.stop();
+        let problems = self.problems();
+        assert!(problems.is_empty(), "{}", listed(&problems));
+        self.requests()
+    }
+
+    /// Stops, and gives what was wrong instead of failing on it: for tests of the server.
+    #[must_use]
+    pub fn problems_at_end(mut self) -> Vec<String> {
+        self.stop();
+        self.problems()
+    }
+
+    /// Stops without a look at what was played.
+    pub fn forget(mut self) {
+        self.stop();
+    }
+
+    fn problems(&self) -> Vec<String> {
+        let mut problems = lock(&self.shared.problems).clone();
+        match lock(&self.shared.script).len() {
+            0 => {}
+            1 => problems.push("1 turn was not played".to_owned()),
+            left => problems.push(format!("{left} turns were not played")),
+        }
+        problems
+    }
+
+    fn stop(&mut self) {
+        let Some(accepting) = self.accepting.take() else {
+            return;
+        };
+        self.shared.is_over.store(true, Ordering::Release);
+        let _ = TcpStream::connect(self.address); // wakes the one that accepts
+        let _ = accepting.join();
+        let end = Instant::now() + LONGEST;
+        while self.shared.open.load(Ordering::Acquire) > 0 && Instant::now() < end {
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        if self.accepting.is_none() {
+            return;
+        }
+        self.stop();
+        let problems = self.problems();
+        if !thread::panicking() {
+            assert!(problems.is_empty(), "{}", listed(&problems));
+        }
+    }
+}
+
+fn listed(problems: &[String]) -> String {
+    format!("the model server saw:\n- {}", problems.join("\n- "))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+    for stream in listener.incoming() {
+        if shared.is_over.load(Ordering::Acquire) {
+            return;
+        }
+        let Ok(stream) = stream else { continue };
+        if shared.open.fetch_add(1, Ordering::AcqRel) >= CONNECTIONS {
+            shared.open.fetch_sub(1, Ordering::AcqRel);
+            shared.problem(format!("more than {CONNECTIONS} connections at once"));
+            continue;
+        }
+        let shared = Arc::clone(shared);
+        thread::spawn(move || {
+            shared.serve(stream);
+            shared.open.fetch_sub(1, Ordering::AcqRel);
+        });
+    }
+}
+
+impl Shared {
+    fn problem(&self, problem: String) {
+        lock(&self.problems).push(problem);
+    }
+
+    /// One connection: one request, one turn.
+    fn serve(&self, mut stream: TcpStream) {
+        let request = match http::read(&mut stream) {
+            Ok(Some(request)) => request,
+            Ok(None) => return, // a connection without a request asks for nothing
+            Err(reason) => return self.problem(format!("not a request: {reason}")),
+        };
+        lock(&self.requests).push(request.clone());
+        let answer = match check::format(&request) {
+            Ok(format) => self.turn(&request, format),
+            Err(reason) => self.wrong(404, &request, &reason),
+        };
+        http::write(&mut stream, &answer, &self.is_over);
+    }
+
+    fn turn(&self, request: &Recorded, format: Format) -> Answer {
+        let problems = check::request(request, format, self.is_keyless);
+        if !problems.is_empty() {
+            return self.wrong(400, request, &problems.join("; "));
+        }
+        let Some(mut turn) = lock(&self.script).pop_front() else {
+            return self.wrong(500, request, "the script is over");
+        };
+        let mut answer = loop {
+            match turn.play {
+                Play::Reply(reply) => break played(&reply, format, &request.json),
+                Play::Status { code, after } => break refused(code, after, format),
+                Play::Raw(answer) => break answer,
+                Play::Hang => break Answer::silence(),
+                Play::Computed(compute) => turn = compute(request),
+            }
+        };
+        answer.cut_after = turn.cut_after;
+        answer.hang_after = turn.hang_after;
+        answer.piece = turn.piece;
+        answer
+    }
+
+    fn wrong(&self, code: u16, request: &Recorded, reason: &str) -> Answer {
+        let asked = format!("{} {}", request.method, request.path);
+        self.problem(format!("{asked}: {reason}"));
+        let body = json!({ "error": { "type": "invalid_request_error", "message": reason } });
+        Answer::document(code, &body)
+    }
+}
+
+fn played(reply: &Reply, format: Format, request: &Value) -> Answer {
+    let model = request["model"].as_str().unwrap_or_default();
+    let is_stream = request["stream"] == json!(true);
+    match (format, is_stream) {
+        (Format::Anthropic, true) => Answer::events(anthropic::events(reply, model)),
+        (Format::Anthropic, false) => Answer::document(200, &anthropic::whole(reply, model)),
+        (Format::OpenAi, true) => Answer::events(openai::events(reply, model)),
+        (Format::OpenAi, false) => Answer::document(200, &openai::whole(reply, model)),
+    }
+}
+
+fn refused(code: u16, after: Option<String>, format: Format) -> Answer {
+    let (kind, message) = match code {
+        401 => ("authentication_error", "invalid x-api-key"),
+        429 => ("rate_limit_error", "too many requests"),
+        529 => ("overloaded_error", "overloaded"),
+        400..500 => ("invalid_request_error", "the request is wrong"),
+        _ => ("api_error", "something broke"),
+    };
+    let body = match format {
+        Format::Anthropic => {
+            json!({ "type": "error", "error": { "type": kind, "message": message } })
+        }
+        Format::OpenAi => {
+            json!({ "error": { "message": message, "type": kind, "param": null, "code": null } })
+        }
+    };
+    let mut answer = Answer::document(code, &body);
+    answer
+        .headers
+        .extend(after.map(|after| ("retry-after", after)));
+    answer
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

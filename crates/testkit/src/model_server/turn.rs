@@ -1,0 +1,186 @@
+//! What the server plays when it is asked.
+
+use serde_json::Value;
+
+use super::http::{Answer, Recorded};
+
+/// The answer to one request.
+#[derive(Debug)]
+#[must_use]
+pub struct Turn {
+    pub(super) play: Play,
+    pub(super) cut_after: Option<usize>,
+    pub(super) hang_after: Option<usize>,
+    pub(super) piece: usize,
+}
+
+pub(super) enum Play {
+    Reply(Reply),
+    Status { code: u16, after: Option<String> },
+    Raw(Answer),
+    Hang,
+    Computed(Box<dyn FnOnce(&Recorded) -> Turn + Send>),
+}
+
+impl std::fmt::Debug for Play {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Reply(reply) => write!(f, "{reply:?}"),
+            Self::Status { code, .. } => write!(f, "status {code}"),
+            Self::Raw(answer) => write!(f, "{answer:?}"),
+            Self::Hang => f.write_str("hang"),
+            Self::Computed(_) => f.write_str("computed"),
+        }
+    }
+}
+
+/// What a model says, before it is in a format.
+#[derive(Debug, Default)]
+pub(super) struct Reply {
+    pub(super) thinking: String,
+    pub(super) text: String,
+    pub(super) calls: Vec<Call>,
+    /// The provider's word; the usual one when it isn't set.
+    pub(super) stop: Option<String>,
+    pub(super) input: u64,
+    pub(super) output: u64,
+    pub(super) cached: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// As text, since a model may write what is no JSON.
+    pub(super) arguments: String,
+}
+
+impl Turn {
+    fn new(play: Play) -> Self {
+        Self {
+            play,
+            cut_after: None,
+            hang_after: None,
+            piece: usize::MAX,
+        }
+    }
+
+    /// Words.
+    pub fn text(text: &str) -> Self {
+        Self::new(Play::Reply(Reply {
+            text: text.to_owned(),
+            input: 10,
+            output: 5,
+            ..Reply::default()
+        }))
+    }
+
+    /// Calls of tools, all at once. Their ids are `call_1`, `call_2`, ….
+    pub fn calls<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> Self {
+        let calls = calls.into_iter();
+        calls.fold(Self::text(""), |turn, (name, arguments)| {
+            turn.and_call(name, &arguments.to_string())
+        })
+    }
+
+    /// One more call, whose arguments may be no JSON.
+    pub fn and_call(mut self, name: &str, arguments: &str) -> Self {
+        let reply = self.reply();
+        reply.calls.push(Call {
+            id: format!("call_{}", reply.calls.len() + 1),
+            name: name.to_owned(),
+            arguments: arguments.to_owned(),
+        });
+        self
+    }
+
+    /// Words before the calls.
+    pub fn and_text(mut self, text: &str) -> Self {
+        text.clone_into(&mut self.reply().text);
+        self
+    }
+
+    /// Thoughts before the words.
+    pub fn thinking(mut self, thinking: &str) -> Self {
+        thinking.clone_into(&mut self.reply().thinking);
+        self
+    }
+
+    /// Another reason to stop than the usual one, in the provider's words.
+    pub fn stop(mut self, reason: &str) -> Self {
+        self.reply().stop = Some(reason.to_owned());
+        self
+    }
+
+    /// The tokens that it says it took: all that went in, all that came out, what of the input was cached.
+    pub fn usage(mut self, input: u64, output: u64, cached: u64) -> Self {
+        let reply = self.reply();
+        (reply.input, reply.output, reply.cached) = (input, output, cached);
+        self
+    }
+
+    /// An error, with what `Retry-After` says, if anything.
+    pub fn status(code: u16, retry_after: Option<&str>) -> Self {
+        let after = retry_after.map(str::to_owned);
+        Self::new(Play::Status { code, after })
+    }
+
+    /// Bytes as they are.
+    pub fn raw(status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
+        Self::new(Play::Raw(Answer::raw(status, content_type, body.into())))
+    }
+
+    /// Nothing, until the client leaves.
+    pub fn hang() -> Self {
+        Self::new(Play::Hang)
+    }
+
+    /// A turn that depends on the request.
+    pub fn computed(compute: impl FnOnce(&Recorded) -> Self + Send + 'static) -> Self {
+        Self::new(Play::Computed(Box::new(compute)))
+    }
+
+    /// Ends the connection after so many bytes of the body, without the mark that says it is complete.
+    pub fn cut_after(mut self, bytes: usize) -> Self {
+        self.cut_after = Some(bytes);
+        self
+    }
+
+    /// Falls silent after so many bytes of the body, until the client leaves.
+    pub fn hang_after(mut self, bytes: usize) -> Self {
+        self.hang_after = Some(bytes);
+        self
+    }
+
+    /// Sends the body in pieces of so many bytes, whatever they split.
+    pub fn in_pieces_of(mut self, bytes: usize) -> Self {
+        self.piece = bytes.max(1);
+        self
+    }
+
+    /// # Panics
+    /// When the turn is an error or raw bytes, which have no words.
+    fn reply(&mut self) -> &mut Reply {
+        match &mut self.play {
+            Play::Reply(reply) => reply,
+            other => panic!("{other:?} has no words"),
+        }
+    }
+}
+
+impl Reply {
+    /// Pieces of a text as a model streams them: about a word each, never within a character.
+    pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
+        text.split_inclusive(' ')
+    }
+
+    /// Pieces of arguments: both halves, so that every call is put together.
+    pub(super) fn halves(text: &str) -> [&str; 2] {
+        let mut middle = text.len() / 2;
+        while !text.is_char_boundary(middle) {
+            middle += 1;
+        }
+        let (first, second) = text.split_at(middle);
+        [first, second]
+    }
+}
