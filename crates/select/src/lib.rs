@@ -24,6 +24,7 @@ mod fold;
 mod glob;
 pub mod languages;
 mod mention;
+pub mod rules;
 mod triggers;
 mod wanted;
 
