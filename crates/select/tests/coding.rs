@@ -25,14 +25,20 @@ impl Counts {
             }
             if show && is != found.is {
                 eprintln!("{is} {task}");
-                for e in &found.evidence { eprintln!("      {:?} {} {}", e.sign, e.weight, e.detail); }
+                for e in &found.evidence {
+                    eprintln!("      {:?} {} {}", e.sign, e.weight, e.detail);
+                }
             }
         }
         counts
     }
 
-    fn precision(&self) -> f64 { self.hits as f64 / (self.hits + self.false_alarms) as f64 }
-    fn recall(&self) -> f64 { self.hits as f64 / (self.hits + self.misses) as f64 }
+    fn precision(&self) -> f64 {
+        self.hits as f64 / (self.hits + self.false_alarms) as f64
+    }
+    fn recall(&self) -> f64 {
+        self.hits as f64 / (self.hits + self.misses) as f64
+    }
 }
 
 fn rows(tasks: &str) -> impl Iterator<Item = (bool, &str)> {

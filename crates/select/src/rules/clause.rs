@@ -41,7 +41,10 @@ impl Word<'_> {
     pub(super) fn is_code(&self) -> bool {
         match self.shape {
             Some(shape) => shape.is_code(),
-            None => matches!(self.sense.noun, Some(Noun::Code | Noun::Double | Noun::Name)),
+            None => matches!(
+                self.sense.noun,
+                Some(Noun::Code | Noun::Double | Noun::Name)
+            ),
         }
     }
 }
@@ -93,7 +96,11 @@ struct Token<'a> {
 }
 
 fn read<'a>(token: Token<'a>, words: &Words) -> Word<'a> {
-    let plain = if token.quoted { String::new() } else { plain(token.text) };
+    let plain = if token.quoted {
+        String::new()
+    } else {
+        plain(token.text)
+    };
     let shape = if token.code {
         Some(Shape::Code)
     } else if token.quoted {
@@ -156,10 +163,16 @@ impl<'a> Iterator for Tokens<'a> {
     type Item = Token<'a>;
 
     fn next(&mut self) -> Option<Token<'a>> {
-        self.rest = self.rest.trim_start_matches(|c: char| c.is_whitespace() || "([{¿¡-–—*•>#".contains(c) && !self.rest.starts_with("--"));
+        self.rest = self.rest.trim_start_matches(|c: char| {
+            c.is_whitespace() || "([{¿¡-–—*•>#".contains(c) && !self.rest.starts_with("--")
+        });
         let first = self.rest.chars().next()?;
         if first == '`' {
-            let fence = if self.rest.starts_with("```") { "```" } else { "`" };
+            let fence = if self.rest.starts_with("```") {
+                "```"
+            } else {
+                "`"
+            };
             if let Some(token) = self.enclosed(fence, fence, true) {
                 return Some(token);
             }
@@ -172,7 +185,10 @@ impl<'a> Iterator for Tokens<'a> {
             }
         }
         let new_line = |c: char| c == '\n';
-        let end = self.rest.find(|c: char| c.is_whitespace() || c == '`').filter(|end| *end > 0);
+        let end = self
+            .rest
+            .find(|c: char| c.is_whitespace() || c == '`')
+            .filter(|end| *end > 0);
         let (raw, rest) = self.rest.split_at_checked(end.unwrap_or(self.rest.len()))?;
         self.rest = rest;
         let text = raw.trim_end_matches(|c: char| ".,;:!?)]}\"'”»…".contains(c));

@@ -22,7 +22,7 @@ use super::{
 const THRESHOLD: f64 = 0.5;
 
 /// Whether a task is coding, and how we know.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub struct Coding {
     /// Whether it is.
     pub is: bool,
@@ -99,6 +99,14 @@ impl Coding {
             }],
         }
     }
+
+    /// What speaks for it most, in words.
+    #[must_use]
+    pub fn because(&self) -> &str {
+        let mut evidence = self.evidence.iter();
+        let best = evidence.find(|found| found.weight >= self.score);
+        best.map_or("", |found| &found.detail)
+    }
 }
 
 /// Finds out whether a task is coding.
@@ -131,7 +139,10 @@ pub fn coding(task: &str, named: Named<'_>) -> Coding {
         evidence.extend(wishes.into_iter().filter(|wish| wish.weight > 0.7));
     }
     let forbidden = evidence.iter().any(|found| found.sign == Sign::Denied);
-    let best = evidence.iter().map(|found| found.weight).fold(0.0, f64::max);
+    let best = evidence
+        .iter()
+        .map(|found| found.weight)
+        .fold(0.0, f64::max);
     let score = if forbidden { 0.0 } else { best };
     Coding {
         is: score >= THRESHOLD,
@@ -191,7 +202,11 @@ pub(super) fn shown(text: &str) -> String {
 
 /// Whether a clause begins like a user story and goes on like one.
 pub(super) fn is_story(clause: &Clause<'_>) -> bool {
-    let plain: Vec<&str> = clause.words.iter().map(|word| word.plain.as_str()).collect();
+    let plain: Vec<&str> = clause
+        .words
+        .iter()
+        .map(|word| word.plain.as_str())
+        .collect();
     let Some((first, rest)) = plain.split_first() else {
         return false;
     };

@@ -77,7 +77,9 @@ fn at_start<'c, 'a>(words: &'c [Word<'a>]) -> Option<Request<'c, 'a>> {
     if rest.first().is_some_and(|next| next.plain == "to") {
         return None;
     }
-    words.get(position).map(|word| Request::new(word, verb, denied, rest))
+    words
+        .get(position)
+        .map(|word| Request::new(word, verb, denied, rest))
 }
 
 fn may_follow_denial(word: &Word<'_>) -> bool {
@@ -143,12 +145,14 @@ impl<'c, 'a> Request<'c, 'a> {
                 let other = shown(&word.plain);
                 changes(0.7, format!("though `{other}` is no code, {}", said(place)))
             }
-            (Some((Noun::Other, word)), _) => {
-                against(format!("`{verb}` is about `{}`, which is no code", shown(&word.plain)))
-            }
-            (Some((Noun::Name, word)), _) if self.word.is(Role::Ask) => {
-                against(format!("`{}` is wanted, and nothing made of it", shown(&word.plain)))
-            }
+            (Some((Noun::Other, word)), _) => against(format!(
+                "`{verb}` is about `{}`, which is no code",
+                shown(&word.plain)
+            )),
+            (Some((Noun::Name, word)), _) if self.word.is(Role::Ask) => against(format!(
+                "`{}` is wanted, and nothing made of it",
+                shown(&word.plain)
+            )),
             (Some((Noun::Name, word)), _) => changes(if craft { 0.9 } else { 0.7 }, said(word)),
             (Some((_, word)), _) => changes(if craft { 0.95 } else { 0.9 }, said(word)),
             (None, Some((_, word))) => changes(if craft { 0.9 } else { 0.7 }, said(word)),
@@ -202,7 +206,8 @@ impl<'c, 'a> Object<'c, 'a> {
                 if starts_topic(word, object.head) {
                     at = At::Topic;
                 }
-                places += usize::from(before != At::Place && at == At::Place || word.is(Role::Place));
+                places +=
+                    usize::from(before != At::Place && at == At::Place || word.is(Role::Place));
                 object.pronoun &= is_small(word);
                 begun |= !object.pronoun || word.is(Role::Pronoun);
                 continue;
@@ -210,7 +215,10 @@ impl<'c, 'a> Object<'c, 'a> {
             (object.pronoun, begun) = (false, true);
             match at {
                 At::Head if decides(object.head, noun, head) => object.head = Some((noun, word)),
-                At::Place if object.place.is_none() || places == 1 && decides(object.place, noun, head) => {
+                At::Place
+                    if object.place.is_none()
+                        || places == 1 && decides(object.place, noun, head) =>
+                {
                     object.place = Some((noun, word));
                 }
                 _ => {}
@@ -274,6 +282,12 @@ fn is_name(word: &Word<'_>) -> bool {
 
 /// A word that names nothing.
 fn is_small(word: &Word<'_>) -> bool {
-    let roles = [Role::Pronoun, Role::Lead, Role::Place, Role::Topic, Role::Deny];
+    let roles = [
+        Role::Pronoun,
+        Role::Lead,
+        Role::Place,
+        Role::Topic,
+        Role::Deny,
+    ];
     roles.into_iter().any(|role| word.is(role))
 }

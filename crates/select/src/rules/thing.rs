@@ -43,12 +43,22 @@ const PROSE: &[&str] = &["markdown", "mdx", "restructuredtext", "latex", "typst"
 
 /// Endings of files that hold neither code nor prose about it.
 const MATTER: &[&str] = &[
-    "txt", "pdf", "doc", "docx", "odt", "csv", "tsv", "xls", "xlsx", "ppt", "pptx", "png", "jpg", "jpeg", "gif", "svg",
-    "mp3", "mp4", "log", "eml",
+    "txt", "pdf", "doc", "docx", "odt", "csv", "tsv", "xls", "xlsx", "ppt", "pptx", "png", "jpg",
+    "jpeg", "gif", "svg", "mp3", "mp4", "log", "eml",
 ];
 
 /// Endings of configuration that is no language of its own.
-const SETTINGS: &[&str] = &["conf", "cfg", "ini", "env", "properties", "lock", "service", "editorconfig", "gitignore"];
+const SETTINGS: &[&str] = &[
+    "conf",
+    "cfg",
+    "ini",
+    "env",
+    "properties",
+    "lock",
+    "service",
+    "editorconfig",
+    "gitignore",
+];
 
 /// The shape of a word, if it has one.
 pub(super) fn shape(text: &str) -> Option<Shape> {
@@ -75,18 +85,26 @@ pub(super) fn file(text: &str) -> Option<Shape> {
         }
         // `Next.js` and `Node.js` are names that look like files.
         let capital = stem.starts_with(char::is_uppercase) && ending == "js" && !text.contains('/');
-        if stem.is_empty() || capital || ending.len() < 2 && ending != "c" && ending != "h" && ending != "r" {
+        if stem.is_empty()
+            || capital
+            || ending.len() < 2 && ending != "c" && ending != "h" && ending != "r"
+        {
             return None;
         }
     } else if !name.ends_with("file") {
         return None;
     }
     let language = of_file(name)?;
-    Some(if PROSE.contains(&language) { Shape::Prose } else { Shape::Source })
+    Some(if PROSE.contains(&language) {
+        Shape::Prose
+    } else {
+        Shape::Source
+    })
 }
 
 fn is_identifier(text: &str) -> bool {
-    let letters = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '(' | ')' | '<' | '>' | '$');
+    let letters =
+        |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '(' | ')' | '<' | '>' | '$');
     if text.len() < 3 || !text.chars().all(letters) || !text.contains(char::is_alphabetic) {
         return false;
     }
@@ -101,8 +119,25 @@ fn is_identifier(text: &str) -> bool {
 /// Whether both humps are words, and no name of a company.
 fn is_long(text: &str) -> bool {
     const BRANDS: &[&str] = &[
-        "GitHub", "GitLab", "YouTube", "LinkedIn", "JavaScript", "TypeScript", "PostgreSQL", "MySQL", "OpenAI", "iPhone",
-        "PayPal", "WhatsApp", "MacBook", "WordPress", "GraphQL", "MongoDB", "PowerPoint", "OneDrive", "DeepMind",
+        "GitHub",
+        "GitLab",
+        "YouTube",
+        "LinkedIn",
+        "JavaScript",
+        "TypeScript",
+        "PostgreSQL",
+        "MySQL",
+        "OpenAI",
+        "iPhone",
+        "PayPal",
+        "WhatsApp",
+        "MacBook",
+        "WordPress",
+        "GraphQL",
+        "MongoDB",
+        "PowerPoint",
+        "OneDrive",
+        "DeepMind",
     ];
     !BRANDS.contains(&text)
 }

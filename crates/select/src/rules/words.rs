@@ -300,11 +300,14 @@ impl Forms {
                         Some((_, 'g')) => format!("{stem}u"),
                         _ => stem.to_owned(),
                     };
-                    for (stem, ending) in [(stem, "a"), (&soft, "e"), (&soft, "em"), (&soft, "es")] {
+                    for (stem, ending) in [(stem, "a"), (&soft, "e"), (&soft, "em"), (&soft, "es")]
+                    {
                         add(format!("{stem}{ending}"), false);
                     }
                     add(format!("{stem}ando"), true);
-                } else if let Some(stem) = verb.strip_suffix("er").or_else(|| verb.strip_suffix("ir")) {
+                } else if let Some(stem) =
+                    verb.strip_suffix("er").or_else(|| verb.strip_suffix("ir"))
+                {
                     for ending in ["e", "a", "am", "as"] {
                         add(format!("{stem}{ending}"), false);
                     }
@@ -323,7 +326,10 @@ impl Forms {
 
 /// The words of a table.
 fn list(words: &'static str) -> impl Iterator<Item = &'static str> {
-    words.split(',').map(str::trim).filter(|word| !word.is_empty())
+    words
+        .split(',')
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
 }
 
 /// Plurals by the endings that English, Portuguese and Spanish share; others are in the tables.
