@@ -111,8 +111,8 @@ impl Weighed {
         if self.gates.is_empty() {
             self.gates.push(Gate {
                 kind: Incomplete::CODE,
-                message: incomplete.to_string(),
-                hint: incomplete.hint().map(str::to_owned),
+                message: incomplete.without(),
+                hint: None,
             });
         }
     }

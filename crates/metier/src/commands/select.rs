@@ -191,7 +191,10 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     if candidates.considered() == 0 {
         let hint = "no skill can be picked; `metier list --all` says why";
         session.output.note(hint);
-    } else if selection.picks.is_empty() && selection.held.is_empty() {
+    } else if selection.picks.is_empty()
+        && selection.held.is_empty()
+        && selection.incomplete.is_none()
+    {
         let skills = count(candidates.considered(), "skill");
         session.output.note(&format!(
             "nothing speaks for any of {skills}; `metier why {} NAME` says what one waits for",

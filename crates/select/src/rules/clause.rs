@@ -7,6 +7,7 @@ use super::{
     thing::{Shape, shape},
     words::{Noun, Role, Sense, Words, plain},
 };
+use crate::mention::mentions;
 
 /// As much of a task as is read. A longer one has said by then what it wants.
 pub(super) const MAX_WORDS: usize = 4000;
@@ -56,6 +57,10 @@ pub(super) fn clauses(task: &str) -> Vec<Clause<'_>> {
     let mut clause = Clause::default();
     let mut tokens = Tokens { rest: task }.take(MAX_WORDS).peekable();
     while let Some(token) = tokens.next() {
+        // The name of a skill says who does it, not what is done.
+        if !token.code && !mentions(token.text).is_empty() && !token.ends {
+            continue;
+        }
         let mut word = read(token, words);
         let before = clause.words.last();
         if SHORT.contains(&word.text) && before.is_some_and(|before| before.is(Role::Place)) {

@@ -113,11 +113,15 @@ impl Coding {
 #[must_use]
 pub fn coding(task: &str, named: Named<'_>) -> Coding {
     let clauses = clauses(task);
-    let context = Context::new(&clauses, named);
+    let read: Vec<(&Clause<'_>, Found<'_, '_>)> = clauses
+        .iter()
+        .map(|clause| (clause, find(clause)))
+        .collect();
+    let context = Context::new(&read, named);
     let mut evidence: Vec<Evidence> = Vec::new();
     let mut wishes = Vec::new();
-    for clause in &clauses {
-        match find(clause) {
+    for (clause, found) in &read {
+        match found {
             Found::Request(request) => evidence.push(request.judge(&context)),
             Found::Question(word) => evidence.push(Evidence {
                 sign: Sign::Leave,
@@ -160,9 +164,13 @@ pub(super) struct Context {
 }
 
 impl Context {
-    fn new(clauses: &[Clause<'_>], named: Named<'_>) -> Self {
-        let mut words = clauses.iter().flat_map(|clause| &clause.words);
-        let code = words.find(|word| word.is_code()).map(said);
+    fn new(read: &[(&Clause<'_>, Found<'_, '_>)], named: Named<'_>) -> Self {
+        // `fix` is a request where it is the verb, and code where it is not.
+        let mut nouns = read.iter().flat_map(|(clause, found)| {
+            let words = clause.words.iter();
+            words.filter(|word| !found.is_verb(word))
+        });
+        let code = nouns.find(|word| word.is_code()).map(said);
         let mut files = named.files.iter();
         let file = files.find(|name| file(name) == Some(Shape::Source));
         let file = file.map(|name| format!("`{}` {}", shown(name), Shape::Source.as_str()));

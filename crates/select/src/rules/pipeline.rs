@@ -36,6 +36,17 @@ impl Incomplete {
         (!lacks.is_empty()).then_some(Self { lacks })
     }
 
+    /// What is missing, for the other half.
+    #[must_use]
+    pub fn without(&self) -> String {
+        let names = self.lacks.iter().map(|lack| format!("`{}`", lack.name));
+        let names: Vec<String> = names.collect();
+        format!(
+            "the coding pipeline is not complete without {}",
+            names.join(" and ")
+        )
+    }
+
     /// What to do about it: the first way out.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {

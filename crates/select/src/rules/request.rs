@@ -14,6 +14,16 @@ pub(super) enum Found<'c, 'a> {
     Statement,
 }
 
+impl Found<'_, '_> {
+    /// Whether a word of the clause is the verb of its request.
+    pub(super) fn is_verb(&self, word: &Word<'_>) -> bool {
+        match self {
+            Self::Request(request) => std::ptr::eq(request.word, word),
+            _ => false,
+        }
+    }
+}
+
 /// Something that is to be done, or is not to be.
 pub(super) struct Request<'c, 'a> {
     word: &'c Word<'a>,
@@ -146,7 +156,7 @@ impl<'c, 'a> Request<'c, 'a> {
                 changes(0.7, format!("though `{other}` is no code, {}", said(place)))
             }
             (Some((Noun::Other, word)), _) => against(format!(
-                "`{verb}` is about `{}`, which is no code",
+                "`{verb}` acts on `{}`, which is no code",
                 shown(&word.plain)
             )),
             (Some((Noun::Name, word)), _) if self.word.is(Role::Ask) => against(format!(

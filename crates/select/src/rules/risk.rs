@@ -81,11 +81,8 @@ pub(super) fn consent(risk: Risk, subject: &Subject<'_>, named: bool) -> Option<
 
 fn list(powers: &[String]) -> String {
     const MAX: usize = 3;
-    let quoted = powers
-        .iter()
-        .take(MAX)
-        .map(|power| format!("`{}`", shown(power)));
-    let mut text = quoted.collect::<Vec<_>>().join(", ");
+    let first = powers.iter().take(MAX).map(String::as_str);
+    let mut text = first.collect::<Vec<_>>().join(", ");
     if powers.len() > MAX {
         text.push_str(&format!(" and {} more", powers.len() - MAX));
     }
@@ -110,12 +107,12 @@ pub fn powers(manifest: &Manifest, commands: &[&str], scripts: bool) -> Vec<Stri
     let mut powers: Vec<String> = Request::new(asked)
         .iter()
         .filter(|asked| is_power(asked.want.permission))
-        .map(|asked| asked.want.to_string())
+        .map(|asked| format!("`{}`", shown(&asked.want.to_string())))
         .collect();
     let rules = &manifest.tools;
     let tools = rules.preapprove.iter().chain(rules.only.iter().flatten());
     for tool in tools.filter(|tool| is_tool(tool)) {
-        let tool = format!("the tool {tool}");
+        let tool = format!("the tool `{}`", shown(tool));
         if !powers.contains(&tool) {
             powers.push(tool);
         }

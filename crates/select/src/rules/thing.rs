@@ -17,6 +17,8 @@ pub(super) enum Shape {
     Identifier,
     /// `--verbose`.
     Option,
+    /// `0.38.31`.
+    Version,
 }
 
 impl Shape {
@@ -34,6 +36,7 @@ impl Shape {
             Self::Prose => "is a text",
             Self::Identifier => "is written like an identifier",
             Self::Option => "is an option of a command",
+            Self::Version => "is a version",
         }
     }
 }
@@ -69,6 +72,9 @@ pub(super) fn shape(text: &str) -> Option<Shape> {
     if text.contains("://") || text.contains('@') && !text.starts_with('@') {
         return Some(Shape::Quote);
     }
+    if is_version(text) {
+        return Some(Shape::Version);
+    }
     file(text).or_else(|| is_identifier(text).then_some(Shape::Identifier))
 }
 
@@ -100,6 +106,15 @@ pub(super) fn file(text: &str) -> Option<Shape> {
     } else {
         Shape::Source
     })
+}
+
+/// Three numbers, or two behind a `v`: with fewer it may be a price.
+fn is_version(text: &str) -> bool {
+    let numbers = text.strip_prefix('v').unwrap_or(text);
+    let mut parts = numbers.split('.');
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let least = if numbers.len() < text.len() { 2 } else { 3 };
+    parts.clone().count() >= least && parts.all(is_number)
 }
 
 fn is_identifier(text: &str) -> bool {

@@ -10,24 +10,27 @@ pub(super) const ENGLISH: Tongue = Tongue {
         parallelise, modularize, modularise, decouple, hotfix, monkeypatch, automate, instrument, dockerize, \
         dockerise, containerize, containerise, deduplicate, debounce, throttle, memoize, memoise, backport, \
         transpile, minify, polyfill, paginate, lazy load, vectorize, internationalize, typecheck, inline, \
-        hardcode, unmarshal, deserialize, autocomplete, rate limit",
+        hardcode, unmarshal, deserialize, autocomplete, rate limit, parse, serialize, serialise, cache, persist, \
+        unit test, hot reload, transcode, recompile, precompute, prefetch",
     change: "\
         add, fix, write, rewrite, create, make, build, rebuild, develop, generate, remove, delete, drop, rename, \
         move, extract, split, replace, swap, convert, turn, migrate, upgrade, downgrade, bump, pin, update, \
         modify, edit, change, adjust, adapt, tweak, extend, expand, introduce, integrate, wire, hook, connect, \
-        wrap, support, handle, catch, validate, sanitize, escape, cache, persist, store, enable, disable, allow, \
-        let, set, set up, setup, configure, optimize, optimise, improve, speed, reduce, simplify, clean, clean \
-        up, tidy, modernize, modernise, harden, secure, format, reformat, lint, solve, resolve, address, repair, \
-        correct, restore, revert, put, use, need, want, give, get rid, center, centre, align, style, hide, \
-        expose, throw, return, log, print, parse, serialize, train, apply, complete, finish, unify, consolidate, \
-        generalize, generalise, deprecate, annotate, type, cover, reproduce, bring, prevent, ensure, touch, \
-        strip, insert, append, inject, localize, initialize, bootstrap, define, declare, craft, whip up, make \
-        sure, vibe code, knock, knock together, knock up, whip, cut, ship, ditch, undo, rework, redo, silence, \
-        suppress, sort, sort out, shrink, shorten, lower, raise, increase, decrease, skip, ignore, accept, \
-        reject, get, keep, mark, register, render, filter, group, trim, encode, decode, encrypt, embed, load, \
-        preload, sync, stream, batch, guard, lock, protect, detect, provide, produce, bundle, propagate, \
-        display, i'd like, would like, spin up, stand up, restructure, reorganize, decompose, separate, \
-        collapse, combine, switch, substitute, overhaul",
+        wrap, support, handle, catch, validate, sanitize, escape, store, enable, disable, allow, let, set, set \
+        up, setup, configure, optimize, optimise, improve, speed, reduce, simplify, clean, clean up, tidy, \
+        modernize, modernise, harden, secure, format, reformat, lint, solve, resolve, address, repair, correct, \
+        restore, revert, put, use, need, want, give, get rid, center, centre, align, style, hide, expose, throw, \
+        return, log, print, train, apply, complete, finish, unify, consolidate, generalize, generalise, \
+        deprecate, annotate, type, cover, reproduce, bring, prevent, ensure, touch, strip, insert, append, \
+        inject, localize, initialize, bootstrap, define, declare, craft, whip up, make sure, vibe code, knock, \
+        knock together, knock up, whip, cut, ship, ditch, undo, rework, redo, silence, suppress, sort, sort out, \
+        shrink, shorten, lower, raise, increase, decrease, skip, ignore, accept, reject, get, keep, mark, \
+        register, render, filter, group, trim, encode, decode, encrypt, embed, load, preload, sync, stream, \
+        batch, guard, lock, protect, detect, provide, produce, bundle, propagate, display, i'd like, would like, \
+        spin up, stand up, restructure, reorganize, decompose, separate, collapse, combine, switch, substitute, \
+        overhaul, avoid, omit, emit, track, override, overload, swallow, mask, seed, populate, compress, tune, \
+        retry, relax, tighten, bind, mount, map, route, forward, redirect, subscribe, dispatch, invalidate, \
+        refresh, reset, flush",
     translate: "translate",
     leave: "\
         explain, review, summarize, summarise, research, describe, compare, analyze, analyse, investigate, find, \
@@ -80,7 +83,28 @@ pub(super) const ENGLISH: Tongue = Tongue {
         page, settings page, login page, login form, download button, scroll, scrolling, tab order, screen \
         reader, aria, accessibility, colour scheme, color scheme, commit hook, git hook, pre-commit, test \
         runner, monorepo, submodule, gui, tui, repl, bash script, shell script, python script, api call, unit \
-        file, calls",
+        file, calls, importer, exporter, loader, uploader, downloader, renderer, formatter, scheduler, \
+        dispatcher, validator, encoder, decoder, watcher, fetcher, installer, bundler, router, skeleton loader, \
+        whitespace, username, email field, alignment, icon, footer, header, panel, tab bar, toolbar, status bar, \
+        progress bar, scrollbar, placeholder, tabs, seed script, seed data, test data, mock data, signal \
+        handler, shutdown, exit code, return value, return type, error message, log message, stack overflow, \
+        infinite loop, off-by-one, default value, timestamp, time zone, timezone, locale, date format, unicode, \
+        utf-8, url, query parameter, http status, status endpoint, rest api, web service, microservice, event \
+        store, data structure, data class, rule engine, state machine, transaction isolation, connection pool, \
+        background job, batch job, data pipeline, etl, dag, model class, image tag, volume mount, lint rule, \
+        eslint rule, compiler warning, test failure, failing test, flaky test, broken test, regression, \
+        regression test, snapshot test, undo, redo, drag and drop, shortcut key, context menu, search function, \
+        filter, sorting, export function, import function, csv export, pdf export, upload form, file upload, \
+        image upload, captcha, cookie banner, paywall, shopping cart, checkout, signup, sign-up form, \
+        registration form, password reset, user authentication, permission check, access control, rate-limiting, \
+        session handling, email notification, chatbot, chat widget, dashboard, support, dep, deps, crate, msrv, \
+        accessor, compile time, compile times, closure, stack size, compatibility layer, compatibility, getter, \
+        setter, constructor, destructor, overload, operator, lifetime, panic, assertion, slice, vector, tuple, \
+        generics, trait bound, feature gate, build script, linker error, abi, ffi, binding, backtrace, \
+        allocation, checksum, header file, doc comment, release job, build job, test job, nightly job, instance, \
+        keyword argument, optional argument, default argument, return code, stream, future, executor, runtime, \
+        file descriptor, syscall, memory layout, cli option, subcommand, command line option, output format, log \
+        output, json output, example code, sample code, demo app, demo page, build target",
     other: "\
         blog, blog post, post, article, essay, story, poem, haiku, novel, letter, email, e-mail, mail, message, \
         commit message, tweet, newsletter, report, summary, overview, documentation, doc, docs, document, \
@@ -110,7 +134,15 @@ pub(super) const ENGLISH: Tongue = Tongue {
         bar chart, infographic, poster, flyer, banner ad, icon set, cartoon, comic, lyrics, melody, caption, \
         subtitle, transcript, dictionary entry, phrase, sentence, synonym, rhyme, letter of intent, nda, terms \
         of service, privacy policy, clause, petition, poll, quiz, riddle, puzzle, crossword, itinerary, hotel, \
-        restaurant",
+        restaurant, title, talk, introduction, conclusion, certificate, opinion, licence, license, quotation, \
+        vendor, supplier, people, hackathon, event, author, pro and con, pros and cons, agenda item, keynote, \
+        panel discussion, seminar, webinar, letter of recommendation, reference letter, feedback form, nps, \
+        market research, sales pitch, product description, user manual, onboarding guide, style guide, brand \
+        guide, code of conduct, security policy, runbook, incident report, status report, weekly report, annual \
+        report, research paper, literature review, book review, meeting note, meeting notes, to-do list, action \
+        items, travel plan, meal plan, study plan, project plan, business plan, rollout plan, migration plan, \
+        release plan, backup plan, customer support, technical support, support ticket, support request, support \
+        team",
     stage: "\
         video, film, movie, play, podcast, episode, speech, theatre, theater, sketch, commercial, show, wedding, \
         conference, ceremony, event, screenplay, webinar, phone call, sales call",
@@ -126,7 +158,7 @@ pub(super) const ENGLISH: Tongue = Tongue {
         please, pls, plz, hi, hey, hello, can, could, would, will, you, u, ya, i, we, i'd, i'll, we'd, like, to, \
         also, just, now, first, finally, next, only, kindly, help, me, us, let's, lets, go, ahead, quickly, so, \
         ok, okay, maybe, simply, try, try to, must, should, have, someone, somebody, thanks, properly, \
-        carefully, again, still, urgently, urgent, asap, always, actually, basically, a, quick",
+        carefully, again, still, urgently, urgent, asap, always, actually, basically",
     ask: "need, want, i'd like, would like, give",
     question: "\
         what, what's, whats, why, how, where, who, whose, when, which, is, are, was, were, does, did, has, am",

@@ -13,7 +13,8 @@ pub(super) const GERMAN: Tongue = Tongue {
         aktualisieren, ändern, ändere, anpassen, erweitern, integrieren, anbinden, validieren, speichern, \
         speichere, aktivieren, deaktivieren, konfigurieren, optimieren, verbessern, verbessere, beschleunigen, \
         reduzieren, vereinfachen, aufräumen, formatieren, lösen, einbauen, brauchen, einführen, absichern, \
-        vermeiden",
+        vermeiden, verschiebe, sortieren, filtern, abfangen, behandeln, validiere, auslagern, kürzen, \
+        verkleinern, erhöhen, verringern, nachrüsten, einbinden, unterstützen",
     translate: "übersetzen",
     leave: "\
         erklären, erläutern, prüfen, überprüfen, recherchieren, beschreiben, vergleichen, analysieren, \
@@ -33,7 +34,9 @@ pub(super) const GERMAN: Tongue = Tongue {
         artikel, blogartikel, text, brief, nachricht, bericht, zusammenfassung, dokumentation, dokument, \
         anleitung, vorschlag, plan, testplan, strategie, prozess, treffen, besprechung, liste, budget, \
         präsentation, bild, vertrag, beschreibung, stellenanzeige, frage, kurs, übersetzung, rechnung, \
-        einladung, protokoll, rede, konzept, angebot",
+        einladung, protokoll, rede, konzept, angebot, aufsatz, gedicht, geschichte, handbuch, glossar, plakat, \
+        einführung, vortrag, termin, kalender, umfrage, gutachten, mail, e-mail, notiz, notizen, tagesordnung, \
+        reise, rezept, lebenslauf, anschreiben, werbetext, überschrift, titel",
     stage: "film, video, rede, hochzeit, theater, konferenz",
     double: "programm, skript",
     topic: "über, für, von, zu, zum, zur, warum, wie, ob",

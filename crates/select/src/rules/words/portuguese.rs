@@ -20,7 +20,11 @@ pub(super) const PORTUGUESE: Tongue = Tongue {
         mexa, tocar, suportar, centralizar, alinhar, esconder, expor, subir, definir, inserir, insira, tipar, \
         persistir, bota, põe, ponha, quebrar, deixar, botar, precisamos, queremos, devolver, retornar, exibir, \
         carregar, ordenar, filtrar, ativar, desativar, refazer, desfazer, ligar, bloquear, proteger, exportar, \
-        importar, preencher, travar, encapsular, isolar",
+        importar, preencher, travar, encapsular, isolar, ajeitar, melhora, aumentar, diminuir, encurtar, tirar, \
+        tira, pôr, juntar, mesclar, agrupar, registrar, capturar, lançar, disponibilizar, oferecer, \
+        possibilitar, acertar, refinar, aprimorar, padronizar, normalizar, sincronizar, paralelizar, adaptar, \
+        estruturar, reestruturar, reorganizar, inverter, embutir, incorporar, acrescente, suporta, evite, \
+        mapear, redirecionar, comprimir, sobrescrever",
     translate: "traduzir, traduz",
     leave: "\
         explicar, revisar, resumir, pesquisar, descrever, comparar, analisar, investigar, encontrar, achar, \
@@ -42,7 +46,15 @@ pub(super) const PORTUGUESE: Tongue = Tongue {
         atalho, tema, carrinho, gerenciador de estado, estado, limite de requisições, chamada, retorno, \
         middleware, crawler, script, endpoint, visão, chave estrangeira, transação, ponteiro, laço, compilação, \
         correção, widget, menu, barra lateral, notificação, notificações, criptografia, sensor, firmware, \
-        extensão, extensões",
+        extensão, extensões, ícone, ícones, rodapé, alinhamento, barra de progresso, espaço em branco, fuso \
+        horário, formato de data, microsserviço, microserviço, máquina de estados, estrutura de dados, conexão, \
+        conexões, teste automatizado, testes automatizados, mensagem de erro, valor padrão, upload, carregador, \
+        validador, importador, exportador, agendador, interpretador, compilador, laço infinito, condição de \
+        corrida, consumo de memória, tempo de resposta, lentidão, chatbot, painel, tela de login, página \
+        inicial, rolagem, modal, campo obrigatório, máscara, ordenação, listagem, pipeline, esteira, tipagem, \
+        tipos, comentários do review, refatoração, bug, bugs, api, apis, rotas, permissão, controle de acesso, \
+        hash, integração, integrações, suporte, compatibilidade, construtor, operador, linha de comando, ponto \
+        de entrada, tempo de compilação, tupla, vetor",
     other: "\
         artigo, texto, redação, história, poema, carta, mensagem, relatório, resumo, documentação, documento, \
         nota, tutorial, guia, manual, proposta, plano, plano de testes, roteiro, estratégia, política, processo, \
@@ -54,7 +66,13 @@ pub(super) const PORTUGUESE: Tongue = Tongue {
         de apresentação, material, atendimento, lançamento, fatura, recibo, conta, reclamação, campanha, marca, \
         imposto, salário, festa, casamento, dieta, treino, jantar, presente, hotel, voo, passagem, contratação, \
         candidato, funcionário, investidor, pauta, ata de reunião, trabalho escolar, monografia, tese, \
-        bibliografia, questionário, legenda, música, letra, frase, cardápio, commit, pull request",
+        bibliografia, questionário, legenda, música, letra, frase, cardápio, commit, pull request, glossário, \
+        cartaz, folheto, infográfico, mapa mental, sumário, discurso, certificado, introdução, conclusão, \
+        citação, cotação, licença, calendário, colega, evento, palestra, oficina, treinamento, boletim, notas da \
+        versão, página wiki, perguntas frequentes, fluxograma, organograma, esboço, persona, backlog, opinião, \
+        termo, termos, fornecedor, hackathon, biografia, enquete, questões, dúvida, parecer, laudo, petição, \
+        procuração, manual do usuário, relatório semanal, plano de negócios, plano de migração, plano de \
+        estudos, plano de aula, cartão, logo, suporte ao cliente, suporte técnico",
     stage: "vídeo, filme, peça, podcast, episódio, palestra, discurso, evento, casamento, conferência",
     double: "programa, script",
     topic: "sobre, para, pra, acerca, como, porque",

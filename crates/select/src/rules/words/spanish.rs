@@ -11,7 +11,9 @@ pub(super) const SPANISH: Tongue = Tongue {
         desarrollar, construir, construye, generar, eliminar, borrar, quitar, renombrar, mover, extraer, \
         dividir, reemplazar, sustituir, convertir, convierte, migrar, actualizar, cambiar, modificar, ajustar, \
         integrar, conectar, validar, guardar, permitir, configurar, optimizar, mejorar, acelerar, reducir, \
-        simplificar, limpiar, resolver, usar, necesitar, necesito, quiero, dame, poner, pon, tocar",
+        simplificar, limpiar, resolver, usar, necesitar, necesito, quiero, dame, poner, pon, tocar, corrijas, \
+        añade, agrega, elimina, cambia, haga, hagas, pongas, escribas, deshabilitar, habilitar, ordenar, \
+        filtrar, unificar, separar",
     translate: "traducir, traduce, traduzca",
     leave: "\
         explicar, revisar, resumir, resume, investigar, describir, comparar, analizar, encontrar, encuentra, \
@@ -29,7 +31,9 @@ pub(super) const SPANISH: Tongue = Tongue {
     other: "\
         artículo, texto, carta, correo, mensaje, informe, resumen, documentación, documento, guía, propuesta, \
         plan, plan de pruebas, guion, estrategia, política, proceso, reunión, lista, presupuesto, presentación, \
-        imagen, contrato, descripción, pregunta, curso, traducción, vuelo",
+        imagen, contrato, descripción, pregunta, curso, traducción, vuelo, glosario, cartel, folleto, discurso, \
+        certificado, introducción, calendario, evento, charla, opinión, encuesta, guía de usuario, factura, \
+        recibo, receta, viaje, nota, notas, acta, agenda, tesis, ensayo, cuento, poema",
     stage: "película, discurso, boda, obra",
     double: "",
     topic: "sobre, para, acerca",
