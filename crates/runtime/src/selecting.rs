@@ -586,6 +586,7 @@ mod tests {
     use metier_catalog::{Host, Limits, Options, Root, discover};
     use metier_config::load;
     use metier_model::Source;
+    use metier_select::rules::{Coding, Risk};
     use proptest::prelude::*;
 
     use super::*;
@@ -684,22 +685,78 @@ mod tests {
         assert_eq!(refused[0].gates[0].kind, "changed");
     }
 
+    #[test]
+    fn half_of_a_pipeline_is_never_picked() {
+        let [first, second] = CODING_PIPELINE;
+        let coding = |task: &str, here: &[(&str, &str)], risk| {
+            let root = tempfile::tempdir().unwrap();
+            for (name, front) in here {
+                skill(root.path(), name, front);
+            }
+            let inventory = inventory(root.path(), &[]);
+            let rules = Rules {
+                coding: Coding::told(true),
+                risk,
+                domain: None,
+            };
+            let selection = Candidates::read(&inventory, READING).select(&situation(task), &rules);
+            let name = |pick: &Pick<'_>| inventory.entry(pick.skill).name().into_owned();
+            let lacks = selection.incomplete.map(|incomplete| incomplete.lacks);
+            let lacks: Vec<&str> = lacks.iter().flatten().map(|lack| lack.name).collect();
+            let picks: Vec<String> = selection.picks.iter().map(name).collect();
+            (picks.join(" "), lacks.join(" "))
+        };
+        let both = format!("{first} {second}");
+        let said = |picks: &str, lacks: &str| (picks.to_owned(), lacks.to_owned());
+        let plain = [(second, ""), (first, "")];
+        assert_eq!(coding("x", &plain, Risk::Low), said(&both, ""));
+        assert_eq!(coding("x", &[], Risk::Low), said("", &both));
+        assert_eq!(coding("x", &plain[..1], Risk::Low), said("", first));
+        assert_eq!(
+            coding(&format!("/{second}"), &plain[..1], Risk::Low),
+            said("", first)
+        );
+        let absent = "metadata: {openclaw: {requires: {bins: [absent]}}}";
+        let ill = [(first, ""), (second, absent)];
+        assert_eq!(coding("x", &ill, Risk::Low), said("", second));
+        let strong = [
+            (first, ""),
+            (second, "permissions: ['shell:exec(opencode *)']"),
+        ];
+        assert_eq!(coding("x", &strong, Risk::Medium), said(&both, ""));
+        assert_eq!(coding("x", &strong, Risk::High), said("", second));
+        assert_eq!(
+            coding(&format!("/{second}"), &strong, Risk::High),
+            said(&both, "")
+        );
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
         /// What is picked is what `why` calls picked, in the same order, and only what is ready.
         #[test]
-        fn why_tells_the_same_as_select(task in "(one|two|three|/s[0-9]| ){0,5}") {
+        fn why_tells_the_same_as_select(task in "(one|two|three|/s[0-9]| ){0,5}", coding: bool, high: bool) {
             let root = tempfile::tempdir().unwrap();
             for (number, word) in ["one", "two", "three"].iter().cycle().take(9).enumerate() {
                 let hidden = ["", "disable-model-invocation: true\n"][usize::from(number > 6)];
                 let needs = ["", "metadata: {openclaw: {requires: {bins: [absent]}}}\n"][number % 2];
-                let front = format!("{hidden}{needs}triggers: {{keywords: [{word}]}}");
+                let power = ["", "permissions: ['shell:exec(ls)']\n"][usize::from(number % 4 == 0)];
+                let front = format!("{hidden}{needs}{power}triggers: {{keywords: [{word}]}}");
                 skill(root.path(), &format!("s{number}"), &front);
             }
             let inventory = inventory(root.path(), &[]);
-            let picks = triggered(&inventory, &situation(&task), READING);
+            let rules = Rules {
+                coding: Coding::told(coding),
+                risk: if high { Risk::High } else { Risk::Low },
+                domain: None,
+            };
+            let selection = Candidates::read(&inventory, READING).select(&situation(&task), &rules);
+            let picks = selection.picks;
             let all = Candidates::read(&inventory, Reading { everything: true, ..READING });
-            let (accounts, _) = all.accounts(&situation(&task), &Rules::default());
+            let (accounts, incomplete) = all.accounts(&situation(&task), &rules);
+            prop_assert_eq!(incomplete.is_some(), coding);
+            prop_assert_eq!(&incomplete, &selection.incomplete);
+            prop_assert!(high || selection.held.is_empty());
             prop_assert_eq!(accounts.len(), 9);
             let told: Vec<usize> = accounts.iter().filter(|account| account.picked).map(|account| account.skill.entry).collect();
             let picked: Vec<usize> = picks.iter().map(|pick| pick.skill.entry).collect();

@@ -1,6 +1,12 @@
 //! Whether tasks are told apart: on the half that the detector was tuned on, and on the half that it was not. What counts as coding is
 //! in `tasks/README.md`.
 
+#![allow(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "these are tests, and they print what they measure"
+)]
+
 use std::{collections::HashSet, time::Instant};
 
 use metier_select::rules::{Coding, Named, coding};
@@ -138,8 +144,7 @@ proptest! {
         let requests = ["fix the bug", "explain the parser", "write a letter", "add a test", "book a flight", "rename the photos"];
         let listed = |picked: &[usize]| -> Vec<&str> { picked.iter().map(|n| requests[*n]).collect() };
         let forward = judge(&listed(&picked).join(", then "));
-        let mut turned = picked.clone();
-        turned.reverse();
+        let turned: Vec<usize> = picked.iter().rev().copied().collect();
         let backward = judge(&listed(&turned).join(", then "));
         prop_assert_eq!((forward.is, forward.score), (backward.is, backward.score));
     }

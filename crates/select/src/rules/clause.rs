@@ -10,7 +10,7 @@ use super::{
 use crate::mention::mentions;
 
 /// As much of a task as is read. A longer one has said by then what it wants.
-pub(super) const MAX_WORDS: usize = 4000;
+pub(super) const MAX_CHARACTERS: usize = 20_000;
 
 /// Languages whose names are common words: only with a capital, and behind a word like *in* or *to*.
 const SHORT: &[&str] = &["Go", "C", "R", "D"];
@@ -50,12 +50,17 @@ impl Word<'_> {
     }
 }
 
-/// The clauses of a task, in their order; none is empty.
-pub(super) fn clauses(task: &str) -> Vec<Clause<'_>> {
+/// The clauses of a task, in their order, none of them empty; and whether there is more than was read.
+pub(super) fn clauses(task: &str) -> (Vec<Clause<'_>>, bool) {
     let words = Words::get();
     let mut out = Vec::new();
     let mut clause = Clause::default();
-    let mut tokens = Tokens { rest: task }.take(MAX_WORDS).peekable();
+    let end = task.char_indices().nth(MAX_CHARACTERS);
+    let (task, more) = match end.and_then(|(end, _)| task.get(..end)) {
+        Some(begin) => (begin, true),
+        None => (task, false),
+    };
+    let mut tokens = Tokens { rest: task }.peekable();
     while let Some(token) = tokens.next() {
         // The name of a skill says who does it, not what is done.
         if !token.code && !mentions(token.text).is_empty() && !token.ends {
@@ -76,14 +81,14 @@ pub(super) fn clauses(task: &str) -> Vec<Clause<'_>> {
         }
     }
     close(&mut clause, &mut out, words);
-    out
+    (out, more)
 }
 
 fn close<'a>(clause: &mut Clause<'a>, out: &mut Vec<Clause<'a>>, words: &Words) {
     let done = std::mem::take(clause);
     if !done.words.is_empty() {
         out.push(Clause {
-            words: merge(done.words, words),
+            words: merge(&done.words, words),
             ..done
         });
     }
@@ -132,9 +137,8 @@ fn sense(plain: &str, words: &Words) -> Sense {
 }
 
 /// Makes one word of those that mean one thing together: `pull request`, `dark mode`.
-fn merge<'a>(words: Vec<Word<'a>>, known: &Words) -> Vec<Word<'a>> {
+fn merge<'a>(mut words: &[Word<'a>], known: &Words) -> Vec<Word<'a>> {
     let mut out: Vec<Word<'a>> = Vec::with_capacity(words.len());
-    let mut words = words.as_slice();
     while let Some(first) = words.first() {
         let longest = known.longest(&first.plain).min(words.len());
         let found = (2..=longest).rev().find_map(|count| {
@@ -168,9 +172,9 @@ impl<'a> Iterator for Tokens<'a> {
     type Item = Token<'a>;
 
     fn next(&mut self) -> Option<Token<'a>> {
-        self.rest = self.rest.trim_start_matches(|c: char| {
-            c.is_whitespace() || "([{¿¡-–—*•>#".contains(c) && !self.rest.starts_with("--")
-        });
+        let option = self.rest.trim_start().starts_with("--");
+        let opens = |c: char| c.is_whitespace() || !option && "([{¿¡-–—*•>#".contains(c);
+        self.rest = self.rest.trim_start_matches(opens);
         let first = self.rest.chars().next()?;
         if first == '`' {
             let fence = if self.rest.starts_with("```") {
@@ -189,16 +193,14 @@ impl<'a> Iterator for Tokens<'a> {
                 return Some(token);
             }
         }
-        let new_line = |c: char| c == '\n';
-        let end = self
-            .rest
-            .find(|c: char| c.is_whitespace() || c == '`')
-            .filter(|end| *end > 0);
+        // A backtick that nobody closes is no mark.
+        self.rest = self.rest.trim_start_matches('`');
+        let end = self.rest.find(|c: char| c.is_whitespace() || c == '`');
         let (raw, rest) = self.rest.split_at_checked(end.unwrap_or(self.rest.len()))?;
         self.rest = rest;
         let text = raw.trim_end_matches(|c: char| ".,;:!?)]}\"'”»…".contains(c));
         let behind = raw.get(text.len()..).unwrap_or_default();
-        let line = rest.trim_start_matches(|c: char| c.is_whitespace() && !new_line(c));
+        let line = rest.trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
         Some(Token {
             text,
             quoted: false,

@@ -12,7 +12,7 @@
 //! 0.9, so it is coding.
 
 use super::{
-    clause::{Clause, Word, clauses},
+    clause::{Clause, MAX_CHARACTERS, Word, clauses},
     request::{Found, find},
     thing::{Shape, file},
     words::{Role, Words},
@@ -56,6 +56,8 @@ pub enum Sign {
     Leave,
     /// Words that forbid a change.
     Denied,
+    /// The task is longer than what was read.
+    Unread,
 }
 
 impl Sign {
@@ -68,6 +70,7 @@ impl Sign {
             Self::Wish => "wish",
             Self::Leave => "leave",
             Self::Denied => "denied",
+            Self::Unread => "unread",
         }
     }
 }
@@ -112,7 +115,7 @@ impl Coding {
 /// Finds out whether a task is coding.
 #[must_use]
 pub fn coding(task: &str, named: Named<'_>) -> Coding {
-    let clauses = clauses(task);
+    let (clauses, more) = clauses(task);
     let read: Vec<(&Clause<'_>, Found<'_, '_>)> = clauses
         .iter()
         .map(|clause| (clause, find(clause)))
@@ -141,6 +144,13 @@ pub fn coding(task: &str, named: Named<'_>) -> Coding {
         evidence.extend(wishes);
     } else {
         evidence.extend(wishes.into_iter().filter(|wish| wish.weight > 0.7));
+    }
+    if more {
+        evidence.push(Evidence {
+            sign: Sign::Unread,
+            detail: format!("only the first {MAX_CHARACTERS} characters were read"),
+            weight: 0.0,
+        });
     }
     let forbidden = evidence.iter().any(|found| found.sign == Sign::Denied);
     let best = evidence

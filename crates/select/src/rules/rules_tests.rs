@@ -169,6 +169,13 @@ fn what_was_named_beside_the_task_says_what_it_is() {
 }
 
 #[test]
+fn a_task_that_is_too_long_says_so() {
+    let long = format!("fix the bug {}", "x ".repeat(20_000));
+    check(&long, true, "only the first 20000 characters were read");
+    check("fix the ` bug", true, "`bug` is code");
+}
+
+#[test]
 fn a_flag_is_believed() {
     for is in [true, false] {
         let told = Coding::told(is);

@@ -91,10 +91,8 @@ pub(super) fn file(text: &str) -> Option<Shape> {
         }
         // `Next.js` and `Node.js` are names that look like files.
         let capital = stem.starts_with(char::is_uppercase) && ending == "js" && !text.contains('/');
-        if stem.is_empty()
-            || capital
-            || ending.len() < 2 && ending != "c" && ending != "h" && ending != "r"
-        {
+        let short = ending.len() < 2 && !["c", "h", "r"].contains(&ending.as_str());
+        if stem.is_empty() || capital || short {
             return None;
         }
     } else if !name.ends_with("file") {
@@ -126,33 +124,66 @@ fn is_identifier(text: &str) -> bool {
     let call = text.ends_with("()") || text.contains("::");
     let snake = text.trim_matches('_').contains('_');
     let mut pairs = text.chars().zip(text.chars().skip(1));
-    // Two humps: `getUser`, `UserController`; `GitHub` and `iPhone` have that too, so the first part is long.
     let hump = pairs.any(|(a, b)| a.is_lowercase() && b.is_uppercase());
-    call || snake || hump && is_long(text)
+    call || snake || hump && !BRANDS.contains(&text)
 }
 
-/// Whether both humps are words, and no name of a company.
-fn is_long(text: &str) -> bool {
-    const BRANDS: &[&str] = &[
-        "GitHub",
-        "GitLab",
-        "YouTube",
-        "LinkedIn",
-        "JavaScript",
-        "TypeScript",
-        "PostgreSQL",
-        "MySQL",
-        "OpenAI",
-        "iPhone",
-        "PayPal",
-        "WhatsApp",
-        "MacBook",
-        "WordPress",
-        "GraphQL",
-        "MongoDB",
-        "PowerPoint",
-        "OneDrive",
-        "DeepMind",
-    ];
-    !BRANDS.contains(&text)
+/// Names that are written like `getUser`, and are none of code.
+const BRANDS: &[&str] = &[
+    "GitHub",
+    "GitLab",
+    "YouTube",
+    "LinkedIn",
+    "JavaScript",
+    "TypeScript",
+    "PostgreSQL",
+    "MySQL",
+    "OpenAI",
+    "iPhone",
+    "PayPal",
+    "WhatsApp",
+    "MacBook",
+    "WordPress",
+    "GraphQL",
+    "MongoDB",
+    "PowerPoint",
+    "OneDrive",
+    "DeepMind",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_are_no_words_have_a_shape() {
+        let table: &[(&str, Option<Shape>)] = &[
+            ("src/main.rs", Some(Shape::Source)),
+            ("nginx.conf", Some(Shape::Source)),
+            (".env", Some(Shape::Source)),
+            ("Dockerfile", Some(Shape::Source)),
+            ("a.c", Some(Shape::Source)),
+            ("README.md", Some(Shape::Prose)),
+            ("sales.csv", Some(Shape::Prose)),
+            ("Next.js", None),
+            ("e.g", None),
+            ("profile", None),
+            ("--verbose", Some(Shape::Option)),
+            ("--", None),
+            ("0.38.31", Some(Shape::Version)),
+            ("v1.2", Some(Shape::Version)),
+            ("9.99", None),
+            ("getUser", Some(Shape::Identifier)),
+            ("list_users()", Some(Shape::Identifier)),
+            ("std::fs", Some(Shape::Identifier)),
+            ("GitHub", None),
+            ("word", None),
+            ("https://example.com/a.rs", Some(Shape::Quote)),
+            ("me@example.com", Some(Shape::Quote)),
+            ("", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(shape(text), *expected, "{text}");
+        }
+    }
 }
