@@ -1,3 +1,5 @@
+//! The rules, one by one; the labelled tasks are in `tests/coding.rs`.
+
 use metier_model::{FileText, Files, Mode, parse};
 
 use super::*;

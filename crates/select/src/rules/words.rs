@@ -359,3 +359,91 @@ pub(super) fn plain(text: &str) -> String {
     let letters = letters.map(|c| if c == '’' { '\'' } else { c });
     letters.flat_map(char::to_lowercase).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_sorted_and_hold_nothing_that_never_matches() {
+        for tongue in TONGUES {
+            let joins: Vec<&str> = list(tongue.join).collect();
+            let tables = [
+                tongue.craft,
+                tongue.change,
+                tongue.leave,
+                tongue.code,
+                tongue.other,
+            ];
+            for table in tables {
+                let words: Vec<&str> = list(table).collect();
+                assert!(words.is_sorted(), "not sorted: {table}");
+                for word in words.iter().filter(|word| word.contains(' ')) {
+                    let mut parts = word.split(' ');
+                    assert!(
+                        !parts.any(|part| joins.contains(&part)),
+                        "`{word}` is two clauses"
+                    );
+                }
+            }
+            let code: Vec<&str> = list(tongue.code).collect();
+            let both = list(tongue.other).find(|word| code.contains(word));
+            assert_eq!(both, None, "code, or not?");
+        }
+    }
+
+    #[test]
+    fn verbs_have_the_forms_of_requests() {
+        let class = |word: &str| {
+            Words::get()
+                .sense(&plain(word))
+                .and_then(|sense| sense.verb)
+        };
+        let class = |word: &str| class(word).map(|verb| verb.class);
+        for word in [
+            "refatorar",
+            "refatore",
+            "refatora",
+            "Refaktoriere",
+            "implementiere",
+            "refactor",
+        ] {
+            assert_eq!(class(word), Some(Class::Craft), "{word}");
+        }
+        for word in [
+            "corrija", "CORRIGIR", "troque", "escreva", "añade", "agrega", "schreib", "behebe",
+            "fix",
+        ] {
+            assert_eq!(class(word), Some(Class::Change), "{word}");
+        }
+        for word in ["explique", "explica", "publique", "prüfe", "explain"] {
+            assert_eq!(class(word), Some(Class::Leave), "{word}");
+        }
+        assert_eq!(class("letter"), None);
+    }
+
+    #[test]
+    fn nouns_have_plurals() {
+        let noun = |word: &str| {
+            Words::get()
+                .sense(&plain(word))
+                .and_then(|sense| sense.noun)
+        };
+        for word in [
+            "bugs",
+            "queries",
+            "funções",
+            "funcoes",
+            "classes",
+            "botões",
+            "indexes",
+        ] {
+            assert_eq!(
+                noun(word).filter(|noun| *noun != Noun::Other),
+                noun(word),
+                "{word}"
+            );
+            assert!(noun(word).is_some(), "{word}");
+        }
+    }
+}

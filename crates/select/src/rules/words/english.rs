@@ -6,165 +6,165 @@ pub(super) const ENGLISH: Tongue = Tongue {
     forms: Forms::English,
     head: Head::Last,
     craft: "\
-        refactor, implement, reimplement, debug, port, patch, scaffold, code, program, mock, stub, parallelize, \
-        parallelise, modularize, modularise, decouple, hotfix, monkeypatch, automate, instrument, dockerize, \
-        dockerise, containerize, containerise, deduplicate, debounce, throttle, memoize, memoise, backport, \
-        transpile, minify, polyfill, paginate, lazy load, vectorize, internationalize, typecheck, inline, \
-        hardcode, unmarshal, deserialize, autocomplete, rate limit, parse, serialize, serialise, cache, persist, \
-        unit test, hot reload, transcode, recompile, precompute, prefetch",
+        autocomplete, automate, backport, cache, code, containerise, containerize, debounce, debug, decouple, \
+        deduplicate, deserialize, dockerise, dockerize, hardcode, hot reload, hotfix, implement, inline, \
+        instrument, internationalize, lazy load, memoise, memoize, minify, mock, modularise, modularize, \
+        monkeypatch, paginate, parallelise, parallelize, parse, patch, persist, polyfill, port, precompute, \
+        prefetch, program, rate limit, recompile, refactor, reimplement, scaffold, serialise, serialize, stub, \
+        throttle, transcode, transpile, typecheck, unit test, unmarshal, vectorize",
     change: "\
-        add, fix, write, rewrite, create, make, build, rebuild, develop, generate, remove, delete, drop, rename, \
-        move, extract, split, replace, swap, convert, turn, migrate, upgrade, downgrade, bump, pin, update, \
-        modify, edit, change, adjust, adapt, tweak, extend, expand, introduce, integrate, wire, hook, connect, \
-        wrap, support, handle, catch, validate, sanitize, escape, store, enable, disable, allow, let, set, set \
-        up, setup, configure, optimize, optimise, improve, speed, reduce, simplify, clean, clean up, tidy, \
-        modernize, modernise, harden, secure, format, reformat, lint, solve, resolve, address, repair, correct, \
-        restore, revert, put, use, need, want, give, get rid, center, centre, align, style, hide, expose, throw, \
-        return, log, print, train, apply, complete, finish, unify, consolidate, generalize, generalise, \
-        deprecate, annotate, type, cover, reproduce, bring, prevent, ensure, touch, strip, insert, append, \
-        inject, localize, initialize, bootstrap, define, declare, craft, whip up, make sure, vibe code, knock, \
-        knock together, knock up, whip, cut, ship, ditch, undo, rework, redo, silence, suppress, sort, sort out, \
-        shrink, shorten, lower, raise, increase, decrease, skip, ignore, accept, reject, get, keep, mark, \
-        register, render, filter, group, trim, encode, decode, encrypt, embed, load, preload, sync, stream, \
-        batch, guard, lock, protect, detect, provide, produce, bundle, propagate, display, i'd like, would like, \
-        spin up, stand up, restructure, reorganize, decompose, separate, collapse, combine, switch, substitute, \
-        overhaul, avoid, omit, emit, track, override, overload, swallow, mask, seed, populate, compress, tune, \
-        retry, relax, tighten, bind, mount, map, route, forward, redirect, subscribe, dispatch, invalidate, \
-        refresh, reset, flush",
+        accept, adapt, add, address, adjust, align, allow, annotate, append, apply, avoid, batch, bind, \
+        bootstrap, bring, build, bump, bundle, catch, center, centre, change, clean, clean up, collapse, \
+        combine, complete, compress, configure, connect, consolidate, convert, correct, cover, craft, create, \
+        cut, declare, decode, decompose, decrease, define, delete, deprecate, detect, develop, disable, \
+        dispatch, display, ditch, downgrade, drop, edit, embed, emit, enable, encode, encrypt, ensure, escape, \
+        expand, expose, extend, extract, filter, finish, fix, flush, format, forward, generalise, generalize, \
+        generate, get, get rid, give, group, guard, handle, harden, hide, hook, i'd like, ignore, improve, \
+        increase, initialize, inject, insert, integrate, introduce, invalidate, keep, knock, knock together, \
+        knock up, let, lint, load, localize, lock, log, lower, make, make sure, map, mark, mask, migrate, \
+        modernise, modernize, modify, mount, move, need, omit, optimise, optimize, overhaul, overload, override, \
+        pin, populate, preload, prevent, print, produce, propagate, protect, provide, put, raise, rebuild, \
+        redirect, redo, reduce, reformat, refresh, register, reject, relax, remove, rename, render, reorganize, \
+        repair, replace, reproduce, reset, resolve, restore, restructure, retry, return, revert, rework, \
+        rewrite, route, sanitize, secure, seed, separate, set, set up, setup, ship, shorten, shrink, silence, \
+        simplify, skip, solve, sort, sort out, speed, spin up, split, stand up, store, stream, strip, style, \
+        subscribe, substitute, support, suppress, swallow, swap, switch, sync, throw, tidy, tighten, touch, \
+        track, train, trim, tune, turn, tweak, type, undo, unify, update, upgrade, use, validate, vibe code, \
+        want, whip, whip up, wire, would like, wrap, write",
     translate: "translate",
     leave: "\
-        explain, review, summarize, summarise, research, describe, compare, analyze, analyse, investigate, find, \
-        list, show, tell, check, audit, assess, evaluate, estimate, plan, read, look, walk, document, draft, \
-        design, sketch, draw, plot, visualize, recommend, suggest, brainstorm, propose, discuss, proofread, \
-        restart, deploy, run, rerun, execute, roll, merge, tag, push, pull, commit, open, close, schedule, book, \
-        order, reply, answer, respond, send, prepare, outline, monitor, watch, install, uninstall, start, stop, \
-        back up, backup, compile, transcribe, interview, teach, organize, organise, collect, gather, prioritize, \
-        prioritise, label, search, look up, work out, identify, trace, measure, benchmark, profile, count, \
-        calculate, compute, report, release, publish, assign, clone, fork, verify, confirm, diagnose, \
-        understand, learn, quiz, rate, rank, predict, forecast, test, inspect, examine, see, locate, figure, \
-        call, remind, invite, ask, notify",
+        analyse, analyze, answer, ask, assess, assign, audit, back up, backup, benchmark, book, brainstorm, \
+        calculate, call, check, clone, close, collect, commit, compare, compile, compute, confirm, count, \
+        deploy, describe, design, diagnose, discuss, document, draft, draw, estimate, evaluate, examine, \
+        execute, explain, figure, find, forecast, fork, gather, identify, inspect, install, interview, \
+        investigate, invite, label, learn, list, locate, look, look up, measure, merge, monitor, notify, open, \
+        order, organise, organize, outline, plan, plot, predict, prepare, prioritise, prioritize, profile, \
+        proofread, propose, publish, pull, push, quiz, rank, rate, read, recommend, release, remind, reply, \
+        report, rerun, research, respond, restart, review, roll, run, schedule, search, see, send, show, sketch, \
+        start, stop, suggest, summarise, summarize, tag, teach, tell, test, trace, transcribe, understand, \
+        uninstall, verify, visualize, walk, watch, work out",
     code: "\
-        code, codebase, code base, source code, function, method, class, interface, module, package, component, \
-        library, sdk, api, endpoint, route, handler, middleware, controller, service, server, client, backend, \
-        frontend, front-end, back-end, database, schema, migration, query, stored procedure, trigger, index, \
-        constraint, regex, regexp, regular expression, bug, crash, segfault, exception, error, error handling, \
-        handling, stack trace, race condition, deadlock, memory leak, memory usage, leak, test, unit test, test \
-        suite, test case, test coverage, coverage, fixture, build, lint, linter, lint error, warning, import, \
-        dependency, parser, tokenizer, lexer, compiler, interpreter, algorithm, binary search, variable, \
-        constant, parameter, argument, field, property, attribute, enum, struct, trait, type hint, annotation, \
-        docstring, loop, recursion, logic, validation, authentication, authorization, auth, login, logging, \
-        cache, caching, queue, job queue, cron job, cron expression, webhook, websocket, rate limit, rate \
-        limiting, rate limiter, retry, backoff, pagination, feature, feature flag, flag, cli, command line, \
-        command, one-liner, oneliner, bot, scraper, crawler, extension, plugin, app, application, web app, \
-        website, web site, webapp, game, page, landing page, button, sidebar, navbar, dropdown, modal, dialog, \
-        toggle, checkbox, dark mode, stylesheet, layout, div, css, html, ui, makefile, dockerfile, \
-        docker-compose, helm chart, workflow, ci, ci pipeline, pipeline, github action, config, configuration, \
-        config file, type, types, hook, macro, singleton, dependency injection, merge conflict, review comment, \
-        dead code, i18n, smart contract, solidity contract, script, program, health check, liveness probe, hash, \
-        encoding, serialization, thread, lock, timeout, performance, prototype, codec, driver, daemon, wrapper, \
-        callback, promise, generator, iterator, decorator, template, selector, reducer, resolver, mutation, env \
-        variable, environment variable, security hole, vulnerability, edge case, null check, bounds check, icon \
-        button, input validation, notebook, jupyter notebook, terraform module, playbook, manifest, lockfile, \
-        base image, kernel, firmware, shader, classifier, neural network, simulator, emulator, calculator, \
-        compiler flag, search bar, tooltip, spinner, fix, hotfix, patch, workaround, bugfix, array, dictionary, \
-        string, integer, float, boolean, pointer, buffer, socket, byte, cookie, session, token, payload, \
-        request, response, status code, query string, form, input, textarea, view, materialized view, foreign \
-        key, primary key, transaction, logger, log level, widget, canvas, sprite, sensor, interrupt, bootloader, \
-        timer, cron, crontab, proxy, load balancer, ingress, pod, namespace, bucket, lambda, worker, thread \
-        pool, mutex, semaphore, coroutine, goroutine, event loop, event handler, listener, props, directive, \
-        interceptor, serializer, deserializer, data model, entity, mapper, adapter, bytecode, allocator, heap, \
-        hash map, linked list, date picker, picker, slider, carousel, autocomplete, search box, search input, \
-        keyboard navigation, keyboard shortcut, hotkey, animation, breakpoint, media query, padding, favicon, \
-        service worker, push notification, deep link, redirect, cors, csrf, xss, sql injection, encryption, 2fa, \
-        sso, mod, userscript, linker, compile error, build error, type error, deprecation, deprecation warning, \
-        function call, helper, utility function, subclass, inheritance, abstraction, boilerplate, snippet, \
-        refactoring, throws, segfaults, compiling, compiles, stdout, stderr, stdin, terminal, console, cold \
-        start, dataclass, bluetooth, search result, null pointer, overflow, underflow, checkout page, profile \
-        page, settings page, login page, login form, download button, scroll, scrolling, tab order, screen \
-        reader, aria, accessibility, colour scheme, color scheme, commit hook, git hook, pre-commit, test \
-        runner, monorepo, submodule, gui, tui, repl, bash script, shell script, python script, api call, unit \
-        file, calls, importer, exporter, loader, uploader, downloader, renderer, formatter, scheduler, \
-        dispatcher, validator, encoder, decoder, watcher, fetcher, installer, bundler, router, skeleton loader, \
-        whitespace, username, email field, alignment, icon, footer, header, panel, tab bar, toolbar, status bar, \
-        progress bar, scrollbar, placeholder, tabs, seed script, seed data, test data, mock data, signal \
-        handler, shutdown, exit code, return value, return type, error message, log message, stack overflow, \
-        infinite loop, off-by-one, default value, timestamp, time zone, timezone, locale, date format, unicode, \
-        utf-8, url, query parameter, http status, status endpoint, rest api, web service, microservice, event \
-        store, data structure, data class, rule engine, state machine, transaction isolation, connection pool, \
-        background job, batch job, data pipeline, etl, dag, model class, image tag, volume mount, lint rule, \
-        eslint rule, compiler warning, test failure, failing test, flaky test, broken test, regression, \
-        regression test, snapshot test, undo, redo, drag and drop, shortcut key, context menu, search function, \
-        filter, sorting, export function, import function, csv export, pdf export, upload form, file upload, \
-        image upload, captcha, cookie banner, paywall, shopping cart, checkout, signup, sign-up form, \
-        registration form, password reset, user authentication, permission check, access control, rate-limiting, \
-        session handling, email notification, chatbot, chat widget, dashboard, support, dep, deps, crate, msrv, \
-        accessor, compile time, compile times, closure, stack size, compatibility layer, compatibility, getter, \
-        setter, constructor, destructor, overload, operator, lifetime, panic, assertion, slice, vector, tuple, \
-        generics, trait bound, feature gate, build script, linker error, abi, ffi, binding, backtrace, \
-        allocation, checksum, header file, doc comment, release job, build job, test job, nightly job, instance, \
-        keyword argument, optional argument, default argument, return code, stream, future, executor, runtime, \
-        file descriptor, syscall, memory layout, cli option, subcommand, command line option, output format, log \
-        output, json output, example code, sample code, demo app, demo page, build target",
+        2fa, abi, abstraction, access control, accessibility, accessor, adapter, algorithm, alignment, \
+        allocation, allocator, animation, annotation, api, api call, app, application, argument, aria, array, \
+        assertion, attribute, auth, authentication, authorization, autocomplete, back-end, backend, background \
+        job, backoff, backtrace, base image, bash script, batch job, binary search, binding, bluetooth, \
+        boilerplate, boolean, bootloader, bot, bounds check, breakpoint, broken test, bucket, buffer, bug, \
+        bugfix, build, build error, build job, build script, build target, bundler, button, byte, bytecode, \
+        cache, caching, calculator, callback, calls, canvas, captcha, carousel, chat widget, chatbot, checkbox, \
+        checkout, checkout page, checksum, ci, ci pipeline, classifier, cli, cli option, client, closure, code, \
+        code base, codebase, codec, cold start, color scheme, colour scheme, command, command line, command line \
+        option, commit hook, compatibility, compatibility layer, compile error, compile time, compile times, \
+        compiler, compiler flag, compiler warning, compiles, compiling, component, config, config file, \
+        configuration, connection pool, console, constant, constraint, constructor, context menu, controller, \
+        cookie, cookie banner, coroutine, cors, coverage, crash, crate, crawler, cron, cron expression, cron \
+        job, crontab, csrf, css, csv export, daemon, dag, dark mode, dashboard, data class, data model, data \
+        pipeline, data structure, database, dataclass, date format, date picker, dead code, deadlock, decoder, \
+        decorator, deep link, default argument, default value, demo app, demo page, dep, dependency, dependency \
+        injection, deprecation, deprecation warning, deps, deserializer, destructor, dialog, dictionary, \
+        directive, dispatcher, div, doc comment, docker-compose, dockerfile, docstring, download button, \
+        downloader, driver, dropdown, edge case, email field, email notification, emulator, encoder, encoding, \
+        encryption, endpoint, entity, enum, env variable, environment variable, error, error handling, error \
+        message, eslint rule, etl, event handler, event loop, event store, example code, exception, executor, \
+        exit code, export function, exporter, extension, failing test, favicon, feature flag, feature gate, \
+        fetcher, ffi, field, file descriptor, file upload, filter, firmware, fix, fixture, flag, flaky test, \
+        float, footer, foreign key, form, formatter, front-end, frontend, function, function call, future, game, \
+        generator, generics, getter, git hook, github action, goroutine, gui, handler, handling, hash, hash map, \
+        header, header file, health check, heap, helm chart, helper, hook, hotfix, hotkey, html, http status, \
+        i18n, icon, icon button, image tag, image upload, import, import function, importer, index, infinite \
+        loop, ingress, inheritance, input, input validation, installer, instance, integer, interceptor, \
+        interface, interpreter, interrupt, iterator, job queue, json output, jupyter notebook, kernel, keyboard \
+        navigation, keyboard shortcut, keyword argument, lambda, landing page, layout, leak, lexer, library, \
+        lifetime, linked list, linker, linker error, lint, lint error, lint rule, linter, listener, liveness \
+        probe, load balancer, loader, locale, lock, lockfile, log level, log message, log output, logger, \
+        logging, logic, login, login form, login page, loop, makefile, manifest, mapper, materialized view, \
+        media query, memory layout, memory leak, memory usage, merge conflict, method, microservice, middleware, \
+        migration, mock data, mod, modal, model class, module, monorepo, msrv, mutation, mutex, namespace, \
+        navbar, neural network, nightly job, notebook, null check, null pointer, off-by-one, one-liner, \
+        oneliner, operator, optional argument, output format, overflow, overload, package, padding, page, \
+        pagination, panel, panic, parameter, parser, password reset, patch, payload, paywall, pdf export, \
+        performance, permission check, picker, pipeline, placeholder, playbook, plugin, pod, pointer, \
+        pre-commit, primary key, profile page, progress bar, promise, property, props, prototype, proxy, push \
+        notification, python script, query, query parameter, query string, queue, race condition, rate limit, \
+        rate limiter, rate limiting, rate-limiting, recursion, redirect, redo, reducer, refactoring, regex, \
+        regexp, registration form, regression, regression test, regular expression, release job, renderer, repl, \
+        request, resolver, response, rest api, retry, return code, return type, return value, review comment, \
+        route, router, rule engine, runtime, sample code, scheduler, scraper, screen reader, scroll, scrollbar, \
+        scrolling, sdk, search bar, search box, search function, search input, search result, security hole, \
+        seed data, seed script, segfault, segfaults, selector, semaphore, sensor, serialization, serializer, \
+        server, service, service worker, session, session handling, setter, settings page, shader, shell script, \
+        shopping cart, shortcut key, shutdown, sidebar, sign-up form, signal handler, signup, simulator, \
+        singleton, skeleton loader, slice, slider, smart contract, snapshot test, snippet, socket, solidity \
+        contract, sorting, source code, spinner, sprite, sql injection, sso, stack overflow, stack size, stack \
+        trace, state machine, status bar, status code, status endpoint, stderr, stdin, stdout, stored procedure, \
+        stream, string, struct, stylesheet, subclass, subcommand, submodule, support, syscall, tab bar, tab \
+        order, tabs, terminal, terraform module, test, test case, test coverage, test data, test failure, test \
+        job, test runner, test suite, textarea, thread, thread pool, throws, time zone, timeout, timer, \
+        timestamp, timezone, toggle, token, tokenizer, toolbar, tooltip, trait, trait bound, transaction, \
+        transaction isolation, trigger, tui, tuple, type error, type hint, types, ui, underflow, undo, unicode, \
+        unit file, unit test, upload form, uploader, url, user authentication, username, userscript, utf-8, \
+        utility function, validation, validator, variable, vector, view, volume mount, vulnerability, warning, \
+        watcher, web app, web service, web site, webapp, webhook, website, websocket, whitespace, widget, \
+        workaround, worker, wrapper, xss",
     other: "\
-        blog, blog post, post, article, essay, story, poem, haiku, novel, letter, email, e-mail, mail, message, \
-        commit message, tweet, newsletter, report, summary, overview, documentation, doc, docs, document, \
-        readme, changelog, release note, note, tutorial, guide, handbook, manual, wiki, wiki page, proposal, \
-        rfc, design document, design doc, plan, test plan, roadmap, strategy, policy, process, schedule, agenda, \
-        meeting, reservation, list, shopping list, budget, spreadsheet, presentation, deck, slide, slides, slide \
-        deck, logo, image, picture, photo, illustration, diagram, sequence diagram, mockup, wireframe, video, \
-        film, podcast, song, recipe, contract, agreement, business case, case study, job description, \
-        description, cover letter, cv, resume, interview, interview question, question, course, course outline, \
-        outline, lesson, workshop, syllabus, curriculum, ticket, issue, branch, pull request description, pr \
-        description, review, code review, feedback, analysis, statement, paragraph, headline, slogan, tagline, \
-        copy, wording, text, grammar, spelling, translation, criteria, acceptance criteria, user story, user \
-        stories, persona, status, estimate, alarm, reminder, appointment, flight, trip, table of contents, \
-        postmortem, post-mortem, explanation, recommendation, comparison, survey, questionnaire, announcement, \
-        press release, faq, glossary, customer service, inbox, calendar, contact, team, colleague, customer, log \
-        file, backlog, programme, joke, name, idea, folder, downloads folder, channel, guest, speech, checklist, \
-        minutes, memo, brief, pitch, whitepaper, white paper, thesis, abstract, book, chapter, linkedin post, \
-        bio, pdf, docx, mindmap, mind map, tap, kitchen, onboarding, onboarding process, paper, quote, offer, \
-        playlist, eulogy, invoice, receipt, bill, complaint, bibliography, voice, tone, board, retrospective, \
-        action item, training plan, lesson plan, demo, decision, architecture decision, lecture, exam, homework, \
-        visa, insurance, medical record, diet, workout, garden, car, bike, room, furniture, dentist, doctor, \
-        holiday, vacation, party, wedding, dinner, lunch, gift, price, pricing, salary, tax, tax return, loan, \
-        bank, portfolio, stock, investment, market, competitor, campaign, ad, advert, brand, press, journalist, \
-        investor, stakeholder, manager, employee, candidate, hiring, pull request, pr, commit, deployment, \
-        outage, incident, milestone, deadline, sprint, okr, kpi, goal, mission statement, vision, value \
-        proposition, knowledge base article, help article, use case diagram, flowchart, org chart, pie chart, \
-        bar chart, infographic, poster, flyer, banner ad, icon set, cartoon, comic, lyrics, melody, caption, \
-        subtitle, transcript, dictionary entry, phrase, sentence, synonym, rhyme, letter of intent, nda, terms \
-        of service, privacy policy, clause, petition, poll, quiz, riddle, puzzle, crossword, itinerary, hotel, \
-        restaurant, title, talk, introduction, conclusion, certificate, opinion, licence, license, quotation, \
-        vendor, supplier, people, hackathon, event, author, pro and con, pros and cons, agenda item, keynote, \
-        panel discussion, seminar, webinar, letter of recommendation, reference letter, feedback form, nps, \
-        market research, sales pitch, product description, user manual, onboarding guide, style guide, brand \
-        guide, code of conduct, security policy, runbook, incident report, status report, weekly report, annual \
-        report, research paper, literature review, book review, meeting note, meeting notes, to-do list, action \
-        items, travel plan, meal plan, study plan, project plan, business plan, rollout plan, migration plan, \
-        release plan, backup plan, customer support, technical support, support ticket, support request, support \
-        team",
+        abstract, acceptance criteria, action item, action items, ad, advert, agenda, agenda item, agreement, \
+        alarm, analysis, announcement, annual report, appointment, architecture decision, article, author, \
+        backlog, backup plan, bank, banner ad, bar chart, bibliography, bike, bill, bio, blog, blog post, board, \
+        book, book review, branch, brand, brand guide, brief, budget, business case, business plan, calendar, \
+        campaign, candidate, caption, car, cartoon, case study, certificate, changelog, channel, chapter, \
+        checklist, clause, code of conduct, code review, colleague, comic, commit, commit message, comparison, \
+        competitor, complaint, conclusion, contact, contract, copy, course, course outline, cover letter, \
+        criteria, crossword, curriculum, customer, customer service, customer support, cv, deadline, decision, \
+        deck, demo, dentist, deployment, description, design doc, design document, diagram, dictionary entry, \
+        diet, dinner, doc, docs, doctor, document, documentation, docx, downloads folder, e-mail, email, \
+        employee, essay, estimate, eulogy, event, exam, explanation, faq, feedback, feedback form, film, flight, \
+        flowchart, flyer, folder, furniture, garden, gift, glossary, goal, grammar, guest, guide, hackathon, \
+        haiku, handbook, headline, help article, hiring, holiday, homework, hotel, icon set, idea, illustration, \
+        image, inbox, incident, incident report, infographic, insurance, interview, interview question, \
+        introduction, investment, investor, invoice, issue, itinerary, job description, joke, journalist, \
+        keynote, kitchen, knowledge base article, kpi, lecture, lesson, lesson plan, letter, letter of intent, \
+        letter of recommendation, licence, license, linkedin post, list, literature review, loan, log file, \
+        logo, lunch, lyrics, mail, manager, manual, market, market research, meal plan, medical record, meeting, \
+        meeting note, meeting notes, melody, memo, message, migration plan, milestone, mind map, mindmap, \
+        minutes, mission statement, mockup, name, nda, newsletter, note, novel, nps, offer, okr, onboarding, \
+        onboarding guide, onboarding process, opinion, org chart, outage, outline, overview, panel discussion, \
+        paper, paragraph, party, pdf, people, persona, petition, photo, phrase, picture, pie chart, pitch, plan, \
+        playlist, podcast, poem, policy, poll, portfolio, post, post-mortem, poster, postmortem, pr, pr \
+        description, presentation, press, press release, price, pricing, privacy policy, process, product \
+        description, programme, project plan, proposal, pull request, pull request description, puzzle, \
+        question, questionnaire, quiz, quotation, quote, readme, receipt, recipe, recommendation, reference \
+        letter, release note, release plan, reminder, report, research paper, reservation, restaurant, resume, \
+        retrospective, review, rfc, rhyme, riddle, roadmap, rollout plan, room, runbook, salary, sales pitch, \
+        schedule, security policy, seminar, sentence, sequence diagram, shopping list, slide, slide deck, \
+        slides, slogan, song, speech, spelling, spreadsheet, sprint, stakeholder, statement, status, status \
+        report, stock, story, strategy, study plan, style guide, subtitle, summary, supplier, support request, \
+        support team, support ticket, survey, syllabus, synonym, table of contents, tagline, talk, tap, tax, tax \
+        return, team, technical support, terms of service, test plan, text, thesis, ticket, title, to-do list, \
+        tone, training plan, transcript, translation, travel plan, trip, tutorial, tweet, use case diagram, user \
+        manual, user stories, user story, vacation, value proposition, vendor, video, visa, vision, voice, \
+        webinar, wedding, weekly report, white paper, whitepaper, wiki, wiki page, wireframe, wording, workout, \
+        workshop",
     stage: "\
-        video, film, movie, play, podcast, episode, speech, theatre, theater, sketch, commercial, show, wedding, \
-        conference, ceremony, event, screenplay, webinar, phone call, sales call",
-    double: "script, program, template, macro, feature, workflow, schema, class, type",
+        ceremony, commercial, conference, episode, event, film, movie, phone call, play, podcast, sales call, \
+        screenplay, show, sketch, speech, theater, theatre, video, webinar, wedding",
+    double: "class, feature, macro, program, schema, script, template, type, workflow",
     topic: "\
-        about, of, for, on, regarding, concerning, describing, explaining, why, how, whether, announcing, \
-        covering, comparing, saying",
+        about, announcing, comparing, concerning, covering, describing, explaining, for, how, of, on, regarding, \
+        saying, whether, why",
     place: "\
-        in, into, to, from, with, within, inside, at, by, so, that, which, where, who, when, using, via, \
-        through, after, before, instead, rather, because, without, until, as, per, under, between, than, over",
-    join: "and, then, but, &, plus, afterwards",
+        after, as, at, because, before, between, by, from, in, inside, instead, into, over, per, rather, so, \
+        than, that, through, to, under, until, using, via, when, where, which, who, with, within, without",
+    join: "&, afterwards, and, but, plus, then",
     lead: "\
-        please, pls, plz, hi, hey, hello, can, could, would, will, you, u, ya, i, we, i'd, i'll, we'd, like, to, \
-        also, just, now, first, finally, next, only, kindly, help, me, us, let's, lets, go, ahead, quickly, so, \
-        ok, okay, maybe, simply, try, try to, must, should, have, someone, somebody, thanks, properly, \
-        carefully, again, still, urgently, urgent, asap, always, actually, basically",
-    ask: "need, want, i'd like, would like, give",
+        actually, again, ahead, also, always, asap, basically, can, carefully, could, finally, first, go, have, \
+        hello, help, hey, hi, i, i'd, i'll, just, kindly, let's, lets, like, maybe, me, must, next, now, ok, \
+        okay, only, please, pls, plz, properly, quickly, should, simply, so, somebody, someone, still, thanks, \
+        to, try, try to, u, urgent, urgently, us, we, we'd, will, would, ya, you",
+    ask: "give, i'd like, need, want, would like",
     question: "\
-        what, what's, whats, why, how, where, who, whose, when, which, is, are, was, were, does, did, has, am",
-    deny: "don't, dont, do not, not, never, without, didn't, won't, no need",
-    everything: "code, any code, anything, nothing, files, any file, file, source, any, something",
-    pronoun: "it, them, this, that, these, those, everything, whatever, one",
-    wish: "should, shouldn't, must, ought, needs to, has to",
+        am, are, did, does, has, how, is, was, were, what, what's, whats, when, where, which, who, whose, why",
+    deny: "didn't, do not, don't, dont, never, no need, not, without, won't",
+    everything: "any, any code, any file, anything, code, file, files, nothing, something, source",
+    pronoun: "everything, it, one, that, them, these, this, those, whatever",
+    wish: "has to, must, needs to, ought, should, shouldn't",
     story: &[("as", "i want"), ("as", "i need"), ("as", "i would like")],
 };

@@ -5,49 +5,49 @@ use super::{Forms, Head, Tongue};
 pub(super) const GERMAN: Tongue = Tongue {
     forms: Forms::German,
     head: Head::Last,
-    craft: "refaktorieren, refactoren, implementieren, programmieren, debuggen, portieren, automatisieren",
+    craft: "automatisieren, debuggen, implementieren, portieren, programmieren, refactoren, refaktorieren",
     change: "\
-        hinzufügen, fügen, ergänzen, beheben, fixen, reparieren, korrigieren, schreiben, umschreiben, erstellen, \
-        anlegen, machen, bauen, entwickeln, entwickle, generieren, entfernen, löschen, umbenennen, verschieben, \
-        extrahieren, aufteilen, ersetzen, austauschen, konvertieren, umwandeln, migrieren, umstellen, \
-        aktualisieren, ändern, ändere, anpassen, erweitern, integrieren, anbinden, validieren, speichern, \
-        speichere, aktivieren, deaktivieren, konfigurieren, optimieren, verbessern, verbessere, beschleunigen, \
-        reduzieren, vereinfachen, aufräumen, formatieren, lösen, einbauen, brauchen, einführen, absichern, \
-        vermeiden, verschiebe, sortieren, filtern, abfangen, behandeln, validiere, auslagern, kürzen, \
-        verkleinern, erhöhen, verringern, nachrüsten, einbinden, unterstützen",
+        abfangen, absichern, aktivieren, aktualisieren, anbinden, anlegen, anpassen, aufräumen, aufteilen, \
+        auslagern, austauschen, bauen, behandeln, beheben, beschleunigen, brauchen, deaktivieren, einbauen, \
+        einbinden, einführen, entfernen, entwickeln, entwickle, ergänzen, erhöhen, ersetzen, erstellen, \
+        erweitern, extrahieren, filtern, fixen, formatieren, fügen, generieren, hinzufügen, integrieren, \
+        konfigurieren, konvertieren, korrigieren, kürzen, löschen, lösen, machen, migrieren, nachrüsten, \
+        optimieren, reduzieren, reparieren, schreiben, sortieren, speichere, speichern, umbenennen, umschreiben, \
+        umstellen, umwandeln, unterstützen, validiere, validieren, verbessere, verbessern, vereinfachen, \
+        verkleinern, vermeiden, verringern, verschiebe, verschieben, ändere, ändern",
     translate: "übersetzen",
     leave: "\
-        erklären, erläutern, prüfen, überprüfen, recherchieren, beschreiben, vergleichen, analysieren, \
-        untersuchen, finden, suchen, auflisten, zeigen, sagen, sag, bewerten, schätzen, planen, lesen, lies, \
-        dokumentieren, entwerfen, empfehlen, vorschlagen, fassen, zusammenfassen, starten, ausführen, ausrollen, \
-        buchen, antworten, senden, vorbereiten, installieren, öffnen, testen",
+        analysieren, antworten, auflisten, ausführen, ausrollen, beschreiben, bewerten, buchen, dokumentieren, \
+        empfehlen, entwerfen, erklären, erläutern, fassen, finden, installieren, lesen, lies, planen, prüfen, \
+        recherchieren, sag, sagen, schätzen, senden, starten, suchen, testen, untersuchen, vergleichen, \
+        vorbereiten, vorschlagen, zeigen, zusammenfassen, öffnen, überprüfen",
     code: "\
-        code, quellcode, funktion, funktionen, methode, methoden, klasse, klassen, modul, paket, komponente, \
-        komponenten, bibliothek, schnittstelle, dienst, datenbank, abfrage, index, fehler, absturz, ausnahme, \
-        test, tests, abhängigkeit, abhängigkeiten, parser, variable, variablen, parameter, feld, logik, \
-        validierung, anmeldung, suche, befehl, anwendung, app, webseite, seite, knopf, schaltfläche, formular, \
-        konfiguration, spiel, skript, programm, option, leistung, bug, speicherleck, migration, tabelle, spalte, \
-        ausdruck, build, import, importe, tabellen, spalten, seiten, formulare, knöpfe, module, pakete, dienste, \
-        abfragen, befehle, web-app, anfrage, antwort, sitzung, schaltflächen, suchfeld, eingabe, eingabefeld, \
-        menü, export, speicherverbrauch, laufzeit, warnung, warnungen, schleife",
+        abfrage, abfragen, abhängigkeit, abhängigkeiten, absturz, anfrage, anmeldung, antwort, anwendung, app, \
+        ausdruck, ausnahme, befehl, befehle, bibliothek, bug, build, code, datenbank, dienst, dienste, eingabe, \
+        eingabefeld, export, fehler, feld, formular, formulare, funktion, funktionen, import, importe, index, \
+        klasse, klassen, knopf, knöpfe, komponente, komponenten, konfiguration, laufzeit, leistung, logik, menü, \
+        methode, methoden, migration, modul, module, option, paket, pakete, parameter, parser, quellcode, \
+        schaltfläche, schaltflächen, schleife, schnittstelle, seite, seiten, sitzung, spalte, spalten, \
+        speicherleck, speicherverbrauch, spiel, suche, suchfeld, tabelle, tabellen, test, tests, validierung, \
+        variable, variablen, warnung, warnungen, web-app, webseite",
     other: "\
-        artikel, blogartikel, text, brief, nachricht, bericht, zusammenfassung, dokumentation, dokument, \
-        anleitung, vorschlag, plan, testplan, strategie, prozess, treffen, besprechung, liste, budget, \
-        präsentation, bild, vertrag, beschreibung, stellenanzeige, frage, kurs, übersetzung, rechnung, \
-        einladung, protokoll, rede, konzept, angebot, aufsatz, gedicht, geschichte, handbuch, glossar, plakat, \
-        einführung, vortrag, termin, kalender, umfrage, gutachten, mail, e-mail, notiz, notizen, tagesordnung, \
-        reise, rezept, lebenslauf, anschreiben, werbetext, überschrift, titel",
-    stage: "film, video, rede, hochzeit, theater, konferenz",
+        angebot, anleitung, anschreiben, artikel, aufsatz, bericht, beschreibung, besprechung, bild, \
+        blogartikel, brief, budget, dokument, dokumentation, e-mail, einführung, einladung, frage, gedicht, \
+        geschichte, glossar, gutachten, handbuch, kalender, konzept, kurs, lebenslauf, liste, mail, nachricht, \
+        notiz, notizen, plakat, plan, protokoll, prozess, präsentation, rechnung, rede, reise, rezept, \
+        stellenanzeige, strategie, tagesordnung, termin, testplan, text, titel, treffen, umfrage, vertrag, \
+        vorschlag, vortrag, werbetext, zusammenfassung, überschrift, übersetzung",
+    stage: "film, hochzeit, konferenz, rede, theater, video",
     double: "programm, skript",
-    topic: "über, für, von, zu, zum, zur, warum, wie, ob",
-    place: "in, im, ins, aus, mit, nach, bei, beim, auf, an, am, dass, wenn, ohne, das, damit",
-    join: "und, dann, danach, aber",
-    lead: "bitte, kannst, könntest, du, mir, uns, auch, nur, jetzt, zuerst, hallo, ich, wir, mal",
+    topic: "für, ob, von, warum, wie, zu, zum, zur, über",
+    place: "am, an, auf, aus, bei, beim, damit, das, dass, im, in, ins, mit, nach, ohne, wenn",
+    join: "aber, danach, dann, und",
+    lead: "auch, bitte, du, hallo, ich, jetzt, kannst, könntest, mal, mir, nur, uns, wir, zuerst",
     ask: "brauche",
-    question: "was, warum, wieso, wie, wo, wer, welche, welcher, welches, ist",
-    deny: "nicht, kein, keine, keinen, ohne, nie",
-    everything: "code, nichts, dateien, quellcode",
-    pronoun: "es, ihn, sie, das, alles",
-    wish: "soll, sollte, muss, müsste",
+    question: "ist, warum, was, welche, welcher, welches, wer, wie, wieso, wo",
+    deny: "kein, keine, keinen, nicht, nie, ohne",
+    everything: "code, dateien, nichts, quellcode",
+    pronoun: "alles, das, es, ihn, sie",
+    wish: "muss, müsste, soll, sollte",
     story: &[("als", "möchte ich"), ("als", "will ich")],
 };

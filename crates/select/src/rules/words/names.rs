@@ -5,15 +5,15 @@
 
 /// Languages, frameworks and tools. They say what a task is about, and not yet that something is to be written.
 pub(super) const NAMES: &str = "\
-    python, rust, java, javascript, typescript, js, ts, golang, kotlin, swift, ruby, php, perl, scala, haskell, \
-    elixir, erlang, clojure, lua, c++, c#, f#, .net, dotnet, bash, shell, zsh, powershell, sql, plsql, graphql, \
-    html, css, sass, scss, tailwind, solidity, zig, dart, flutter, react, react native, vue, angular, svelte, \
-    next.js, nextjs, nuxt, node, node.js, nodejs, deno, express, nestjs, django, flask, fastapi, rails, laravel, \
-    spring, spring boot, jquery, webpack, vite, rollup, babel, eslint, prettier, jest, vitest, pytest, junit, \
-    cypress, playwright, cargo, npm, pnpm, yarn, pip, maven, gradle, cmake, docker, kubernetes, k8s, helm, \
-    terraform, ansible, nginx, redis, memcached, postgres, postgresql, mysql, sqlite, mongodb, kafka, rabbitmq, \
-    elasticsearch, prisma, sqlalchemy, hibernate, grpc, protobuf, openapi, swagger, jwt, oauth, oauth2, stripe, \
-    pytorch, tensorflow, pandas, numpy, opengl, cuda, wasm, webassembly, vba, awk, sed, jq, regex, yaml, json, \
-    toml, xml, localstorage, moment.js, date-fns, axios, lodash, serde, tokio, leetcode, github actions, gitlab \
-    ci, jenkins, makefile, dockerfile, tsconfig, asyncio, redux, unity, godot, arduino, websocket, rest, crud, \
-    orm, cve, apps script, moment, spa, pwa, ssr";
+    .net, angular, ansible, apps script, arduino, asyncio, awk, axios, babel, bash, c#, c++, cargo, clojure, \
+    cmake, crud, css, cuda, cve, cypress, dart, date-fns, deno, django, docker, dockerfile, dotnet, \
+    elasticsearch, elixir, erlang, eslint, express, f#, fastapi, flask, flutter, github actions, gitlab ci, \
+    godot, golang, gradle, graphql, grpc, haskell, helm, hibernate, html, java, javascript, jenkins, jest, jq, \
+    jquery, js, json, junit, jwt, k8s, kafka, kotlin, kubernetes, laravel, leetcode, localstorage, lodash, \
+    lua, makefile, maven, memcached, moment, moment.js, mongodb, mysql, nestjs, next.js, nextjs, nginx, node, \
+    node.js, nodejs, npm, numpy, nuxt, oauth, oauth2, openapi, opengl, orm, pandas, perl, php, pip, \
+    playwright, plsql, pnpm, postgres, postgresql, powershell, prettier, prisma, protobuf, pwa, pytest, \
+    python, pytorch, rabbitmq, rails, react, react native, redis, redux, regex, rest, rollup, ruby, rust, \
+    sass, scala, scss, sed, serde, shell, solidity, spa, spring, spring boot, sql, sqlalchemy, sqlite, ssr, \
+    stripe, svelte, swagger, swift, tailwind, tensorflow, terraform, tokio, toml, ts, tsconfig, typescript, \
+    unity, vba, vite, vitest, vue, wasm, webassembly, webpack, websocket, xml, yaml, yarn, zig, zsh";

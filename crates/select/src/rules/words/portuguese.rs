@@ -6,88 +6,88 @@ pub(super) const PORTUGUESE: Tongue = Tongue {
     forms: Forms::Romance,
     head: Head::First,
     craft: "\
-        refatorar, implementar, programar, codificar, depurar, debugar, portar, mockar, automatizar, \
-        parametrizar, modularizar, containerizar, paginar, memoizar, mocar",
+        automatizar, codificar, containerizar, debugar, depurar, implementar, memoizar, mocar, mockar, \
+        modularizar, paginar, parametrizar, portar, programar, refatorar",
     change: "\
-        adicionar, acrescentar, incluir, inclua, corrigir, corrija, corrige, arrumar, consertar, ajustar, \
-        escrever, reescrever, criar, fazer, faz, faça, desenvolver, construir, construa, gerar, remover, apagar, \
-        excluir, exclua, deletar, eliminar, renomear, mover, extrair, extraia, dividir, separar, substituir, \
-        substitua, trocar, converter, transformar, migrar, atualizar, mudar, alterar, modificar, editar, \
-        estender, expandir, introduzir, integrar, conectar, tratar, validar, armazenar, salvar, guardar, \
-        habilitar, desabilitar, permitir, configurar, otimizar, melhorar, acelerar, reduzir, simplificar, \
-        limpar, modernizar, formatar, resolver, colocar, usar, precisar, preciso, querer, quero, dar, montar, \
-        completar, terminar, finalizar, unificar, aplicar, cobrir, reproduzir, impedir, evitar, garantir, mexer, \
-        mexa, tocar, suportar, centralizar, alinhar, esconder, expor, subir, definir, inserir, insira, tipar, \
-        persistir, bota, põe, ponha, quebrar, deixar, botar, precisamos, queremos, devolver, retornar, exibir, \
-        carregar, ordenar, filtrar, ativar, desativar, refazer, desfazer, ligar, bloquear, proteger, exportar, \
-        importar, preencher, travar, encapsular, isolar, ajeitar, melhora, aumentar, diminuir, encurtar, tirar, \
-        tira, pôr, juntar, mesclar, agrupar, registrar, capturar, lançar, disponibilizar, oferecer, \
-        possibilitar, acertar, refinar, aprimorar, padronizar, normalizar, sincronizar, paralelizar, adaptar, \
-        estruturar, reestruturar, reorganizar, inverter, embutir, incorporar, acrescente, suporta, evite, \
-        mapear, redirecionar, comprimir, sobrescrever",
-    translate: "traduzir, traduz",
+        acelerar, acertar, acrescentar, acrescente, adaptar, adicionar, agrupar, ajeitar, ajustar, alinhar, \
+        alterar, apagar, aplicar, aprimorar, armazenar, arrumar, ativar, atualizar, aumentar, bloquear, bota, \
+        botar, capturar, carregar, centralizar, cobrir, colocar, completar, comprimir, conectar, configurar, \
+        consertar, construa, construir, converter, corrige, corrigir, corrija, criar, dar, definir, deixar, \
+        deletar, desabilitar, desativar, desenvolver, desfazer, devolver, diminuir, disponibilizar, dividir, \
+        editar, eliminar, embutir, encapsular, encurtar, esconder, escrever, estender, estruturar, evitar, \
+        evite, exclua, excluir, exibir, expandir, expor, exportar, extraia, extrair, faz, fazer, faça, filtrar, \
+        finalizar, formatar, garantir, gerar, guardar, habilitar, impedir, importar, inclua, incluir, \
+        incorporar, inserir, insira, integrar, introduzir, inverter, isolar, juntar, lançar, ligar, limpar, \
+        mapear, melhora, melhorar, mesclar, mexa, mexer, migrar, modernizar, modificar, montar, mover, mudar, \
+        normalizar, oferecer, ordenar, otimizar, padronizar, paralelizar, permitir, persistir, ponha, \
+        possibilitar, precisamos, precisar, preciso, preencher, proteger, pôr, põe, quebrar, queremos, querer, \
+        quero, redirecionar, reduzir, reescrever, reestruturar, refazer, refinar, registrar, remover, renomear, \
+        reorganizar, reproduzir, resolver, retornar, salvar, separar, simplificar, sincronizar, sobrescrever, \
+        subir, substitua, substituir, suporta, suportar, terminar, tipar, tira, tirar, tocar, transformar, \
+        tratar, travar, trocar, unificar, usar, validar",
+    translate: "traduz, traduzir",
     leave: "\
-        explicar, revisar, resumir, pesquisar, descrever, comparar, analisar, investigar, encontrar, achar, \
-        listar, mostrar, dizer, diga, diz, verificar, checar, auditar, avaliar, estimar, planejar, ler, leia, \
-        olhar, documentar, desenhar, projetar, recomendar, sugerir, propor, discutir, reiniciar, implantar, \
-        publicar, rodar, executar, marcar, agendar, reservar, comprar, responder, enviar, preparar, monitorar, \
-        instalar, iniciar, parar, abrir, fechar, transcrever, ensinar, organizar, coletar, priorizar, buscar, \
-        procurar, identificar, medir, calcular, relatar, contar, conferir, diagnosticar, entender, redigir, \
-        redija, elaborar, apontar",
+        abrir, achar, agendar, analisar, apontar, auditar, avaliar, buscar, calcular, checar, coletar, comparar, \
+        comprar, conferir, contar, descrever, desenhar, diagnosticar, diga, discutir, diz, dizer, documentar, \
+        elaborar, encontrar, ensinar, entender, enviar, estimar, executar, explicar, fechar, identificar, \
+        implantar, iniciar, instalar, investigar, leia, ler, listar, marcar, medir, monitorar, mostrar, olhar, \
+        organizar, parar, pesquisar, planejar, preparar, priorizar, procurar, projetar, propor, publicar, \
+        recomendar, redigir, redija, reiniciar, relatar, reservar, responder, resumir, revisar, rodar, sugerir, \
+        transcrever, verificar",
     code: "\
-        código, função, funções, método, classe, módulo, pacote, componente, biblioteca, rota, serviço, \
-        servidor, banco de dados, banco, esquema, migração, consulta, índice, expressão regular, erro, falha, \
-        exceção, vazamento, teste, testes, teste unitário, importação, dependência, analisador, algoritmo, \
-        variável, variáveis, constante, parâmetro, campo, propriedade, lógica, validação, autenticação, \
-        autorização, fila, paginação, funcionalidade, comando, aplicativo, aplicação, site, página, tela, botão, \
-        botões, modo escuro, formulário, estilo, layout, configuração, conflito, jogo, programa, desempenho, \
-        performance, cadastro, coluna, tabela, log, logs, interface, camada, robô, rotina, gatilho, cache, \
-        busca, requisição, requisições, resposta, sessão, sessões, token, cabeçalho, filtro, evento, animação, \
-        atalho, tema, carrinho, gerenciador de estado, estado, limite de requisições, chamada, retorno, \
-        middleware, crawler, script, endpoint, visão, chave estrangeira, transação, ponteiro, laço, compilação, \
-        correção, widget, menu, barra lateral, notificação, notificações, criptografia, sensor, firmware, \
-        extensão, extensões, ícone, ícones, rodapé, alinhamento, barra de progresso, espaço em branco, fuso \
-        horário, formato de data, microsserviço, microserviço, máquina de estados, estrutura de dados, conexão, \
-        conexões, teste automatizado, testes automatizados, mensagem de erro, valor padrão, upload, carregador, \
-        validador, importador, exportador, agendador, interpretador, compilador, laço infinito, condição de \
-        corrida, consumo de memória, tempo de resposta, lentidão, chatbot, painel, tela de login, página \
-        inicial, rolagem, modal, campo obrigatório, máscara, ordenação, listagem, pipeline, esteira, tipagem, \
-        tipos, comentários do review, refatoração, bug, bugs, api, apis, rotas, permissão, controle de acesso, \
-        hash, integração, integrações, suporte, compatibilidade, construtor, operador, linha de comando, ponto \
-        de entrada, tempo de compilação, tupla, vetor",
+        agendador, algoritmo, alinhamento, analisador, animação, api, apis, aplicativo, aplicação, atalho, \
+        autenticação, autorização, banco, banco de dados, barra de progresso, barra lateral, biblioteca, botão, \
+        botões, bug, bugs, busca, cabeçalho, cache, cadastro, camada, campo, campo obrigatório, carregador, \
+        carrinho, chamada, chatbot, chave estrangeira, classe, coluna, comando, comentários do review, \
+        compatibilidade, compilador, compilação, componente, condição de corrida, conexão, conexões, \
+        configuração, conflito, constante, construtor, consulta, consumo de memória, controle de acesso, \
+        correção, crawler, criptografia, código, dependência, desempenho, endpoint, erro, espaço em branco, \
+        esquema, estado, esteira, estilo, estrutura de dados, evento, exceção, exportador, expressão regular, \
+        extensão, extensões, falha, fila, filtro, firmware, formato de data, formulário, funcionalidade, função, \
+        funções, fuso horário, gatilho, gerenciador de estado, hash, importador, importação, integração, \
+        integrações, interface, interpretador, jogo, layout, laço, laço infinito, lentidão, limite de \
+        requisições, linha de comando, listagem, log, logs, lógica, mensagem de erro, menu, microserviço, \
+        microsserviço, middleware, migração, modal, modo escuro, máquina de estados, máscara, método, módulo, \
+        notificação, notificações, operador, ordenação, pacote, paginação, painel, parâmetro, performance, \
+        permissão, pipeline, ponteiro, ponto de entrada, propriedade, página, página inicial, refatoração, \
+        requisição, requisições, resposta, retorno, robô, rodapé, rolagem, rota, rotas, rotina, sensor, \
+        servidor, serviço, sessão, sessões, site, suporte, tabela, tela, tela de login, tema, tempo de \
+        compilação, tempo de resposta, teste, teste automatizado, teste unitário, testes, testes automatizados, \
+        tipagem, tipos, token, transação, tupla, upload, validador, validação, valor padrão, variáveis, \
+        variável, vazamento, vetor, visão, widget, ícone, ícones, índice",
     other: "\
-        artigo, texto, redação, história, poema, carta, mensagem, relatório, resumo, documentação, documento, \
-        nota, tutorial, guia, manual, proposta, plano, plano de testes, roteiro, estratégia, política, processo, \
-        agenda, reunião, lista, orçamento, planilha, apresentação, logotipo, imagem, foto, diagrama, vídeo, \
-        filme, contrato, descrição, currículo, pergunta, curso, aula, chamado, revisão, análise, parágrafo, \
-        título, slogan, gramática, ortografia, tradução, critério, história de usuário, estimativa, lembrete, \
-        viagem, comparação, pesquisa, anúncio, vaga, prova, aluno, cliente, equipe, livro, capítulo, receita, \
-        convite, deploy, implantação, comunicado, explicação, ata, cronograma, férias, nome, ideia, post, carta \
-        de apresentação, material, atendimento, lançamento, fatura, recibo, conta, reclamação, campanha, marca, \
-        imposto, salário, festa, casamento, dieta, treino, jantar, presente, hotel, voo, passagem, contratação, \
-        candidato, funcionário, investidor, pauta, ata de reunião, trabalho escolar, monografia, tese, \
-        bibliografia, questionário, legenda, música, letra, frase, cardápio, commit, pull request, glossário, \
-        cartaz, folheto, infográfico, mapa mental, sumário, discurso, certificado, introdução, conclusão, \
-        citação, cotação, licença, calendário, colega, evento, palestra, oficina, treinamento, boletim, notas da \
-        versão, página wiki, perguntas frequentes, fluxograma, organograma, esboço, persona, backlog, opinião, \
-        termo, termos, fornecedor, hackathon, biografia, enquete, questões, dúvida, parecer, laudo, petição, \
-        procuração, manual do usuário, relatório semanal, plano de negócios, plano de migração, plano de \
-        estudos, plano de aula, cartão, logo, suporte ao cliente, suporte técnico",
-    stage: "vídeo, filme, peça, podcast, episódio, palestra, discurso, evento, casamento, conferência",
+        agenda, aluno, análise, anúncio, apresentação, artigo, ata, ata de reunião, atendimento, aula, backlog, \
+        bibliografia, biografia, boletim, calendário, campanha, candidato, capítulo, cardápio, carta, carta de \
+        apresentação, cartaz, cartão, casamento, certificado, chamado, citação, cliente, colega, commit, \
+        comparação, comunicado, conclusão, conta, contratação, contrato, convite, cotação, critério, cronograma, \
+        currículo, curso, deploy, descrição, diagrama, dieta, discurso, documentação, documento, dúvida, \
+        enquete, equipe, esboço, estimativa, estratégia, explicação, fatura, festa, filme, fluxograma, folheto, \
+        fornecedor, foto, frase, funcionário, férias, glossário, gramática, guia, hackathon, história, história \
+        de usuário, hotel, ideia, imagem, implantação, imposto, infográfico, introdução, investidor, jantar, \
+        lançamento, laudo, legenda, lembrete, letra, licença, lista, livro, logo, logotipo, manual, manual do \
+        usuário, mapa mental, marca, material, mensagem, monografia, música, nome, nota, notas da versão, \
+        oficina, opinião, organograma, ortografia, orçamento, palestra, parecer, parágrafo, passagem, pauta, \
+        pergunta, perguntas frequentes, persona, pesquisa, petição, planilha, plano, plano de aula, plano de \
+        estudos, plano de migração, plano de negócios, plano de testes, poema, política, post, presente, \
+        processo, procuração, proposta, prova, pull request, página wiki, questionário, questões, receita, \
+        recibo, reclamação, redação, relatório, relatório semanal, resumo, reunião, revisão, roteiro, salário, \
+        slogan, sumário, suporte ao cliente, suporte técnico, termo, termos, tese, texto, trabalho escolar, \
+        tradução, treinamento, treino, tutorial, título, vaga, viagem, voo, vídeo",
+    stage: "casamento, conferência, discurso, episódio, evento, filme, palestra, peça, podcast, vídeo",
     double: "programa, script",
-    topic: "sobre, para, pra, acerca, como, porque",
+    topic: "acerca, como, para, porque, pra, sobre",
     place: "\
-        de, do, da, dos, das, em, no, na, nos, nas, num, numa, com, ao, à, aos, às, por, que, onde, quando, se, \
-        sem, pelo, pela, deste, desta, neste, nesta, quem, até, entre",
-    join: "e, depois, mas, então",
+        ao, aos, até, com, da, das, de, desta, deste, do, dos, em, entre, na, nas, nesta, neste, no, nos, num, \
+        numa, onde, pela, pelo, por, quando, que, quem, se, sem, à, às",
+    join: "depois, e, então, mas",
     lead: "\
-        por, favor, pode, podes, poderia, consegue, você, vc, oi, olá, tudo, bem, me, nos, também, só, apenas, \
-        somente, agora, primeiro, gostaria, ajuda, ajude, vamos, eu, que, dá, pra, mim, urgente",
-    ask: "preciso, quero, precisar, querer, precisamos, queremos",
-    question: "qual, quais, quem, onde, quando, por que, porquê, quanto, quantos, o que",
-    deny: "não, sem, nunca, nem",
-    everything: "código, nada, arquivo, arquivos, nenhum código",
-    pronoun: "isso, isto, ele, ela, eles, elas, lo, la, tudo",
-    wish: "deve, deveria, devem, precisa, tem que",
+        agora, ajuda, ajude, apenas, bem, consegue, dá, eu, favor, gostaria, me, mim, nos, oi, olá, pode, \
+        poderia, podes, por, pra, primeiro, que, somente, só, também, tudo, urgente, vamos, vc, você",
+    ask: "precisamos, precisar, preciso, queremos, querer, quero",
+    question: "o que, onde, por que, porquê, quais, qual, quando, quanto, quantos, quem",
+    deny: "nem, nunca, não, sem",
+    everything: "arquivo, arquivos, código, nada, nenhum código",
+    pronoun: "ela, elas, ele, eles, isso, isto, la, lo, tudo",
+    wish: "deve, devem, deveria, precisa, tem que",
     story: &[("como", "quero"), ("como", "preciso"), ("como", "gostaria")],
 };

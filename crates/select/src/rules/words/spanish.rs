@@ -5,46 +5,45 @@ use super::{Forms, Head, Tongue};
 pub(super) const SPANISH: Tongue = Tongue {
     forms: Forms::Romance,
     head: Head::First,
-    craft: "refactorizar, refactorear, programar, depurar, codificar",
+    craft: "codificar, depurar, programar, refactorear, refactorizar",
     change: "\
-        añadir, agregar, corregir, corrige, corrija, arreglar, reparar, escribir, reescribir, crear, hacer, haz, \
-        desarrollar, construir, construye, generar, eliminar, borrar, quitar, renombrar, mover, extraer, \
-        dividir, reemplazar, sustituir, convertir, convierte, migrar, actualizar, cambiar, modificar, ajustar, \
-        integrar, conectar, validar, guardar, permitir, configurar, optimizar, mejorar, acelerar, reducir, \
-        simplificar, limpiar, resolver, usar, necesitar, necesito, quiero, dame, poner, pon, tocar, corrijas, \
-        añade, agrega, elimina, cambia, haga, hagas, pongas, escribas, deshabilitar, habilitar, ordenar, \
-        filtrar, unificar, separar",
-    translate: "traducir, traduce, traduzca",
+        acelerar, actualizar, agrega, agregar, ajustar, arreglar, añade, añadir, borrar, cambia, cambiar, \
+        conectar, configurar, construir, construye, convertir, convierte, corregir, corrige, corrija, corrijas, \
+        crear, dame, desarrollar, deshabilitar, dividir, elimina, eliminar, escribas, escribir, extraer, \
+        filtrar, generar, guardar, habilitar, hacer, haga, hagas, haz, integrar, limpiar, mejorar, migrar, \
+        modificar, mover, necesitar, necesito, optimizar, ordenar, permitir, pon, poner, pongas, quiero, quitar, \
+        reducir, reemplazar, reescribir, renombrar, reparar, resolver, separar, simplificar, sustituir, tocar, \
+        unificar, usar, validar",
+    translate: "traduce, traducir, traduzca",
     leave: "\
-        explicar, revisar, resumir, resume, investigar, describir, comparar, analizar, encontrar, encuentra, \
-        listar, mostrar, muestra, decir, dime, verificar, comprobar, auditar, evaluar, estimar, planificar, \
-        leer, lee, mirar, documentar, diseñar, recomendar, sugerir, proponer, reiniciar, desplegar, ejecutar, \
-        reservar, responder, enviar, preparar, instalar, abrir, cerrar, buscar, organizar, redactar",
+        abrir, analizar, auditar, buscar, cerrar, comparar, comprobar, decir, describir, desplegar, dime, \
+        diseñar, documentar, ejecutar, encontrar, encuentra, enviar, estimar, evaluar, explicar, instalar, \
+        investigar, lee, leer, listar, mirar, mostrar, muestra, organizar, planificar, preparar, proponer, \
+        recomendar, redactar, reiniciar, reservar, responder, resume, resumir, revisar, sugerir, verificar",
     code: "\
-        código, función, funciones, método, clase, módulo, paquete, componente, biblioteca, librería, ruta, \
-        servicio, servidor, base de datos, consulta, índice, expresión regular, fallo, excepción, prueba \
-        unitaria, pruebas unitarias, prueba, dependencia, variable, parámetro, campo, lógica, validación, \
-        autenticación, paginación, comando, aplicación, aplicaciones, sitio, página, pantalla, botón, \
-        formulario, configuración, juego, rendimiento, carrito, tabla, solicitud, respuesta, sesión, filtro, \
-        evento, animación, menú, notificación, extensión, bucle, archivo de configuración, columna, error, \
-        errores",
+        animación, aplicaciones, aplicación, archivo de configuración, autenticación, base de datos, biblioteca, \
+        botón, bucle, campo, carrito, clase, columna, comando, componente, configuración, consulta, código, \
+        dependencia, error, errores, evento, excepción, expresión regular, extensión, fallo, filtro, formulario, \
+        funciones, función, juego, librería, lógica, menú, método, módulo, notificación, paginación, pantalla, \
+        paquete, parámetro, prueba, prueba unitaria, pruebas unitarias, página, rendimiento, respuesta, ruta, \
+        servicio, servidor, sesión, sitio, solicitud, tabla, validación, variable, índice",
     other: "\
-        artículo, texto, carta, correo, mensaje, informe, resumen, documentación, documento, guía, propuesta, \
-        plan, plan de pruebas, guion, estrategia, política, proceso, reunión, lista, presupuesto, presentación, \
-        imagen, contrato, descripción, pregunta, curso, traducción, vuelo, glosario, cartel, folleto, discurso, \
-        certificado, introducción, calendario, evento, charla, opinión, encuesta, guía de usuario, factura, \
-        recibo, receta, viaje, nota, notas, acta, agenda, tesis, ensayo, cuento, poema",
-    stage: "película, discurso, boda, obra",
+        acta, agenda, artículo, calendario, carta, cartel, certificado, charla, contrato, correo, cuento, curso, \
+        descripción, discurso, documentación, documento, encuesta, ensayo, estrategia, factura, folleto, \
+        glosario, guion, guía, guía de usuario, imagen, informe, introducción, lista, mensaje, nota, notas, \
+        opinión, plan, plan de pruebas, poema, política, pregunta, presentación, presupuesto, proceso, \
+        propuesta, receta, recibo, resumen, reunión, tesis, texto, traducción, viaje, vuelo",
+    stage: "boda, discurso, obra, película",
     double: "",
-    topic: "sobre, para, acerca",
-    place: "de, del, en, con, al, por, que, donde, cuando, sin, desde",
-    join: "y, luego, después, pero",
-    lead: "por, favor, puedes, podrías, hola, me, también, solo, sólo, ahora, primero",
+    topic: "acerca, para, sobre",
+    place: "al, con, cuando, de, del, desde, donde, en, por, que, sin",
+    join: "después, luego, pero, y",
+    lead: "ahora, favor, hola, me, podrías, por, primero, puedes, solo, sólo, también",
     ask: "necesito, quiero",
-    question: "qué, cuál, cuáles, quién, dónde, cuándo, por qué, cómo, cuánto",
-    deny: "no, sin, nunca",
-    everything: "código, nada, archivos",
-    pronoun: "esto, eso, lo, la, todo",
+    question: "cuál, cuáles, cuándo, cuánto, cómo, dónde, por qué, quién, qué",
+    deny: "no, nunca, sin",
+    everything: "archivos, código, nada",
+    pronoun: "eso, esto, la, lo, todo",
     wish: "debe, debería, tiene que",
     story: &[("como", "quiero"), ("como", "necesito")],
 };
