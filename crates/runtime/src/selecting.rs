@@ -4,15 +4,27 @@
 //! threads; that is nearly all of the time it takes. Whoever asks about many tasks keeps the [`Candidates`].
 //!
 //! A skill is picked when something speaks for it and nothing stands in its way. What does is a [`Gate`]: a skill that is not
-//! ready, blocked, switched off, shadowed or invalid is never picked, however well it fits, and `metier why` says so.
+//! ready, blocked, switched off, shadowed or invalid is never picked, however well it fits, and `metier why` says so. Rules
+//! ([`metier_select::rules`]) add to both sides: they require skills, and hold back those that are too powerful for the risk.
 
 use std::{cmp::Ordering, panic::resume_unwind, thread};
 
-use metier_catalog::Entry;
-use metier_model::{Mode, Severity, Triggers, text::shell_word};
-use metier_select::{Compiled, Considered, Match, Offer, Signal, Situation, score};
+use metier_catalog::{Entry, FileEntry};
+use metier_model::{
+    Manifest, Mode, Severity, Triggers,
+    template::{self, Piece, Placeholders},
+    text::shell_word,
+};
+use metier_select::{
+    Compiled, Considered, Match, Offer, Signal, Situation,
+    rules::{CODING_PIPELINE, Incomplete, Lack, Rules, Runs, Subject, powers},
+    score,
+};
 
-use crate::inventory::{Inventory, Skill, Status};
+use crate::{
+    hooks,
+    inventory::{Inventory, Skill, Status},
+};
 
 /// How manifests are read.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +37,8 @@ pub struct Reading {
     pub threads: usize,
     /// Whether skills that can't be picked are read too, so that it can be said what would speak for them.
     pub everything: bool,
+    /// Whether bodies and folders are looked through for what skills may change or run: somebody asks when there is a risk.
+    pub powers: bool,
 }
 
 /// The skills of an inventory with their triggers, ready to be asked.
@@ -32,8 +46,8 @@ pub struct Candidates<'a> {
     inventory: &'a Inventory,
     /// By the position of the skill in the inventory.
     compiled: Compiled,
-    /// Skills whose manifest is not what it was when they were found.
-    changed: Vec<bool>,
+    /// What rules ask about, at the same positions.
+    traits: Vec<Traits>,
     /// Skills that were asked for by name, as `source:name`.
     selected: Vec<String>,
 }
@@ -47,13 +61,21 @@ pub struct Pick<'a> {
     pub score: f64,
     /// Why.
     pub why: Vec<Match>,
+    /// Whether a rule requires it.
+    pub required: bool,
+    /// What it may do that the risk of the task makes worth saying.
+    pub consent: Option<String>,
 }
 
 /// What a task comes to.
 #[derive(Clone, Debug, Default)]
 pub struct Selection<'a> {
-    /// The skills that fit, best first.
+    /// The skills that fit: those that are required in their order, then best first.
     pub picks: Vec<Pick<'a>>,
+    /// Skills that fit and wait until somebody names them, because of the risk, best first.
+    pub held: Vec<Pick<'a>>,
+    /// What the task requires and can't have. Then the request can't be met.
+    pub incomplete: Option<Incomplete>,
     /// Skills that somebody named and that can't be picked, by name. One that is shadowed is not among them: the name
     /// means the other.
     pub refused: Vec<Refused<'a>>,
@@ -81,6 +103,22 @@ pub struct Account<'a> {
     pub considered: Considered,
     /// What stands in its way; of one that doesn't fit, too.
     pub gates: Vec<Gate>,
+    /// What it may do that the risk of the task makes worth saying.
+    pub consent: Option<String>,
+}
+
+impl Weighed {
+    /// Half of a pipeline is not picked, whoever asks for it.
+    fn refuse_half(&mut self, incomplete: &Incomplete) {
+        self.held = false;
+        if self.gates.is_empty() {
+            self.gates.push(Gate {
+                kind: Incomplete::CODE,
+                message: incomplete.without(),
+                hint: None,
+            });
+        }
+    }
 }
 
 impl Account<'_> {
@@ -88,14 +126,16 @@ impl Account<'_> {
     #[must_use]
     pub fn has_triggers(&self) -> bool {
         let mut matches = self.considered.matches.iter();
-        !self.considered.misses.is_empty() || matches.any(|found| found.signal != Signal::Explicit)
+        let by_trigger =
+            |signal| !matches!(signal, Signal::Explicit | Signal::Rule | Signal::Domain);
+        !self.considered.misses.is_empty() || matches.any(|found| by_trigger(found.signal))
     }
 }
 
 /// Something that keeps a skill from being picked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gate {
-    /// A stable word: the status of the skill, `reserved` or `changed`.
+    /// A stable word: the status of the skill, `reserved`, `changed`, [`NEEDS_CONSENT`] or `incomplete-pipeline`.
     pub kind: &'static str,
     /// In words.
     pub message: String,
@@ -103,12 +143,33 @@ pub struct Gate {
     pub hint: Option<String>,
 }
 
+/// The gate of a skill that is held back because of the risk.
+pub const NEEDS_CONSENT: &str = "needs_consent";
+
 /// What a manifest says about when its skill offers itself.
 #[derive(Default)]
 struct Told {
     triggers: Triggers,
     paths: Vec<Box<str>>,
+    traits: Traits,
+}
+
+/// What rules ask about a skill.
+#[derive(Default)]
+struct Traits {
+    /// The manifest is not what it was when the skill was found.
     changed: bool,
+    domains: Vec<(&'static str, String)>,
+    powers: Vec<String>,
+}
+
+/// A skill against a task.
+struct Weighed {
+    considered: Considered,
+    gates: Vec<Gate>,
+    /// Only consent is missing.
+    held: bool,
+    consent: Option<String>,
 }
 
 /// The skills that fit, best first. For a single question; see [`Candidates`] for several.
@@ -118,7 +179,10 @@ pub fn triggered<'a>(
     situation: &Situation<'_>,
     reading: Reading,
 ) -> Vec<Pick<'a>> {
-    Candidates::read(inventory, reading).triggered(situation)
+    let rules = Rules::default();
+    Candidates::read(inventory, reading)
+        .select(situation, &rules)
+        .picks
 }
 
 impl<'a> Candidates<'a> {
@@ -146,15 +210,17 @@ impl<'a> Candidates<'a> {
             (entry.name(), entry.source, told)
         });
         let offers: Vec<_> = offers.collect();
+        let compiled = Compiled::new(offers.iter().map(|(name, source, told)| Offer {
+            name,
+            source: *source,
+            triggers: &told.triggers,
+            paths: &told.paths,
+        }));
+        drop(offers);
         let selected = skills.iter().filter(|skill| skill.selected);
         Self {
-            compiled: Compiled::new(offers.iter().map(|(name, source, told)| Offer {
-                name,
-                source: *source,
-                triggers: &told.triggers,
-                paths: &told.paths,
-            })),
-            changed: told.iter().map(|told| told.changed).collect(),
+            compiled,
+            traits: told.into_iter().map(|told| told.traits).collect(),
             selected: selected
                 .map(|skill| inventory.entry(skill))
                 .map(|entry| format!("{}:{}", entry.source, entry.name()))
@@ -176,75 +242,182 @@ impl<'a> Candidates<'a> {
         skills.filter(|skill| skill.status == Status::Ready).count()
     }
 
-    /// The skills that fit, best first, then by name.
+    /// The skills that fit and that the rules require, those that are held back, and those that somebody named in vain.
     #[must_use]
-    pub fn triggered(&self, situation: &Situation<'_>) -> Vec<Pick<'a>> {
-        self.select(situation).picks
-    }
-
-    /// The skills that fit, and those that somebody named in vain.
-    #[must_use]
-    pub fn select(&self, situation: &Situation<'_>) -> Selection<'a> {
-        let explicit = self.explicit(situation);
-        let situation = Situation {
-            explicit: &explicit,
-            ..*situation
+    pub fn select(&self, situation: &Situation<'_>, rules: &Rules<'_>) -> Selection<'a> {
+        let (all, incomplete) = self.weigh(situation, rules, false);
+        let mut selection = Selection {
+            incomplete,
+            ..Selection::default()
         };
-        let view = self.compiled.look(&situation);
-        let mut picks: Vec<Pick<'a>> = Vec::new();
-        let mut refused = Vec::new();
-        for (position, skill) in self.inventory.skills.iter().enumerate() {
-            let why = view.matches(position);
+        for (skill, weighed) in all {
+            let why = weighed.considered.matches;
             if why.is_empty() {
                 continue;
             }
-            let gates = self.gates(position, skill, &why);
             let named = is_named(&why) && skill.status != Status::Shadowed;
-            if gates.is_empty() {
-                let score = score(&why);
-                picks.push(Pick { skill, score, why });
+            if weighed.gates.is_empty() || weighed.held {
+                let pick = Pick {
+                    skill,
+                    score: score(&why),
+                    required: why.iter().any(|found| found.signal == Signal::Rule),
+                    why,
+                    consent: weighed.consent,
+                };
+                match weighed.held {
+                    true => selection.held.push(pick),
+                    false => selection.picks.push(pick),
+                }
             } else if named {
-                refused.push(Refused { skill, gates });
+                let gates = weighed.gates;
+                selection.refused.push(Refused { skill, gates });
             }
         }
-        picks.sort_by(|a, b| {
-            let by_score = b.score.total_cmp(&a.score);
-            by_score.then_with(|| self.by_name(a.skill, b.skill))
-        });
+        let order = |a: &Pick<'_>, b: &Pick<'_>| {
+            let by_rule = self.rank(rules, a.skill).cmp(&self.rank(rules, b.skill));
+            by_rule
+                .then_with(|| b.score.total_cmp(&a.score))
+                .then_with(|| self.by_name(a.skill, b.skill))
+        };
+        selection.picks.sort_by(order);
+        selection.held.sort_by(order);
+        let refused = &mut selection.refused;
         refused.sort_by(|a, b| self.by_name(a.skill, b.skill));
-        Selection { picks, refused }
+        selection
     }
 
-    /// Every skill with the reasons for and against it: those that were picked first, best first.
+    /// Every skill with the reasons for and against it: those that were picked first, best first; and what the task
+    /// requires and can't have.
     #[must_use]
-    pub fn accounts(&self, situation: &Situation<'_>) -> Vec<Account<'a>> {
+    pub fn accounts(
+        &self,
+        situation: &Situation<'_>,
+        rules: &Rules<'_>,
+    ) -> (Vec<Account<'a>>, Option<Incomplete>) {
+        let (all, incomplete) = self.weigh(situation, rules, true);
+        let all = all.into_iter().map(|(skill, weighed)| Account {
+            skill,
+            picked: weighed.gates.is_empty() && !weighed.considered.matches.is_empty(),
+            score: score(&weighed.considered.matches),
+            considered: weighed.considered,
+            gates: weighed.gates,
+            consent: weighed.consent,
+        });
+        let mut accounts: Vec<Account<'a>> = all.collect();
+        accounts.sort_by(|a, b| {
+            let by_pick = b.picked.cmp(&a.picked);
+            by_pick
+                .then_with(|| self.rank(rules, a.skill).cmp(&self.rank(rules, b.skill)))
+                .then_with(|| b.score.total_cmp(&a.score))
+                .then_with(|| self.by_name(a.skill, b.skill))
+        });
+        (accounts, incomplete)
+    }
+
+    /// Weighs every skill; and says what the task requires and can't have.
+    fn weigh(
+        &self,
+        situation: &Situation<'_>,
+        rules: &Rules<'_>,
+        with_misses: bool,
+    ) -> (Vec<(&'a Skill, Weighed)>, Option<Incomplete>) {
         let explicit = self.explicit(situation);
         let situation = Situation {
             explicit: &explicit,
             ..*situation
         };
         let view = self.compiled.look(&situation);
+        let weigh = |position: usize, skill: &'a Skill| {
+            let considered = match with_misses {
+                true => view.consider(position),
+                false => Considered {
+                    matches: view.matches(position),
+                    ..Considered::default()
+                },
+            };
+            self.judge(position, skill, considered, rules)
+        };
         let skills = self.inventory.skills.iter().enumerate();
-        let mut accounts: Vec<Account<'a>> = skills
-            .map(|(position, skill)| {
-                let considered = view.consider(position);
-                let gates = self.gates(position, skill, &considered.matches);
-                Account {
-                    skill,
-                    picked: gates.is_empty() && !considered.matches.is_empty(),
-                    score: score(&considered.matches),
-                    considered,
-                    gates,
+        let weighed = skills.map(|(position, skill)| (skill, weigh(position, skill)));
+        let mut all: Vec<(&'a Skill, Weighed)> = weighed.collect();
+        let lacks = rules
+            .coding
+            .is
+            .then(|| Incomplete::check(|name| self.lack(name, &all)));
+        let incomplete = lacks.flatten();
+        if let Some(incomplete) = &incomplete {
+            for (skill, weighed) in &mut all {
+                if rules
+                    .requires(&self.inventory.entry(skill).name())
+                    .is_some()
+                {
+                    weighed.refuse_half(incomplete);
                 }
-            })
-            .collect();
-        accounts.sort_by(|a, b| {
-            let by_pick = b.picked.cmp(&a.picked);
-            by_pick
-                .then_with(|| b.score.total_cmp(&a.score))
-                .then_with(|| self.by_name(a.skill, b.skill))
-        });
-        accounts
+            }
+        }
+        (all, incomplete)
+    }
+
+    fn judge(
+        &self,
+        position: usize,
+        skill: &Skill,
+        mut considered: Considered,
+        rules: &Rules<'_>,
+    ) -> Weighed {
+        let name = self.inventory.entry(skill).name();
+        let traits = self.traits.get(position);
+        let subject = Subject {
+            name: &name,
+            domains: traits.map_or(&[], |traits| &traits.domains),
+            powers: traits.map_or(&[], |traits| &traits.powers),
+        };
+        considered.matches.extend(rules.matches(&subject));
+        let named = is_named(&considered.matches);
+        let mut gates = self.gates(position, skill, &considered.matches);
+        let consent = rules.consent(&subject, named);
+        let held = consent.as_ref().filter(|consent| consent.held);
+        let held = held.filter(|_| !considered.matches.is_empty());
+        let only_held = held.is_some() && gates.is_empty();
+        gates.extend(held.map(|consent| Gate {
+            kind: NEEDS_CONSENT,
+            message: consent.reason.clone(),
+            hint: Some(format!("name it in the task: /{name}")),
+        }));
+        Weighed {
+            considered,
+            gates,
+            held: only_held,
+            consent: consent.map(|consent| consent.reason),
+        }
+    }
+
+    /// What is wrong with a skill that the task requires.
+    fn lack(&self, name: &'static str, all: &[(&Skill, Weighed)]) -> Option<Lack> {
+        let mut visible = all
+            .iter()
+            .filter(|(skill, _)| skill.status != Status::Shadowed);
+        let own = visible.find(|(skill, _)| *self.inventory.entry(skill).name() == *name);
+        let Some((_, weighed)) = own else {
+            return Some(Lack {
+                name,
+                why: "there is no such skill here".to_owned(),
+                hint: Some(format!(
+                    "`{name}` is built in: leave `--root` out, or name the folder that has it with `--skill-dir`; `--no-coding` if no code is to be written"
+                )),
+            });
+        };
+        weighed.gates.first().map(|gate| Lack {
+            name,
+            why: gate.message.clone(),
+            hint: gate.hint.clone(),
+        })
+    }
+
+    /// Where a skill comes among the picks: what is required first, in its order.
+    fn rank(&self, rules: &Rules<'_>, skill: &Skill) -> usize {
+        let name = self.inventory.entry(skill).name();
+        rules.requires(&name).unwrap_or(CODING_PIPELINE.len())
     }
 
     fn by_name(&self, a: &Skill, b: &Skill) -> Ordering {
@@ -262,7 +435,11 @@ impl<'a> Candidates<'a> {
     fn gates(&self, position: usize, skill: &Skill, matches: &[Match]) -> Vec<Gate> {
         let entry = self.inventory.entry(skill);
         let mut gates = status_gates(self.inventory, skill);
-        if self.changed.get(position) == Some(&true) {
+        let changed = self
+            .traits
+            .get(position)
+            .is_some_and(|traits| traits.changed);
+        if changed {
             gates.push(Gate {
                 kind: "changed",
                 message: "it has changed since it was found".to_owned(),
@@ -335,19 +512,76 @@ fn told(inventory: &Inventory, skill: &Skill, reading: Reading) -> Told {
         return Told::default();
     }
     let loaded = entry.load(reading.mode, reading.max_bytes);
-    let manifest = loaded.ok().and_then(|(parsed, _)| parsed.manifest);
+    let manifest = loaded
+        .ok()
+        .and_then(|(parsed, body)| Some((parsed.manifest?, body)));
     match manifest {
         // A folder that was written to meanwhile may hold another skill.
-        Some(manifest) if *manifest.card.name == *entry.name() => Told {
-            triggers: manifest.triggers,
-            paths: manifest.invocation.paths,
-            changed: false,
-        },
+        Some((manifest, body)) if *manifest.card.name == *entry.name() => {
+            let traits = Traits {
+                changed: false,
+                domains: domains(&manifest),
+                powers: match reading.powers {
+                    true => all_powers(entry, &manifest, &body),
+                    false => Vec::new(),
+                },
+            };
+            Told {
+                triggers: manifest.triggers,
+                paths: manifest.invocation.paths,
+                traits,
+            }
+        }
         _ => Told {
-            changed: true,
+            traits: Traits {
+                changed: true,
+                ..Traits::default()
+            },
             ..Told::default()
         },
     }
+}
+
+/// The words that a skill has for its field.
+fn domains(manifest: &Manifest) -> Vec<(&'static str, String)> {
+    let category = manifest.about.category.iter();
+    let category = category.map(|word| ("category", word.to_string()));
+    let tags = manifest.about.tags.iter();
+    let tags = tags.map(|word| ("tags", word.to_string()));
+    let domain = manifest.metadata.get("domain");
+    let several = domain.and_then(|domain| domain.as_array());
+    let one = several.is_none().then_some(domain).flatten();
+    let words = several.into_iter().flatten().chain(one);
+    let words = words.filter_map(|word| word.as_str());
+    let words = words.map(|word| ("metadata.domain", word.to_owned()));
+    category.chain(tags).chain(words).collect()
+}
+
+/// What a skill may change or run: by its manifest, by the commands in its body and of its hooks, by its scripts. A folder that can't be listed is taken
+/// for one with scripts.
+fn all_powers(entry: &Entry, manifest: &Manifest, body: &str) -> Vec<String> {
+    let invocation = &manifest.invocation;
+    let declared = invocation.argument_hint.is_some() || !invocation.arguments.is_empty();
+    let names = &invocation.arguments;
+    let pieces = template::parse(body, Placeholders { names, declared });
+    let commands = pieces.iter().filter_map(|piece| match piece {
+        Piece::Command(command) => Some(command.text),
+        _ => None,
+    });
+    let commands: Vec<&str> = commands.collect();
+    let is_script = |file: &FileEntry| file.path.starts_with("scripts/");
+    let scripts = match entry.place.files() {
+        Ok(files) => files.iter().any(is_script),
+        Err(_) => true,
+    };
+    let hooks = hooks::in_place(&entry.place);
+    let hooks: Vec<&str> = hooks.commands.iter().map(|hook| &*hook.command).collect();
+    let runs = Runs {
+        commands: &commands,
+        hooks: &hooks,
+        scripts,
+    };
+    powers(manifest, runs)
 }
 
 fn validate(entry: &Entry) -> String {
@@ -362,6 +596,7 @@ mod tests {
     use metier_catalog::{Host, Limits, Options, Root, discover};
     use metier_config::load;
     use metier_model::Source;
+    use metier_select::rules::{Coding, Risk};
     use proptest::prelude::*;
 
     use super::*;
@@ -372,6 +607,7 @@ mod tests {
         max_bytes: 1 << 20,
         threads: 2,
         everything: false,
+        powers: true,
     };
 
     fn skill(root: &Path, name: &str, front: &str) {
@@ -453,26 +689,84 @@ mod tests {
         fs::write(root.path().join("a/SKILL.md"), other).unwrap();
         assert_eq!(names(&before, "one /a"), [""; 0]);
         let candidates = Candidates::read(&before, READING);
-        let refused = candidates.select(&situation("/a")).refused;
+        let refused = candidates
+            .select(&situation("/a"), &Rules::default())
+            .refused;
         assert_eq!(refused[0].gates[0].kind, "changed");
+    }
+
+    #[test]
+    fn half_of_a_pipeline_is_never_picked() {
+        let [first, second] = CODING_PIPELINE;
+        let coding = |task: &str, here: &[(&str, &str)], risk| {
+            let root = tempfile::tempdir().unwrap();
+            for (name, front) in here {
+                skill(root.path(), name, front);
+            }
+            let inventory = inventory(root.path(), &[]);
+            let rules = Rules {
+                coding: Coding::told(true),
+                risk,
+                domain: None,
+            };
+            let selection = Candidates::read(&inventory, READING).select(&situation(task), &rules);
+            let name = |pick: &Pick<'_>| inventory.entry(pick.skill).name().into_owned();
+            let lacks = selection.incomplete.map(|incomplete| incomplete.lacks);
+            let lacks: Vec<&str> = lacks.iter().flatten().map(|lack| lack.name).collect();
+            let picks: Vec<String> = selection.picks.iter().map(name).collect();
+            (picks.join(" "), lacks.join(" "))
+        };
+        let both = format!("{first} {second}");
+        let said = |picks: &str, lacks: &str| (picks.to_owned(), lacks.to_owned());
+        let plain = [(second, ""), (first, "")];
+        assert_eq!(coding("x", &plain, Risk::Low), said(&both, ""));
+        assert_eq!(coding("x", &[], Risk::Low), said("", &both));
+        assert_eq!(coding("x", &plain[..1], Risk::Low), said("", first));
+        assert_eq!(
+            coding(&format!("/{second}"), &plain[..1], Risk::Low),
+            said("", first)
+        );
+        let absent = "metadata: {openclaw: {requires: {bins: [absent]}}}";
+        let ill = [(first, ""), (second, absent)];
+        assert_eq!(coding("x", &ill, Risk::Low), said("", second));
+        let strong = [
+            (first, ""),
+            (second, "permissions: ['shell:exec(opencode *)']"),
+        ];
+        assert_eq!(coding("x", &strong, Risk::Medium), said(&both, ""));
+        assert_eq!(coding("x", &strong, Risk::High), said("", second));
+        assert_eq!(
+            coding(&format!("/{second}"), &strong, Risk::High),
+            said(&both, "")
+        );
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
         /// What is picked is what `why` calls picked, in the same order, and only what is ready.
         #[test]
-        fn why_tells_the_same_as_select(task in "(one|two|three|/s[0-9]| ){0,5}") {
+        fn why_tells_the_same_as_select(task in "(one|two|three|/s[0-9]| ){0,5}", coding: bool, high: bool) {
             let root = tempfile::tempdir().unwrap();
             for (number, word) in ["one", "two", "three"].iter().cycle().take(9).enumerate() {
                 let hidden = ["", "disable-model-invocation: true\n"][usize::from(number > 6)];
                 let needs = ["", "metadata: {openclaw: {requires: {bins: [absent]}}}\n"][number % 2];
-                let front = format!("{hidden}{needs}triggers: {{keywords: [{word}]}}");
+                let power = ["", "permissions: ['shell:exec(ls)']\n"][usize::from(number % 4 == 0)];
+                let front = format!("{hidden}{needs}{power}triggers: {{keywords: [{word}]}}");
                 skill(root.path(), &format!("s{number}"), &front);
             }
             let inventory = inventory(root.path(), &[]);
-            let picks = triggered(&inventory, &situation(&task), READING);
+            let rules = Rules {
+                coding: Coding::told(coding),
+                risk: if high { Risk::High } else { Risk::Low },
+                domain: None,
+            };
+            let selection = Candidates::read(&inventory, READING).select(&situation(&task), &rules);
+            let picks = selection.picks;
             let all = Candidates::read(&inventory, Reading { everything: true, ..READING });
-            let accounts = all.accounts(&situation(&task));
+            let (accounts, incomplete) = all.accounts(&situation(&task), &rules);
+            prop_assert_eq!(incomplete.is_some(), coding);
+            prop_assert_eq!(&incomplete, &selection.incomplete);
+            prop_assert!(high || selection.held.is_empty());
             prop_assert_eq!(accounts.len(), 9);
             let told: Vec<usize> = accounts.iter().filter(|account| account.picked).map(|account| account.skill.entry).collect();
             let picked: Vec<usize> = picks.iter().map(|pick| pick.skill.entry).collect();

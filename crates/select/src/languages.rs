@@ -109,7 +109,7 @@ pub fn detect<'a>(files: impl IntoIterator<Item = &'a str>) -> Detected {
                 found.build_file.get_or_insert_with(|| path.to_owned());
             }
         }
-        if let Some(language) = source_file(name) {
+        if let Some(language) = of_file(name) {
             let found = entry(&mut found, language, path);
             if found.files == 0 {
                 path.clone_into(&mut found.first);
@@ -184,7 +184,7 @@ fn build_file(name: &str) -> Option<&'static BuildFile> {
 }
 
 /// The language of a source file, by its whole name or by what is behind its last dot.
-fn source_file(name: &str) -> Option<&'static str> {
+pub(crate) fn of_file(name: &str) -> Option<&'static str> {
     let by_name = NAMES
         .iter()
         .find(|(known, _)| match known.strip_suffix('*') {

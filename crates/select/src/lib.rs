@@ -11,12 +11,12 @@
 //! of a keyword, weight 0.4; together a score of 0.58.
 //!
 //! **In → out.** [`Offer`] + [`Situation`] → [`Match`]es; many offers → [`Compiled`], asked once for each situation;
-//! file names → [`languages::Detected`].
+//! file names → [`languages::Detected`]; task → [`rules::Coding`].
 //!
 //! **Invariants.** no I/O · any match is enough, and each says why · a trigger that can't be read matches nothing and is a
 //! [`Problem`] · [`Compiled`] never answers differently from [`consider`].
 //!
-//! **Start reading at** `triggers.rs`, then `compiled.rs`, `fold.rs`, `languages.rs`.
+//! **Start reading at** `triggers.rs`, then `compiled.rs`, `fold.rs`, `languages.rs`; then `rules/mod.rs`.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod compiled;
@@ -24,6 +24,7 @@ mod fold;
 mod glob;
 pub mod languages;
 mod mention;
+pub mod rules;
 mod triggers;
 mod wanted;
 

@@ -96,6 +96,10 @@ pub enum Signal {
     Language,
     /// The mode.
     Mode,
+    /// A rule requires it.
+    Rule,
+    /// The field that the task is in.
+    Domain,
 }
 
 impl Signal {
@@ -108,6 +112,8 @@ impl Signal {
             Self::Keyword => "keyword",
             Self::Language => "language",
             Self::Mode => "mode",
+            Self::Rule => "rule",
+            Self::Domain => "domain",
         }
     }
 
@@ -116,9 +122,9 @@ impl Signal {
     #[must_use]
     pub const fn weight(self) -> f64 {
         match self {
-            Self::Explicit => 1.0,
+            Self::Explicit | Self::Rule => 1.0,
             Self::Keyword => 0.4,
-            Self::File => 0.3,
+            Self::File | Self::Domain => 0.3,
             Self::Language => 0.2,
             Self::Mode => 0.1,
         }

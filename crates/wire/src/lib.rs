@@ -42,6 +42,6 @@ pub use permission::{
 };
 pub use scan::{AcceptanceRow, FindingRow, Observed, ScanDocument, ScannedRow, UnreadRow, sarif};
 pub use select::{
-    AccountRow, GateRow, MissRow, PickRow, ProjectRow, RefusedRow, SelectDocument, SignalRow,
-    WhyDocument,
+    AccountRow, CodingRow, EvidenceRow, GateRow, LackRow, MissRow, PickRow, ProjectRow, RefusedRow,
+    SelectDocument, SignalRow, WhyDocument,
 };

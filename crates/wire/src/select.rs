@@ -4,20 +4,32 @@ use metier_runtime::{
     Inventory,
     selecting::{Account, Gate, Pick, Refused},
 };
-use metier_select::{Match, Miss, Problem, languages::Detected};
+use metier_select::{
+    Match, Miss, Problem,
+    languages::Detected,
+    rules::{Coding, Evidence, Incomplete},
+};
 use serde::Serialize;
 
 /// `select --json`.
 #[derive(Serialize)]
 pub struct SelectDocument<'a> {
-    /// The skills that fit, best first.
+    /// The skills that fit: those that are required, then best first.
     pub picks: Vec<PickRow<'a>>,
+    /// Those that fit and wait for consent, because of the risk.
+    pub held: Vec<PickRow<'a>>,
     /// Those that somebody named and that can't be picked.
     pub refused: Vec<RefusedRow<'a>>,
     /// How many could have been picked.
     pub considered: usize,
     /// Whether the task is one of writing code.
     pub coding: bool,
+    /// How we know.
+    pub coding_evidence: CodingRow<'a>,
+    /// How much can go wrong.
+    pub risk: &'static str,
+    /// Why the request can't be met; empty when it can.
+    pub errors: Vec<LackRow<'a>>,
     /// What was seen of the project; `null` when no skill asks about it.
     pub project: Option<ProjectRow<'a>>,
 }
@@ -31,6 +43,45 @@ pub struct PickRow<'a> {
     pub score: f64,
     /// What speaks for it.
     pub why: Vec<SignalRow<'a>>,
+    /// Whether a rule requires it.
+    pub required: bool,
+    /// Whether it may do something that the risk of the task makes worth asking about.
+    pub needs_consent: bool,
+    /// What that is.
+    pub consent: Option<&'a str>,
+}
+
+/// How it is known whether a task is coding.
+#[derive(Serialize)]
+pub struct CodingRow<'a> {
+    /// How sure it is, between 0 (certainly not) and 1.
+    pub score: f64,
+    /// What speaks for and against it.
+    pub evidence: Vec<EvidenceRow<'a>>,
+}
+
+/// Something that tells whether a task is coding.
+#[derive(Serialize)]
+pub struct EvidenceRow<'a> {
+    /// What kind of thing.
+    pub sign: &'static str,
+    /// In words.
+    pub detail: &'a str,
+    /// What it counts, between 0 and 1.
+    pub weight: f64,
+}
+
+/// Why a request can't be met.
+#[derive(Serialize)]
+pub struct LackRow<'a> {
+    /// A stable word.
+    pub code: &'static str,
+    /// What happened.
+    pub message: String,
+    /// The skills that are missing.
+    pub skills: Vec<&'a str>,
+    /// What to do about it.
+    pub hint: Option<&'a str>,
 }
 
 /// A skill that was named in vain.
@@ -75,6 +126,12 @@ pub struct WhyDocument<'a> {
     pub considered: usize,
     /// Whether the task is one of writing code.
     pub coding: bool,
+    /// How we know.
+    pub coding_evidence: CodingRow<'a>,
+    /// How much can go wrong.
+    pub risk: &'static str,
+    /// Why the request can't be met; empty when it can.
+    pub errors: Vec<LackRow<'a>>,
     /// What was seen of the project; `null` when no skill asks about it.
     pub project: Option<ProjectRow<'a>>,
 }
@@ -96,6 +153,8 @@ pub struct AccountRow<'a> {
     pub misses: Vec<MissRow<'a>>,
     /// What stands in its way.
     pub gates: Vec<GateRow<'a>>,
+    /// What it may do that the risk of the task makes worth asking about.
+    pub consent: Option<&'a str>,
     /// Triggers that never match.
     pub problems: Vec<MissRow<'a>>,
 }
@@ -112,7 +171,7 @@ pub struct MissRow<'a> {
 /// Something that keeps a skill from being picked.
 #[derive(Serialize)]
 pub struct GateRow<'a> {
-    /// A stable word: the status of the skill, `reserved` or `changed`.
+    /// A stable word: the status of the skill, `reserved`, `changed`, `needs_consent` or `incomplete-pipeline`.
     pub kind: &'static str,
     /// In words.
     pub message: &'a str,
@@ -128,6 +187,9 @@ impl<'a> PickRow<'a> {
             name: inventory.entry(pick.skill).name().into_owned(),
             score: pick.score,
             why: pick.why.iter().map(SignalRow::from).collect(),
+            required: pick.required,
+            needs_consent: pick.consent.is_some(),
+            consent: pick.consent.as_deref(),
         }
     }
 }
@@ -171,7 +233,38 @@ impl<'a> AccountRow<'a> {
             why: considered.matches.iter().map(SignalRow::from).collect(),
             misses: considered.misses.iter().map(MissRow::from).collect(),
             gates: account.gates.iter().map(GateRow::from).collect(),
+            consent: account.consent.as_deref(),
             problems: considered.problems.iter().map(MissRow::from).collect(),
+        }
+    }
+}
+
+impl<'a> From<&'a Coding> for CodingRow<'a> {
+    fn from(coding: &'a Coding) -> Self {
+        Self {
+            score: coding.score,
+            evidence: coding.evidence.iter().map(EvidenceRow::from).collect(),
+        }
+    }
+}
+
+impl<'a> From<&'a Evidence> for EvidenceRow<'a> {
+    fn from(found: &'a Evidence) -> Self {
+        Self {
+            sign: found.sign.as_str(),
+            detail: &found.detail,
+            weight: found.weight,
+        }
+    }
+}
+
+impl<'a> From<&'a Incomplete> for LackRow<'a> {
+    fn from(incomplete: &'a Incomplete) -> Self {
+        Self {
+            code: Incomplete::CODE,
+            message: incomplete.to_string(),
+            skills: incomplete.lacks.iter().map(|lack| lack.name).collect(),
+            hint: incomplete.hint(),
         }
     }
 }

@@ -16,8 +16,9 @@ use metier_runtime::{
 use metier_select::{
     Match, Situation,
     languages::{Detected, Language, Seen, detect},
+    rules::{self, Coding, Incomplete, Named, Rules, coding},
 };
-use metier_wire::{PickRow, ProjectRow, RefusedRow, SelectDocument};
+use metier_wire::{CodingRow, LackRow, PickRow, ProjectRow, RefusedRow, SelectDocument};
 
 use crate::{
     failure::Failure,
@@ -28,18 +29,89 @@ use crate::{
 /// Pick the skills that fit a task, with the reasons
 ///
 /// A skill fits when the task names it (`/name`, `$name`), when a keyword of it is in the task, or when the project has the
-/// files or languages that it waits for. Only skills that can be used are picked; `metier why` tells about the
-/// others.
+/// files or languages that it waits for. A coding task also gets `specification-engine` and `opencode-implementer`, both or an
+/// error; whether a task is coding is found out from its words. Only skills that can be used are picked; `metier why` tells
+/// about the others.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What is to be done, in quotes
     #[arg(value_name = "TASK")]
     task: String,
-    /// Show no more than the best of them
+    /// Show no more than the best of them; what the task requires is always shown
     #[arg(long, value_name = "K")]
     top: Option<NonZeroUsize>,
     #[command(flatten)]
     around: Around,
+    #[command(flatten)]
+    ruled: Ruled,
+}
+
+/// What rules ask about a task.
+#[derive(clap::Args)]
+pub(super) struct Ruled {
+    /// The task is to write code, whatever its words say
+    #[arg(long, conflicts_with = "no_coding")]
+    coding: bool,
+    /// The task is not to write code, whatever its words say
+    #[arg(long)]
+    no_coding: bool,
+    /// How much can go wrong: when it is high, skills that write or run commands have to be named
+    #[arg(long, value_enum, value_name = "RISK", default_value_t = Risk::Low)]
+    risk: Risk,
+    /// The field that the task is in: a word of a skill's category or tags
+    #[arg(long, value_name = "WORD")]
+    domain: Option<String>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Risk {
+    /// Nothing that matters
+    Low,
+    /// Something: what skills may do is said
+    Medium,
+    /// A lot
+    High,
+}
+
+impl From<Risk> for rules::Risk {
+    fn from(risk: Risk) -> Self {
+        match risk {
+            Risk::Low => Self::Low,
+            Risk::Medium => Self::Medium,
+            Risk::High => Self::High,
+        }
+    }
+}
+
+impl Ruled {
+    /// The rules for a task, with what was named beside it.
+    pub(super) fn rules(&self, task: &str, around: &Around) -> Rules<'_> {
+        let names: Vec<_> = around
+            .file
+            .iter()
+            .map(|file| file.to_string_lossy())
+            .collect();
+        let files: Vec<&str> = names.iter().map(|name| &**name).collect();
+        let languages: Vec<&str> = around.language.iter().map(String::as_str).collect();
+        let named = Named {
+            files: &files,
+            languages: &languages,
+        };
+        Rules {
+            coding: match (self.coding, self.no_coding) {
+                (true, _) => Coding::told(true),
+                (_, true) => Coding::told(false),
+                _ => coding(task, named),
+            },
+            risk: self.risk.into(),
+            domain: self.domain.as_deref(),
+        }
+    }
+
+    /// Whether what skills may do has to be known.
+    pub(super) fn asks_about_powers(&self) -> bool {
+        !matches!(self.risk, Risk::Low)
+    }
 }
 
 /// What there is beside the task.
@@ -79,53 +151,100 @@ impl From<Mode> for metier_select::Mode {
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
     note_unknown(&inventory, session.output);
-    let candidates = Candidates::read(&inventory, reading(session, false));
+    let mut reading = reading(session, false);
+    reading.powers = args.ruled.asks_about_powers();
+    let candidates = Candidates::read(&inventory, reading);
     let project = Project::look(session, &args.around, &candidates);
-    let selection = project.with(&args.task, |situation| candidates.select(situation));
-    let Selection { mut picks, refused } = selection;
-    let found = picks.len();
-    picks.truncate(args.top.map_or(usize::MAX, NonZeroUsize::get));
+    let rules = args.ruled.rules(&args.task, &args.around);
+    let mut selection = project.with(&args.task, |situation| candidates.select(situation, &rules));
+    let found = selection.picks.len();
+    let required = selection.picks.iter().filter(|pick| pick.required).count();
+    let top = args.top.map_or(usize::MAX, NonZeroUsize::get);
+    selection.picks.truncate(top.max(required));
+    let code = ExitCode::from(u8::from(selection.incomplete.is_some()));
     if session.output.is_json() {
+        let row = |pick| PickRow::new(&inventory, pick);
         session.output.document(&SelectDocument {
-            picks: picks
-                .iter()
-                .map(|pick| PickRow::new(&inventory, pick))
-                .collect(),
-            refused: refused
+            picks: selection.picks.iter().map(row).collect(),
+            held: selection.held.iter().map(row).collect(),
+            refused: selection
+                .refused
                 .iter()
                 .map(|refused| RefusedRow::new(&inventory, refused))
                 .collect(),
             considered: candidates.considered(),
-            coding: false,
+            coding: rules.coding.is,
+            coding_evidence: CodingRow::from(&rules.coding),
+            risk: rules.risk.as_str(),
+            errors: selection.incomplete.iter().map(LackRow::from).collect(),
             project: project.row(),
         })?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(code);
     }
-    for pick in &picks {
+    for pick in &selection.picks {
         session
             .output
             .text(&page(&inventory, pick, session.output))?;
     }
-    for refused in &refused {
-        note_refused(&inventory, refused, session.output);
-    }
+    note_rest(session, &inventory, &selection);
     let task = shell_word(&args.task);
     if candidates.considered() == 0 {
         let hint = "no skill can be picked; `metier list --all` says why";
         session.output.note(hint);
-    } else if picks.is_empty() {
+    } else if selection.picks.is_empty()
+        && selection.held.is_empty()
+        && selection.incomplete.is_none()
+    {
         let skills = count(candidates.considered(), "skill");
         session.output.note(&format!(
             "nothing speaks for any of {skills}; `metier why {} NAME` says what one waits for",
             one_line(&task)
         ));
-    } else if found > picks.len() {
-        let more = found - picks.len();
+    } else if found > selection.picks.len() {
+        let more = found - selection.picks.len();
         session
             .output
             .note(&format!("{more} more; leave `--top` out to see them"));
     }
-    Ok(ExitCode::SUCCESS)
+    if let Some(incomplete) = &selection.incomplete {
+        note_incomplete(incomplete, &rules.coding, session.output);
+    }
+    Ok(code)
+}
+
+/// What was not picked and should have been said.
+fn note_rest(session: &Session<'_>, inventory: &Inventory, selection: &Selection<'_>) {
+    for held in &selection.held {
+        note_held(inventory, held, session.output);
+    }
+    for refused in &selection.refused {
+        note_refused(inventory, refused, session.output);
+    }
+}
+
+/// A skill that fits and waits until somebody names it.
+fn note_held(inventory: &Inventory, held: &Pick<'_>, output: &Output) {
+    let name = one_line(&inventory.entry(held.skill).name());
+    let word = output.paint_talk("warning:", Tone::Warn);
+    let reason = held.consent.as_deref().unwrap_or_default();
+    output.note(&format!(
+        "{word} `{name}` fits and is held back: {}",
+        one_line(reason)
+    ));
+    let word = output.paint_talk("hint:", Tone::Note);
+    output.note(&format!("{word} name it in the task: /{name}"));
+}
+
+/// The request can't be met, and why it was taken for one that needs more.
+pub(super) fn note_incomplete(incomplete: &Incomplete, coding: &Coding, output: &Output) {
+    let word = output.paint_talk("error:", Tone::Bad);
+    let message = one_line(&incomplete.to_string());
+    output.say(&format!("{word} {message} [{}]", Incomplete::CODE));
+    output.say(&format!("  it is coding: {}", one_line(coding.because())));
+    if let Some(hint) = incomplete.hint() {
+        let word = output.paint_talk("hint:", Tone::Note);
+        output.say(&format!("{word} {}", one_line(hint)));
+    }
 }
 
 /// Whoever names a skill expects it.
@@ -150,6 +269,9 @@ fn page(inventory: &Inventory, pick: &Pick<'_>, output: &Output) -> String {
     let name = output.paint(&one_line(&name), Tone::Strong);
     let mut page = format!("{:.2} {name}\n", pick.score);
     signals(&pick.why, output, &mut page);
+    if let Some(consent) = &pick.consent {
+        line("consent", consent, output, &mut page);
+    }
     page
 }
 
@@ -173,6 +295,7 @@ pub(super) fn reading(session: &Session<'_>, everything: bool) -> Reading {
             .map_or(1, usize::from)
             .min(8),
         everything,
+        powers: false,
     }
 }
 

@@ -6,12 +6,13 @@ use metier_runtime::{
     Inventory,
     selecting::{Account, Candidates},
 };
-use metier_wire::{AccountRow, WhyDocument};
+use metier_select::rules::Coding;
+use metier_wire::{AccountRow, CodingRow, LackRow, WhyDocument};
 
 use crate::{
     commands::{
         find,
-        select::{Around, Project, line, note_unknown, reading, signals},
+        select::{Around, Project, Ruled, line, note_incomplete, note_unknown, reading, signals},
     },
     failure::Failure,
     output::{Output, Tone, count, one_line},
@@ -21,7 +22,8 @@ use crate::{
 /// Say why skills were picked for a task, and why others were not
 ///
 /// What speaks for a skill is a signal, what keeps it out is a gate: it lacks a program, is blocked, switched off, shadowed or
-/// invalid. Without a name, skills for which something speaks are shown; with one, also what that skill waits for.
+/// invalid, or the task is too risky to pick it unasked. Without a name, skills for which something speaks are shown, and what speaks
+/// for and against coding; with one, also what that skill waits for.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What is to be done, in quotes
@@ -31,6 +33,8 @@ pub(crate) struct Args {
     name: Option<String>,
     #[command(flatten)]
     around: Around,
+    #[command(flatten)]
+    ruled: Ruled,
 }
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
@@ -40,9 +44,14 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     let only = name
         .map(|name| find(session, &inventory, name))
         .transpose()?;
-    let candidates = Candidates::read(&inventory, reading(session, true));
+    let mut reading = reading(session, true);
+    reading.powers = args.ruled.asks_about_powers();
+    let candidates = Candidates::read(&inventory, reading);
     let project = Project::look(session, &args.around, &candidates);
-    let mut accounts = project.with(&args.task, |situation| candidates.accounts(situation));
+    let rules = args.ruled.rules(&args.task, &args.around);
+    let (mut accounts, incomplete) = project.with(&args.task, |situation| {
+        candidates.accounts(situation, &rules)
+    });
     if let Some(only) = only {
         accounts.retain(|account| account.skill.entry == only.entry);
     }
@@ -53,7 +62,10 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
                 .map(|account| AccountRow::new(&inventory, account))
                 .collect(),
             considered: candidates.considered(),
-            coding: false,
+            coding: rules.coding.is,
+            coding_evidence: CodingRow::from(&rules.coding),
+            risk: rules.risk.as_str(),
+            errors: incomplete.iter().map(LackRow::from).collect(),
             project: project.row(),
         })?;
         return Ok(ExitCode::SUCCESS);
@@ -65,6 +77,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         }
         return Ok(ExitCode::SUCCESS);
     }
+    output.text(&coding(&rules.coding, output))?;
     let told =
         |account: &&Account<'_>| account.score > 0.0 || !account.considered.problems.is_empty();
     for account in accounts.iter().filter(told) {
@@ -79,7 +92,27 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             waiting.count()
         ));
     }
+    if let Some(incomplete) = &incomplete {
+        note_incomplete(incomplete, &rules.coding, output);
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether the task is coding, and how we know.
+fn coding(coding: &Coding, output: &Output) -> String {
+    let head = match coding.is {
+        true => "a coding task",
+        false => "not a coding task",
+    };
+    let mut page = format!(
+        "{} ({:.2})\n",
+        output.paint(head, Tone::Strong),
+        coding.score
+    );
+    for found in &coding.evidence {
+        line(found.sign.as_str(), &found.detail, output, &mut page);
+    }
+    page
 }
 
 /// A skill with what speaks for it and what stands in its way.
@@ -94,6 +127,9 @@ fn page(inventory: &Inventory, account: &Account<'_>, output: &Output) -> String
         format!("{sign} {:.2} {name}, not picked\n", account.score)
     };
     signals(&account.considered.matches, output, &mut page);
+    if let (Some(consent), true) = (&account.consent, account.picked) {
+        line("consent", consent, output, &mut page);
+    }
     for gate in &account.gates {
         line(gate.kind, &gate.message, output, &mut page);
         if let Some(hint) = &gate.hint {

@@ -215,7 +215,7 @@ const LOOKS: &[(&str, &[&str])] = &[
     ("read", &["read", "trap", "SKILL.md"]),
     ("scan", &["scan", "skills", "--fail-on", "never"]),
     ("select", &["select", "/trap"]),
-    ("why", &["why", "/trap", "trap"]),
+    ("why", &["why", "/trap", "trap", "--risk", "high"]),
     ("compose", &["compose", "trap"]),
     ("doctor", &["doctor"]),
     ("log", &["log"]),

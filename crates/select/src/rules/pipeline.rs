@@ -1,0 +1,69 @@
+//! What a coding task lacks.
+
+use std::fmt;
+
+use super::CODING_PIPELINE;
+
+/// A coding task whose skills can't all be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Incomplete {
+    /// What is missing, in the order of the pipeline; at least one.
+    pub lacks: Vec<Lack>,
+}
+
+/// A skill that is needed and can't be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lack {
+    /// Its name.
+    pub name: &'static str,
+    /// Why it can't be used.
+    pub why: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Incomplete {
+    /// The stable word used in JSON.
+    pub const CODE: &'static str = "incomplete-pipeline";
+
+    /// Asks for each skill of the pipeline what is wrong with it.
+    #[must_use]
+    pub fn check(mut wrong: impl FnMut(&'static str) -> Option<Lack>) -> Option<Self> {
+        let lacks: Vec<Lack> = CODING_PIPELINE
+            .iter()
+            .filter_map(|name| wrong(name))
+            .collect();
+        (!lacks.is_empty()).then_some(Self { lacks })
+    }
+
+    /// What is missing, for the other half.
+    #[must_use]
+    pub fn without(&self) -> String {
+        let names = self.lacks.iter().map(|lack| format!("`{}`", lack.name));
+        let names: Vec<String> = names.collect();
+        format!(
+            "the coding pipeline is not complete without {}",
+            names.join(" and ")
+        )
+    }
+
+    /// What to do about it: the first way out.
+    #[must_use]
+    pub fn hint(&self) -> Option<&str> {
+        self.lacks.iter().find_map(|lack| lack.hint.as_deref())
+    }
+}
+
+impl fmt::Display for Incomplete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [first, second] = CODING_PIPELINE;
+        write!(f, "a coding task goes through `{first}` and `{second}`")?;
+        for (position, lack) in self.lacks.iter().enumerate() {
+            let before = if position == 0 { ", and" } else { ";" };
+            write!(f, "{before} `{}` can't be used: {}", lack.name, lack.why)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Incomplete {}

@@ -1,0 +1,158 @@
+//! How much can go wrong with a task, and which skills are held back because of it.
+//!
+//! A skill that only tells a model something is harmless to pick. One that may write files or run commands is not, however well it fits: when the
+//! risk is medium its powers are shown beside it, when it is high it waits until somebody names it.
+
+use std::{fmt, str::FromStr};
+
+use metier_model::{Manifest, Permission, ToolPattern, UnknownWord};
+use metier_policy::{Purpose, Request};
+
+use super::Subject;
+use crate::wanted::shown;
+
+/// How much can go wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Risk {
+    /// Nothing that matters.
+    #[default]
+    Low,
+    /// Something: what skills may do is said.
+    Medium,
+    /// A lot: what may write or run commands has to be named.
+    High,
+}
+
+impl Risk {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
+
+    /// The stable word used in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+impl fmt::Display for Risk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Risk {
+    type Err = UnknownWord;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let risk = Self::ALL.into_iter().find(|risk| risk.as_str() == text);
+        risk.ok_or_else(|| UnknownWord {
+            found: text.to_owned(),
+            known: &["low", "medium", "high"],
+        })
+    }
+}
+
+/// What must be said of a skill because of the risk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Consent {
+    /// In words.
+    pub reason: String,
+    /// Whether it is held back until somebody names it.
+    pub held: bool,
+}
+
+/// What must be said before a skill is taken.
+pub(super) fn consent(risk: Risk, subject: &Subject<'_>, named: bool) -> Option<Consent> {
+    if risk == Risk::Low || subject.powers.is_empty() {
+        return None;
+    }
+    Some(Consent {
+        reason: format!(
+            "the risk is {risk}, and it asks for {}",
+            list(subject.powers)
+        ),
+        held: risk == Risk::High && !named,
+    })
+}
+
+fn list(powers: &[String]) -> String {
+    const MAX: usize = 3;
+    let first = powers.iter().take(MAX).map(String::as_str);
+    let mut text = first.collect::<Vec<_>>().join(", ");
+    if powers.len() > MAX {
+        text.push_str(&format!(" and {} more", powers.len() - MAX));
+    }
+    text
+}
+
+/// Tools that write or run commands, however they are spelt.
+const TOOLS: [&str; 3] = ["bash", "write", "edit"];
+
+/// What a skill would run besides the code that its manifest names.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Runs<'a> {
+    /// The commands in its body.
+    pub commands: &'a [&'a str],
+    /// The commands of its hooks.
+    pub hooks: &'a [&'a str],
+    /// Whether it has anything in `scripts/`.
+    pub scripts: bool,
+}
+
+/// What a skill asks for that changes something or runs commands, each once: permissions, and tools that it wants or brings for
+/// its agent.
+#[must_use]
+pub fn powers(manifest: &Manifest, runs: Runs<'_>) -> Vec<String> {
+    let mut purposes = vec![Purpose::Code(runs.hooks), Purpose::Render(runs.commands)];
+    if runs.scripts {
+        purposes.push(Purpose::Scripts);
+    }
+    let requests = purposes
+        .into_iter()
+        .map(|purpose| Request::of(manifest, purpose, &[]));
+    let asked = requests.flat_map(|request| request.iter().cloned().collect::<Vec<_>>());
+    let mut powers: Vec<String> = Request::new(asked)
+        .iter()
+        .filter(|asked| is_power(asked.want.permission))
+        .map(|asked| format!("`{}`", shown(&asked.want.to_string())))
+        .collect();
+    let rules = &manifest.tools;
+    let tools = rules.preapprove.iter().chain(rules.only.iter().flatten());
+    for tool in tools.filter(|tool| is_tool(tool)) {
+        let tool = format!("the tool `{}`", shown(tool));
+        if !powers.contains(&tool) {
+            powers.push(tool);
+        }
+    }
+    powers
+}
+
+fn is_power(permission: Permission) -> bool {
+    match permission {
+        Permission::FileWrite
+        | Permission::ShellExec
+        | Permission::GitWrite
+        | Permission::EnvWrite => true,
+        Permission::FileRead
+        | Permission::NetFetch
+        | Permission::LlmCall
+        | Permission::GitRead
+        | Permission::EnvRead
+        | Permission::SkillInvoke => false,
+    }
+}
+
+/// Whether an entry of a list of tools may mean one that writes or runs commands. What is no tool allows nothing.
+fn is_tool(entry: &str) -> bool {
+    let Ok(pattern) = entry.parse::<ToolPattern>() else {
+        return false;
+    };
+    let mut tools = TOOLS
+        .iter()
+        .filter_map(|tool| tool.parse::<ToolPattern>().ok());
+    tools.any(|tool| pattern.overlaps(&tool))
+}

@@ -1,0 +1,189 @@
+//! What a word is by the way it is written: the name of a file, an identifier, an option of a command.
+
+use crate::languages::of_file;
+
+/// Something that is no word of a language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// What stands between backticks.
+    Code,
+    /// Somebody's words, in quotation marks.
+    Quote,
+    /// A file that a machine reads.
+    Source,
+    /// A file that people read.
+    Prose,
+    /// `snake_case`, `camelCase`, `call()`, `a::b`.
+    Identifier,
+    /// `--verbose`.
+    Option,
+    /// `0.38.31`.
+    Version,
+}
+
+impl Shape {
+    /// Whether it stands for code.
+    pub(super) fn is_code(self) -> bool {
+        !matches!(self, Self::Quote | Self::Prose)
+    }
+
+    /// In words.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Code => "stands in backticks",
+            Self::Quote => "is a quotation",
+            Self::Source => "is a file of code",
+            Self::Prose => "is a text",
+            Self::Identifier => "is written like an identifier",
+            Self::Option => "is an option of a command",
+            Self::Version => "is a version",
+        }
+    }
+}
+
+/// Languages in which people write for people.
+const PROSE: &[&str] = &["markdown", "mdx", "restructuredtext", "latex", "typst"];
+
+/// Endings of files that hold neither code nor prose about it.
+const MATTER: &[&str] = &[
+    "txt", "pdf", "doc", "docx", "odt", "csv", "tsv", "xls", "xlsx", "ppt", "pptx", "png", "jpg",
+    "jpeg", "gif", "svg", "mp3", "mp4", "log", "eml",
+];
+
+/// Endings of configuration that is no language of its own.
+const SETTINGS: &[&str] = &[
+    "conf",
+    "cfg",
+    "ini",
+    "env",
+    "properties",
+    "lock",
+    "service",
+    "editorconfig",
+    "gitignore",
+];
+
+/// The shape of a word, if it has one.
+pub(super) fn shape(text: &str) -> Option<Shape> {
+    let is_option = text.starts_with("--") && text.chars().nth(2).is_some_and(char::is_alphabetic);
+    if is_option {
+        return Some(Shape::Option);
+    }
+    if text.contains("://") || text.contains('@') && !text.starts_with('@') {
+        return Some(Shape::Quote);
+    }
+    if is_version(text) {
+        return Some(Shape::Version);
+    }
+    file(text).or_else(|| is_identifier(text).then_some(Shape::Identifier))
+}
+
+/// Whether a name is one of a file, and which kind.
+pub(super) fn file(text: &str) -> Option<Shape> {
+    let name = text.rsplit(['/', '\\']).next().unwrap_or(text);
+    if let Some((stem, ending)) = name.rsplit_once('.') {
+        let ending = ending.to_ascii_lowercase();
+        if SETTINGS.contains(&ending.as_str()) {
+            return Some(Shape::Source);
+        }
+        if !stem.is_empty() && MATTER.contains(&ending.as_str()) {
+            return Some(Shape::Prose);
+        }
+        // `Next.js` and `Node.js` are names that look like files.
+        let capital = stem.starts_with(char::is_uppercase) && ending == "js" && !text.contains('/');
+        let short = ending.len() < 2 && !["c", "h", "r"].contains(&ending.as_str());
+        if stem.is_empty() || capital || short {
+            return None;
+        }
+    } else if !name.ends_with("file") {
+        return None;
+    }
+    let language = of_file(name)?;
+    Some(if PROSE.contains(&language) {
+        Shape::Prose
+    } else {
+        Shape::Source
+    })
+}
+
+/// Three numbers, or two behind a `v`: with fewer it may be a price.
+fn is_version(text: &str) -> bool {
+    let numbers = text.strip_prefix('v').unwrap_or(text);
+    let mut parts = numbers.split('.');
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let least = if numbers.len() < text.len() { 2 } else { 3 };
+    parts.clone().count() >= least && parts.all(is_number)
+}
+
+fn is_identifier(text: &str) -> bool {
+    let letters =
+        |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '(' | ')' | '<' | '>' | '$');
+    if text.len() < 3 || !text.chars().all(letters) || !text.contains(char::is_alphabetic) {
+        return false;
+    }
+    let call = text.ends_with("()") || text.contains("::");
+    let snake = text.trim_matches('_').contains('_');
+    let mut pairs = text.chars().zip(text.chars().skip(1));
+    let hump = pairs.any(|(a, b)| a.is_lowercase() && b.is_uppercase());
+    call || snake || hump && !BRANDS.contains(&text)
+}
+
+/// Names that are written like `getUser`, and are none of code.
+const BRANDS: &[&str] = &[
+    "GitHub",
+    "GitLab",
+    "YouTube",
+    "LinkedIn",
+    "JavaScript",
+    "TypeScript",
+    "PostgreSQL",
+    "MySQL",
+    "OpenAI",
+    "iPhone",
+    "PayPal",
+    "WhatsApp",
+    "MacBook",
+    "WordPress",
+    "GraphQL",
+    "MongoDB",
+    "PowerPoint",
+    "OneDrive",
+    "DeepMind",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_are_no_words_have_a_shape() {
+        let table: &[(&str, Option<Shape>)] = &[
+            ("src/main.rs", Some(Shape::Source)),
+            ("nginx.conf", Some(Shape::Source)),
+            (".env", Some(Shape::Source)),
+            ("Dockerfile", Some(Shape::Source)),
+            ("a.c", Some(Shape::Source)),
+            ("README.md", Some(Shape::Prose)),
+            ("sales.csv", Some(Shape::Prose)),
+            ("Next.js", None),
+            ("e.g", None),
+            ("profile", None),
+            ("--verbose", Some(Shape::Option)),
+            ("--", None),
+            ("0.38.31", Some(Shape::Version)),
+            ("v1.2", Some(Shape::Version)),
+            ("9.99", None),
+            ("getUser", Some(Shape::Identifier)),
+            ("list_users()", Some(Shape::Identifier)),
+            ("std::fs", Some(Shape::Identifier)),
+            ("GitHub", None),
+            ("word", None),
+            ("https://example.com/a.rs", Some(Shape::Quote)),
+            ("me@example.com", Some(Shape::Quote)),
+            ("", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(shape(text), *expected, "{text}");
+        }
+    }
+}

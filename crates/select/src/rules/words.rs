@@ -1,0 +1,449 @@
+//! The words that the detector knows: one table for each language, all in one dictionary.
+//!
+//! A table holds words as a dictionary would list them. Forms are made here, with the few endings that requests have: people ask
+//! in the imperative and in the infinitive. Accents are taken away on both sides, because half of those who type them don't.
+//!
+//! Words of several languages may be spelt alike (`no` denies in Spanish and means *in the* in Portuguese). Such a word has both
+//! senses, and the reader decides by what stands beside it.
+
+mod english;
+mod german;
+mod names;
+mod portuguese;
+mod spanish;
+
+use std::{collections::HashMap, sync::OnceLock};
+
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+
+/// One language. Words are between commas.
+pub(super) struct Tongue {
+    forms: Forms,
+    head: Head,
+    /// Verbs that mean code unless their object says otherwise: *refactor*.
+    craft: &'static str,
+    /// Verbs that mean code when their object does: *write*.
+    change: &'static str,
+    /// Verbs that mean code when it goes from one programming language to another.
+    translate: &'static str,
+    /// Verbs that leave code as it is: *explain*, *deploy*.
+    leave: &'static str,
+    /// Things that are code or made of it.
+    code: &'static str,
+    /// Things that are not.
+    other: &'static str,
+    /// What makes a [`double`](Self::double) word mean the other thing: a *script* for a *video*.
+    stage: &'static str,
+    /// Code that has a second meaning.
+    double: &'static str,
+    /// Words before what something is about.
+    topic: &'static str,
+    /// Words before where something is, or what it does.
+    place: &'static str,
+    /// Words between two requests.
+    join: &'static str,
+    /// Words before the verb of a request.
+    lead: &'static str,
+    /// Verbs that only say that somebody wants something; what, is behind them.
+    ask: &'static str,
+    /// Words that begin a question.
+    question: &'static str,
+    /// Words that deny.
+    deny: &'static str,
+    /// What is denied by whoever wants nothing changed.
+    everything: &'static str,
+    /// Words for what was named before.
+    pronoun: &'static str,
+    /// Words that say how things ought to be.
+    wish: &'static str,
+    /// How a user story begins, and what follows in it.
+    story: &'static [(&'static str, &'static str)],
+}
+
+/// Every language that is read.
+const TONGUES: [&Tongue; 4] = [
+    &english::ENGLISH,
+    &portuguese::PORTUGUESE,
+    &spanish::SPANISH,
+    &german::GERMAN,
+];
+
+/// How verbs change.
+#[derive(Clone, Copy)]
+enum Forms {
+    English,
+    Romance,
+    German,
+}
+
+/// Which noun of several says what the thing is: a *test plan* is a plan, a *plano de testes* too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Head {
+    First,
+    Last,
+}
+
+/// What a verb means for code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    Craft,
+    Change,
+    Translate,
+    Leave,
+}
+
+/// A verb.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Verb {
+    pub(super) class: Class,
+    pub(super) head: Head,
+    /// It can stand at the end of its clause.
+    pub(super) last: bool,
+    /// *changing*: no request by itself.
+    pub(super) gerund: bool,
+}
+
+/// What a noun means for code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Noun {
+    Code,
+    /// Code, unless a word of the stage is near.
+    Double,
+    /// The name of a language, a framework or a tool.
+    Name,
+    Other,
+}
+
+/// All that a word can mean.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sense {
+    pub(super) verb: Option<Verb>,
+    pub(super) noun: Option<Noun>,
+    flags: u16,
+}
+
+/// What a word does in a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u16)]
+pub(super) enum Role {
+    Topic = 1,
+    Place = 1 << 1,
+    Join = 1 << 2,
+    Lead = 1 << 3,
+    Question = 1 << 4,
+    Deny = 1 << 5,
+    Everything = 1 << 6,
+    Pronoun = 1 << 7,
+    Wish = 1 << 8,
+    Stage = 1 << 9,
+    Ask = 1 << 10,
+}
+
+impl Sense {
+    pub(super) fn is(self, role: Role) -> bool {
+        self.flags & role as u16 != 0
+    }
+
+    /// What it means as a part of a longer word.
+    pub(super) fn as_part(self) -> Self {
+        Self {
+            noun: self.noun,
+            ..Self::default()
+        }
+    }
+
+    /// A name.
+    pub(super) fn name() -> Self {
+        Self {
+            noun: Some(Noun::Name),
+            ..Self::default()
+        }
+    }
+}
+
+/// The dictionary.
+pub(super) struct Words {
+    senses: HashMap<String, Sense>,
+    /// The first words of entries that have two or three.
+    longer: HashMap<String, usize>,
+    /// How user stories begin, and what follows.
+    pub(super) stories: Vec<(String, String)>,
+}
+
+impl Words {
+    /// The dictionary, made when it is first asked for.
+    pub(super) fn get() -> &'static Self {
+        static WORDS: OnceLock<Words> = OnceLock::new();
+        WORDS.get_or_init(Self::new)
+    }
+
+    /// What an entry means: words as [`plain`] has them, one blank between two.
+    pub(super) fn sense(&self, entry: &str) -> Option<Sense> {
+        self.senses.get(entry).copied()
+    }
+
+    /// How many words the longest entry has that begins with this one.
+    pub(super) fn longest(&self, first: &str) -> usize {
+        self.longer.get(first).copied().unwrap_or(1)
+    }
+
+    fn new() -> Self {
+        let mut words = Self {
+            senses: HashMap::new(),
+            longer: HashMap::new(),
+            stories: Vec::new(),
+        };
+        for tongue in TONGUES {
+            words.add_verbs(tongue);
+            words.add_nouns(tongue);
+            words.add_roles(tongue);
+        }
+        for name in list(names::NAMES) {
+            words.noun(name, Noun::Name);
+        }
+        words
+    }
+
+    fn add_verbs(&mut self, tongue: &Tongue) {
+        let classes = [
+            (Class::Leave, tongue.leave),
+            (Class::Translate, tongue.translate),
+            (Class::Change, tongue.change),
+            (Class::Craft, tongue.craft),
+        ];
+        for (class, verbs) in classes {
+            for verb in list(verbs) {
+                for (form, gerund, last) in tongue.forms.of(&plain(verb)) {
+                    let verb = Verb {
+                        class,
+                        head: tongue.head,
+                        last,
+                        gerund,
+                    };
+                    // What is a verb in an earlier language stays it: the tables are in the order of their importance.
+                    self.entry(&form).verb.get_or_insert(verb);
+                }
+            }
+        }
+    }
+
+    fn add_nouns(&mut self, tongue: &Tongue) {
+        for word in list(tongue.double) {
+            self.noun(word, Noun::Double);
+        }
+        for word in list(tongue.code) {
+            self.noun(word, Noun::Code);
+        }
+        for word in list(tongue.other) {
+            self.noun(word, Noun::Other);
+        }
+    }
+
+    fn noun(&mut self, word: &str, noun: Noun) {
+        let word = plain(word);
+        self.entry(&word).noun.get_or_insert(noun);
+        for form in plurals(&word) {
+            self.entry(&form).noun.get_or_insert(noun);
+        }
+    }
+
+    fn add_roles(&mut self, tongue: &Tongue) {
+        let roles = [
+            (Role::Topic, tongue.topic),
+            (Role::Place, tongue.place),
+            (Role::Join, tongue.join),
+            (Role::Lead, tongue.lead),
+            (Role::Question, tongue.question),
+            (Role::Deny, tongue.deny),
+            (Role::Everything, tongue.everything),
+            (Role::Pronoun, tongue.pronoun),
+            (Role::Wish, tongue.wish),
+            (Role::Stage, tongue.stage),
+            (Role::Ask, tongue.ask),
+        ];
+        for (role, words) in roles {
+            for word in list(words) {
+                self.entry(&plain(word)).flags |= role as u16;
+            }
+        }
+        let stories = tongue.story.iter();
+        let stories = stories.map(|(begin, follow)| (plain(begin), plain(follow)));
+        self.stories.extend(stories);
+    }
+
+    fn entry(&mut self, text: &str) -> &mut Sense {
+        let mut parts = text.split(' ');
+        let first = parts.next().unwrap_or_default();
+        let count = 1 + parts.count();
+        if count > 1 {
+            let longest = self.longer.entry(first.to_owned()).or_default();
+            *longest = count.max(*longest);
+        }
+        self.senses.entry(text.to_owned()).or_default()
+    }
+}
+
+impl Forms {
+    /// The forms of a verb: the form, whether it is a gerund, whether it may stand last.
+    fn of(self, verb: &str) -> Vec<(String, bool, bool)> {
+        let mut forms = vec![(verb.to_owned(), false, matches!(self, Self::German))];
+        let mut add = |form: String, gerund| forms.push((form, gerund, false));
+        match self {
+            Self::English => {
+                let stem = verb.strip_suffix('e').unwrap_or(verb);
+                add(format!("{stem}ing"), true);
+            }
+            Self::Romance => {
+                if let Some(stem) = verb.strip_suffix("ar") {
+                    let soft = match stem.char_indices().next_back() {
+                        Some((at, 'c')) => format!("{}qu", &stem[..at]),
+                        Some((_, 'g')) => format!("{stem}u"),
+                        _ => stem.to_owned(),
+                    };
+                    for (stem, ending) in [(stem, "a"), (&soft, "e"), (&soft, "em"), (&soft, "es")]
+                    {
+                        add(format!("{stem}{ending}"), false);
+                    }
+                    add(format!("{stem}ando"), true);
+                } else if let Some(stem) =
+                    verb.strip_suffix("er").or_else(|| verb.strip_suffix("ir"))
+                {
+                    for ending in ["e", "a", "am", "as"] {
+                        add(format!("{stem}{ending}"), false);
+                    }
+                }
+            }
+            Self::German => {
+                if let Some(stem) = verb.strip_suffix("en") {
+                    add(stem.to_owned(), false);
+                    add(format!("{stem}e"), false);
+                }
+            }
+        }
+        forms
+    }
+}
+
+/// The words of a table.
+fn list(words: &'static str) -> impl Iterator<Item = &'static str> {
+    words
+        .split(',')
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+}
+
+/// Plurals by the endings that English, Portuguese and Spanish share; others are in the tables.
+fn plurals(word: &str) -> Vec<String> {
+    if word.ends_with('s') {
+        return vec![format!("{word}es")];
+    }
+    let mut forms = vec![format!("{word}s")];
+    if word.ends_with(['x', 'h', 'r', 'n', 'l']) {
+        forms.push(format!("{word}es"));
+    }
+    if let Some(stem) = word.strip_suffix('y') {
+        forms.push(format!("{stem}ies"));
+    }
+    if let Some(stem) = word.strip_suffix("ao") {
+        forms.push(format!("{stem}oes"));
+    }
+    forms
+}
+
+/// A word as it is looked up: lower case, without accents, one kind of apostrophe.
+pub(super) fn plain(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let letters = text.nfkd().filter(|c| !is_combining_mark(*c));
+    let letters = letters.map(|c| if c == '’' { '\'' } else { c });
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_sorted_and_hold_nothing_that_never_matches() {
+        for tongue in TONGUES {
+            let joins: Vec<&str> = list(tongue.join).collect();
+            let tables = [
+                tongue.craft,
+                tongue.change,
+                tongue.leave,
+                tongue.code,
+                tongue.other,
+            ];
+            for table in tables {
+                let words: Vec<&str> = list(table).collect();
+                assert!(words.is_sorted(), "not sorted: {table}");
+                for word in words.iter().filter(|word| word.contains(' ')) {
+                    let mut parts = word.split(' ');
+                    assert!(
+                        !parts.any(|part| joins.contains(&part)),
+                        "`{word}` is two clauses"
+                    );
+                }
+            }
+            let code: Vec<&str> = list(tongue.code).collect();
+            let both = list(tongue.other).find(|word| code.contains(word));
+            assert_eq!(both, None, "code, or not?");
+        }
+    }
+
+    #[test]
+    fn verbs_have_the_forms_of_requests() {
+        let class = |word: &str| {
+            Words::get()
+                .sense(&plain(word))
+                .and_then(|sense| sense.verb)
+        };
+        let class = |word: &str| class(word).map(|verb| verb.class);
+        for word in [
+            "refatorar",
+            "refatore",
+            "refatora",
+            "Refaktoriere",
+            "implementiere",
+            "refactor",
+        ] {
+            assert_eq!(class(word), Some(Class::Craft), "{word}");
+        }
+        for word in [
+            "corrija", "CORRIGIR", "troque", "escreva", "añade", "agrega", "schreib", "behebe",
+            "fix",
+        ] {
+            assert_eq!(class(word), Some(Class::Change), "{word}");
+        }
+        for word in ["explique", "explica", "publique", "prüfe", "explain"] {
+            assert_eq!(class(word), Some(Class::Leave), "{word}");
+        }
+        assert_eq!(class("letter"), None);
+    }
+
+    #[test]
+    fn nouns_have_plurals() {
+        let noun = |word: &str| {
+            Words::get()
+                .sense(&plain(word))
+                .and_then(|sense| sense.noun)
+        };
+        for word in [
+            "bugs",
+            "queries",
+            "funções",
+            "funcoes",
+            "classes",
+            "botões",
+            "indexes",
+        ] {
+            assert_eq!(
+                noun(word).filter(|noun| *noun != Noun::Other),
+                noun(word),
+                "{word}"
+            );
+            assert!(noun(word).is_some(), "{word}");
+        }
+    }
+}
