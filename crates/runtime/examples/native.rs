@@ -68,6 +68,8 @@ fn measure(name: &str, worker: &Worker) -> Result<(), Error> {
         permissions: Vec::new(),
         entrypoint: None,
         sources: BTreeMap::new(),
+        handlers: Vec::new(),
+        project: None,
     };
     let start = || Process::open(worker.clone(), &hello, &OneFile, PATIENCE);
     let mut starts = Vec::new();
