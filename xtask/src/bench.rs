@@ -17,6 +17,7 @@ mod host;
 pub(crate) mod measure;
 mod options;
 mod random;
+mod rooms;
 mod rows;
 mod scripts;
 mod table;
@@ -47,14 +48,14 @@ pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
             return Err(format!("`{package}` does not build").into());
         }
     }
-    let example = match options.part {
-        Part::Render => Some("activation"),
-        Part::Host => Some("live"),
-        Part::Catalog | Part::Scan | Part::Mcp => None,
+    let examples: &[(&str, &str)] = match options.part {
+        Part::Render => &[("metier-runtime", "activation")],
+        Part::Host => rooms::EXAMPLES,
+        Part::Catalog | Part::Scan | Part::Mcp => &[],
     };
-    if let Some(example) = example {
+    for (package, example) in examples {
         let status = workspace::cargo()
-            .args(["build", "--release", "--package", "metier-runtime"])
+            .args(["build", "--release", "--package", package])
             .args(["--example", example])
             .status()?;
         if !status.success() {
@@ -88,7 +89,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         Part::Catalog => catalogs(&bench, &options, &mut table)?,
         Part::Scan => scans(&bench, &options, &mut table)?,
         Part::Render => renders(&bench, &mut table)?,
-        Part::Host => host::measure(&bench, &options, &mut table)?,
+        Part::Host => {
+            host::measure(&bench, &options, &mut table)?;
+            rooms::measure(&bench, &mut table)?;
+        }
         Part::Mcp => handshakes(&bench, &options, &mut table)?,
     }
     print!(

@@ -55,6 +55,9 @@ pub use serve::serve;
 /// passes to `runHook`.
 pub const OPENCLAW_HOOKS: &str = include_str!("../compat/openclaw-hooks.ts");
 
+/// What runs in Deno, where that is the engine: speaks the same protocol as [`serve`], as far as handlers need it.
+pub const DENO_RUNNER: &str = include_str!("../compat/deno.ts");
+
 /// What holds for the engine, and for each call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {

@@ -4,32 +4,23 @@
 //! an empty folder on a disk. What a receipt costs is mostly what the disk takes to be sure of it, so calls are measured with the
 //! database there and with it in memory.
 
+mod stage;
+
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeSet,
     fs,
     io::{self, BufRead, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
-    time::{Duration, Instant, SystemTime},
+    time::Instant,
 };
 
-use metier_catalog::{Entry, Limits, Options, Root, Snapshot, discover};
 use metier_config::Config;
 use metier_host::{
     backend::{self, Host, Process, Session},
     sandbox::{WorkerLimits, confine},
 };
-use metier_model::{Mode, Os, Source};
-use metier_policy::{Facts, Headless, Meter, Rates, Terms};
-use metier_runtime::{
-    Inventory,
-    desk::Desk,
-    live::{Patience, Runtime},
-    premises::Premises,
-    scanning::{Known, Scanner, Stance, Unscreened},
-    survey,
-};
+use metier_runtime::live::Runtime;
 use metier_sdk::{
     HookPhase,
     wire::{HostRequest, Initialize, PROTOCOL, RpcError, method},
@@ -37,11 +28,9 @@ use metier_sdk::{
 use metier_store::{Decision, NewReceipt, Outcome as Ended, Store};
 use serde_json::{Value, json};
 
-type Error = Box<dyn std::error::Error>;
-type Outcome = Result<(), Error>;
+use stage::{Error, Outcome, PATIENCE, Stage, median, nothing, tell};
 
 const HOOKS: usize = 50;
-const PATIENCE: Duration = Duration::from_secs(10);
 /// Where files are in memory, if there is such a place.
 const MEMORY: &str = "/dev/shm";
 
@@ -106,7 +95,7 @@ fn main() -> Outcome {
     let on_disk = folder.join("data");
     disk(folder)?;
     receipts("receipt_us", &on_disk)?;
-    let stage = Stage::new(metier, folder)?;
+    let stage = Stage::new(metier, folder, Config::default())?;
     stage.play(&on_disk, |runtime| {
         activations(&stage, runtime)?;
         calls(runtime, "call_us", "greeter", "greet")?;
@@ -130,32 +119,6 @@ fn main() -> Outcome {
     });
     fs::remove_dir_all(&in_memory)?;
     measured
-}
-
-#[allow(clippy::print_stdout, reason = "printing is what this program is for")]
-fn tell(name: &str, value: f64) {
-    println!("{name} {value:.3}");
-}
-
-/// The median time of one piece of work, in microseconds; what `after` does is not counted.
-fn median(
-    rounds: usize,
-    mut work: impl FnMut() -> Outcome,
-    mut after: impl FnMut() -> Outcome,
-) -> Result<f64, Error> {
-    let mut times = Vec::with_capacity(rounds);
-    for _ in 0..rounds {
-        let start = Instant::now();
-        work()?;
-        times.push(start.elapsed().as_secs_f64() * 1e6);
-        after()?;
-    }
-    times.sort_by(f64::total_cmp);
-    times.get(rounds / 2).copied().ok_or("no rounds".into())
-}
-
-fn nothing() -> Outcome {
-    Ok(())
 }
 
 fn write_skills(folder: &Path, child: &Path) -> Outcome {
@@ -339,154 +302,6 @@ fn receipts(name: &str, folder: &Path) -> Outcome {
     };
     tell(name, median(500, write, nothing)?);
     Ok(())
-}
-
-/// A machine on which nothing is asked for.
-struct Bare;
-
-impl Facts for Bare {
-    fn os(&self) -> Option<Os> {
-        Some(Os::Linux)
-    }
-
-    fn has_program(&self, _: &str) -> bool {
-        true
-    }
-
-    fn has_variable(&self, _: &str) -> bool {
-        false
-    }
-
-    fn has_setting(&self, _: &str) -> bool {
-        false
-    }
-
-    fn tools(&self) -> Option<&[String]> {
-        None
-    }
-}
-
-/// Everything around a session but its database.
-struct Stage<'a> {
-    metier: &'a Path,
-    folder: &'a Path,
-    config: Config,
-    inventory: Inventory,
-    scanner: Scanner,
-    /// The bytes that were scanned, each as what it is.
-    scanned: RefCell<BTreeSet<String>>,
-    /// How long the last judgement took.
-    judging: Cell<Duration>,
-}
-
-impl<'a> Stage<'a> {
-    fn new(metier: &'a Path, folder: &'a Path) -> Result<Self, Error> {
-        let options = Options {
-            mode: Mode::Lenient,
-            limits: Limits {
-                max_skills: 1_000,
-                max_entries: 10_000,
-                max_skill_bytes: 1 << 20,
-                max_depth: 3,
-                max_root_time: PATIENCE,
-            },
-            threads: 1,
-            index: None,
-            now: SystemTime::now(),
-            builtins: false,
-            progress: None,
-        };
-        let root = Root::explicit(Source::User, fs::canonicalize(folder)?.join("skills"));
-        let catalog = discover(vec![root], &options);
-        let config = Config::default();
-        Ok(Self {
-            metier,
-            folder,
-            inventory: survey(catalog, &config, &Bare, Mode::Lenient, &[], &Unscreened),
-            scanner: Scanner::new(&config, Vec::new(), 0),
-            config,
-            scanned: RefCell::default(),
-            judging: Cell::default(),
-        })
-    }
-
-    /// As the program does: every byte is read and hashed, and what was scanned once is not scanned again.
-    fn judge(&self, entry: &Entry) -> Result<Snapshot, String> {
-        let start = Instant::now();
-        let held = self.scanner.snapshot(entry);
-        let held = held.map_err(|error| error.to_string())?;
-        let digest = held.digest.to_string();
-        if !self.scanned.borrow().contains(&digest) {
-            let (report, _) = self.scanner.scan_snapshot(entry, &held);
-            // A program that nobody can read is what a user has to accept.
-            let is_program = entry.name() == "compiled";
-            let known = Known::of(&report).judged(&self.config, || is_program);
-            if known.stance == Stance::Blocked {
-                return Err(format!("it is blocked: {}", known.message));
-            }
-            self.scanned.borrow_mut().insert(digest);
-        }
-        self.judging.set(start.elapsed());
-        Ok(held)
-    }
-
-    /// A session with a database in this folder.
-    fn play(&self, data: &Path, act: impl FnOnce(&Runtime<'_>) -> Outcome) -> Outcome {
-        let store = Store::open(&data.join("metier.db"))?;
-        let names: Vec<String> = self
-            .inventory
-            .skills
-            .iter()
-            .map(|skill| self.inventory.entry(skill).name().into_owned())
-            .collect();
-        let temporary = self.folder.join("runs");
-        let work = self.folder.join("project");
-        for folder in [&temporary, &work] {
-            fs::create_dir_all(folder)?;
-        }
-        let premises = Premises {
-            desk: Desk {
-                store: &store,
-                approver: &Headless,
-                approved_now: &names,
-                approved: &[],
-                terms: Terms {
-                    rates: Rates {
-                        shell_exec: u64::MAX,
-                        net_fetch: u64::MAX,
-                        llm_call: u64::MAX,
-                    },
-                    shell_timeout: PATIENCE,
-                    fetch_timeout: PATIENCE,
-                    prefixes: None,
-                    project: work.clone(),
-                    home: None,
-                },
-                clock: &SystemTime::now,
-                meter: Meter::default(),
-                session: "0123456789abcdef".into(),
-                once: Cell::new(0),
-            },
-            config: &self.config,
-            variable: &|_| None,
-            shim: self.metier,
-            work: &work,
-            home: None,
-            path: Some("/usr/bin:/bin".as_ref()),
-            common: &[],
-            own: &[data.to_owned()],
-            temporary: &temporary,
-            compiled: &temporary,
-            unsandboxed: false,
-        };
-        let judge = |entry: &Entry| self.judge(entry);
-        let patience = Patience {
-            start: PATIENCE,
-            tool: PATIENCE,
-            hook: PATIENCE,
-        };
-        act(&Runtime::new(&premises, &self.inventory, &judge, patience))
-    }
 }
 
 /// The first activation, for which the skill is scanned, then many; the skill stays active.

@@ -1,7 +1,8 @@
-//! What a call costs, in figures: `cargo run --release -p metier-wasm --example speed`.
+//! What a call costs, for `cargo xtask bench host`: each line is a name and a number.
 //!
-//! The guest answers at once, so that all that is measured is ours: the context, the store, the instance, the way in and out.
-#![allow(clippy::print_stdout, reason = "a program that prints figures")]
+//! `speed [COMPONENT]`: a guest that answers at once, so that all that is measured is ours: the context, the store, the instance, the way
+//! in and out. And a component, if there is one: the word-count of the examples, which does something.
+#![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 use std::{
     error::Error,
@@ -22,47 +23,56 @@ const MODULE: &str = r#"(module
     (func (export "metier_answer") (param i32 i32) (result i64) (i64.const 23)))"#;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let module = wat::parse_str(MODULE)?;
     let folder = tempfile::tempdir()?;
     let cache = Cache::new(folder.path().join("wasm"));
+    measure("wasm", &wat::parse_str(MODULE)?, &json!({}), &cache)?;
+    if let Some(component) = std::env::args_os().nth(1) {
+        let input = json!({"name": "count", "input": {"text": "one two\nthree\n"}});
+        measure("component", &fs::read(component)?, &input, &cache)?;
+    }
+    Ok(())
+}
+
+fn measure(name: &str, module: &[u8], params: &Value, cache: &Cache) -> Result<(), Box<dyn Error>> {
     let load = || {
         let compiler = |bytes: &[u8], _| compile(bytes);
         Program::load(
-            &module,
+            module,
             Limits::default(),
             Room::default(),
-            Some(&cache),
+            Some(cache),
             &compiler,
         )
     };
     let began = Instant::now();
     load()?;
-    let first = began.elapsed();
-    let cold = median(50, || load().map(drop))?;
+    tell(
+        &format!("{name}_first_ms"),
+        began.elapsed().as_secs_f64() * 1e3,
+    );
+    let cached = median(50, || load().map(drop))?;
+    tell(&format!("{name}_cached_ms"), cached.as_secs_f64() * 1e3);
     let program = load()?;
     let call = || {
         let answer = program.call(
-            &Value::Null,
+            &json!({"protocol": 1, "skill": "x", "directory": "/"}),
             "tool/execute",
-            &json!({}),
+            params,
             &mut |_, _| Ok(Value::Null),
             TIME,
         );
         answer.result.map(drop)
     };
     (0..100).try_for_each(|_| call())?;
-    let before = resident()?;
+    let before = resident_mb()?;
     let warm = median(CALLS, call)?;
-    let after = resident()?;
-    let figures = json!({
-        "first_load_us": micros(first),
-        "cached_load_us": micros(cold),
-        "warm_call_us": micros(warm),
-        "resident_kib_before": before,
-        "resident_kib_after_1000": after,
-    });
-    println!("{figures:#}");
+    tell(&format!("{name}_call_us"), warm.as_secs_f64() * 1e6);
+    tell(&format!("{name}_growth_mb"), resident_mb()? - before);
     Ok(())
+}
+
+fn tell(name: &str, value: f64) {
+    println!("{name} {value:.3}");
 }
 
 /// The time that is in the middle of many.
@@ -80,14 +90,11 @@ fn median<E: Error + 'static>(
     Ok(took.get(took.len() / 2).copied().unwrap_or_default())
 }
 
-fn micros(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e6
-}
-
-/// Resident memory, in KiB.
-fn resident() -> Result<u64, Box<dyn Error>> {
+/// Resident memory.
+fn resident_mb() -> Result<f64, Box<dyn Error>> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find(|line| line.starts_with("VmRSS"));
     let figure = line.and_then(|line| line.split_whitespace().nth(1));
-    Ok(figure.ok_or("no VmRSS")?.parse()?)
+    let kib: f64 = figure.ok_or("no VmRSS")?.parse()?;
+    Ok(kib / 1024.0)
 }

@@ -17,10 +17,18 @@ use crate::{engine::refused, trouble::Refused};
 pub struct Compiled(Vec<u8>);
 
 impl Compiled {
-    /// The output of [`crate::compile`], as it came over a pipe from a child that runs our own binary and got nothing but
-    /// WebAssembly. Nothing else may ever be given to this: what is in it will run.
+    /// What the compiler of another process made.
+    ///
+    /// # Safety
+    /// It must be the output of [`crate::compile`], from a child that runs our own binary and got nothing but WebAssembly: what
+    /// is in it will run.
     #[must_use]
-    pub const fn from_own_compiler(code: Vec<u8>) -> Self {
+    pub const unsafe fn from_own_compiler(code: Vec<u8>) -> Self {
+        Self(code)
+    }
+
+    /// What this crate made itself, just now or earlier.
+    pub(crate) const fn own(code: Vec<u8>) -> Self {
         Self(code)
     }
 

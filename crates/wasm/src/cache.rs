@@ -61,7 +61,7 @@ impl Cache {
         let bytes = read(&self.path(key))?;
         let rest = bytes.strip_prefix(MAGIC)?;
         let (digest, code) = rest.split_at_checked(DIGEST)?;
-        (digest == key.seal(code)).then(|| Compiled::from_own_compiler(code.to_vec()))
+        (digest == key.seal(code)).then(|| Compiled::own(code.to_vec()))
     }
 
     /// Keeps code, if it can be.

@@ -56,7 +56,7 @@ pub fn compile(bytes: &[u8]) -> Result<Compiled, Refused> {
         Kind::Component => compiler.precompile_component(bytes),
         Kind::Module => compiler.precompile_module(bytes),
     };
-    compiled.map(Compiled::from_own_compiler).map_err(refused)
+    compiled.map(Compiled::own).map_err(refused)
 }
 
 /// Lets the compiler look at the processor, for who can't look around later.

@@ -204,11 +204,11 @@ fn cycling(table: &mut Table, cycles: usize, value: impl Fn(&str) -> Result<f64>
     Ok(())
 }
 
-fn ms(value: f64) -> String {
+pub(super) fn ms(value: f64) -> String {
     format!("{value:.2} ms")
 }
 
-fn us(value: f64) -> String {
+pub(super) fn us(value: f64) -> String {
     format!("{value:.0} µs")
 }
 

@@ -1,4 +1,4 @@
-//! The system calls that no safe wrapper offers: the only file of this crate with `unsafe` in it.
+//! The system calls that no safe wrapper offers.
 //!
 //! Each function is one call, says in its own words what makes it sound, and decides nothing. All of them run in the
 //! shim or in a worker that is about to shut itself in, which have a single thread: a fork there copies a whole program,

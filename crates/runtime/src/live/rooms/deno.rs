@@ -6,6 +6,7 @@ use metier_host::{
     backend::Process,
     world::{Deno, Scratch, WorldError},
 };
+use metier_js::{DENO_RUNNER, OPENCLAW_HOOKS};
 use metier_model::text::shell_word;
 use metier_sdk::wire::Initialize;
 
@@ -17,10 +18,6 @@ use crate::{
     worker::Failed,
 };
 
-/// What runs in Deno.
-const RUNNER: &str = include_str!("../../../../js/compat/deno.ts");
-/// What handlers import from OpenClaw; the embedded engine has the same.
-const HOOKS: &str = include_str!("../../../../js/compat/openclaw-hooks.ts");
 const IMPORT_MAP: &str = r#"{"imports": {"openclaw/hooks": "./hooks.ts"}}"#;
 
 /// Where Deno is.
@@ -60,8 +57,8 @@ fn written(opening: &Opening<'_, '_>, program: PathBuf) -> Result<(Scratch, Deno
     let scratch = Scratch::new(opening.runtime.premises.temporary)?;
     let folder = scratch.path().to_owned();
     let files = [
-        ("deno.ts", RUNNER),
-        ("hooks.ts", HOOKS),
+        ("deno.ts", DENO_RUNNER),
+        ("hooks.ts", OPENCLAW_HOOKS),
         ("imports.json", IMPORT_MAP),
     ];
     for (name, text) in files {
