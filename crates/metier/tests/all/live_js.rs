@@ -191,9 +191,12 @@ fn code_that_means_harm_ends_with_a_reason() {
     ] {
         let mut live = Live::new();
         skill(&live, name, &[], &tool(body));
-        live.stage
-            .context
-            .env("METIER_SKILLS_LIMITS_TOOL_TIMEOUT", "2");
+        // Only what never ends by itself has to be waited for.
+        if expected.starts_with("took longer") {
+            live.stage
+                .context
+                .env("METIER_SKILLS_LIMITS_TOOL_TIMEOUT", "2");
+        }
         let begin = Instant::now();
         let output = live.run(&["call", name, "t"]);
         assert!(begin.elapsed() < HANG, "{name}");
