@@ -1,0 +1,60 @@
+//! Hostile skills in the rooms of hooks and WebAssembly: what one of them tried, and what comes of it.
+
+use serde_json::json;
+
+use crate::{
+    live_openclaw::{engines, room},
+    live_room::{Live, lines},
+};
+
+const HANDLER: &str = "hooks/openclaw/handler.ts";
+
+/// A skill `a` whose own code answers a phase with something that is no event, and whose other hooks come behind it.
+fn odd_answer(live: &Live, phase: &str, files: &[(&str, &str)]) {
+    let code = format!(
+        "import {{ Skill }} from 'metier';\nconst skill = new Skill();\n\
+         skill.hook('{phase}', () => 'no event');\n\
+         skill.tool({{ name: 't', description: 'A tool' }}, (_, input) => input);\nskill.serve();\n"
+    );
+    let front = "types: [tool]\nimplementation: {backend: js, entrypoint: main.ts}\n";
+    live.stage.skill("a", front, "Text.\n");
+    for (path, text) in [("main.ts", code.as_str())].iter().chain(files) {
+        live.stage.context.write(&format!("skills/a/{path}"), text);
+    }
+}
+
+#[test]
+fn an_answer_that_is_no_event_does_not_reach_the_next_hook() {
+    let handler = "export default (event) => { event.messages.push('told'); };";
+    for engine in engines() {
+        let live = room(&engine);
+        odd_answer(&live, "before_prompt_build", &[(HANDLER, handler)]);
+        live.session(&[], |runtime| {
+            runtime.activate("a").unwrap();
+            let fragments = runtime.fragments().unwrap();
+            let texts: Vec<&str> = fragments.iter().map(|one| one.text.as_str()).collect();
+            assert_eq!(texts, ["told"], "{}", engine.0);
+            let written = lines(&runtime.collect().0);
+            assert!(
+                written.iter().any(|line| line.contains("that is no event")),
+                "{written:?}"
+            );
+        });
+    }
+}
+
+#[test]
+fn a_command_behind_an_answer_that_is_no_event_changes_the_real_one() {
+    let live = Live::new();
+    let answer = json!({ "hookSpecificOutput": { "updatedInput": { "x": 2 } } });
+    let hooks = json!({ "hooks": { "PreToolUse": [{ "hooks": [
+        { "type": "command", "command": format!("echo '{answer}'") }
+    ] }] } });
+    let files = [("hooks/hooks.json", hooks.to_string())];
+    odd_answer(&live, "before_tool_call", &[(files[0].0, &files[0].1)]);
+    live.session(&["a"], |runtime| {
+        runtime.activate("a").unwrap();
+        let called = runtime.call("a", "t", &json!({ "x": 1 })).unwrap();
+        assert_eq!(called.output, json!({ "x": 2 }));
+    });
+}
