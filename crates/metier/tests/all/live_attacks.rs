@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::{
     live_openclaw::{engines, room},
-    live_room::{Live, lines},
+    live_room::{Live, lines, tool},
 };
 
 const HANDLER: &str = "hooks/openclaw/handler.ts";
@@ -57,4 +57,45 @@ fn a_command_behind_an_answer_that_is_no_event_changes_the_real_one() {
         let called = runtime.call("a", "t", &json!({ "x": 1 })).unwrap();
         assert_eq!(called.output, json!({ "x": 2 }));
     });
+}
+
+#[test]
+fn what_others_are_started_with_is_nobodys_to_write() {
+    let live = Live::new();
+    // As the program has it: below the user's home, where a grant may reach.
+    let victim = live
+        .stage
+        .context
+        .write("~/runs/run-victim/deno.ts", "ours\n");
+    let victim = victim.canonicalize().unwrap();
+    let path = victim.to_str().unwrap();
+    let asks = ["file:write(~/runs/**)", "file:write(~/**)"];
+    let bodies = [
+        format!("write_file(\"{path}\", \"theirs\")\nreturn \"done\""),
+        format!("return read_file(\"{path}\")"),
+        format!("return exec(\"echo theirs > {path}; cat {path}\")"),
+    ];
+    for (number, body) in bodies.iter().enumerate() {
+        for (name, ask) in ["narrow", "wide"].iter().zip(asks) {
+            let name = format!("{name}-{number}");
+            let asks = [ask, &ask.replace("write", "read"), "shell:exec"];
+            let code = tool(body);
+            live.skill(&name, "types: [tool]\n", &asks, ("main.star", &code));
+            let told = live.session(&[&name], |runtime| {
+                runtime.activate(&name).unwrap();
+                let called = runtime.call(&name, "t", &json!({}));
+                called.map_or_else(
+                    |error| error.to_string(),
+                    |called| called.output.to_string(),
+                )
+            });
+            println!("{name}: {told}");
+            assert_eq!(
+                std::fs::read_to_string(&victim).unwrap(),
+                "ours\n",
+                "{name}: {told}"
+            );
+            assert!(!told.contains("ours"), "{name}: {told}");
+        }
+    }
 }
