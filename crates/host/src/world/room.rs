@@ -152,12 +152,13 @@ impl World<'_> {
         self.around.temporary.canonicalize().ok()
     }
 
-    /// Keys, our own state, and what the user denied.
+    /// Keys, our own state, and what the user denied; by name, and wherever that leads.
     fn secret(&self) -> impl Iterator<Item = PathBuf> {
         let keys = self.around.home.map(credential_places).unwrap_or_default();
         keys.into_iter()
             .chain(self.around.own.to_vec())
             .chain(self.refused(Permission::FileRead))
+            .flat_map(both)
     }
 
     /// What the user denied, though it lies inside of what the user allowed. Of a pattern, the whole folder.
@@ -189,7 +190,7 @@ impl World<'_> {
             .filter(|above| self.is_users(above));
         let mut places = protected_places(self.around.home, folder);
         places.extend(above.flat_map(|above| protected_places(None, above)));
-        places
+        places.into_iter().flat_map(both).collect()
     }
 
     /// Whether it is the project, the home, or below one of them.
@@ -277,6 +278,26 @@ impl World<'_> {
             }
         }
     }
+}
+
+/// A place, and the same without links on the way, if there are any: what is asked for is named without.
+fn both(place: PathBuf) -> impl Iterator<Item = PathBuf> {
+    let real = real(&place).filter(|real| *real != place);
+    std::iter::once(place).chain(real)
+}
+
+/// A path without links, as far as it is there.
+fn real(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find_map(|above| {
+        let rest = path.strip_prefix(above).ok()?;
+        let real = above.canonicalize().ok()?;
+        // With nothing behind it, `join` would add a slash, which a file does not have.
+        Some(if rest.as_os_str().is_empty() {
+            real
+        } else {
+            real.join(rest)
+        })
+    })
 }
 
 /// Repositories inside of a folder, which have hooks of their own. Looked for as far as people keep them, and not further.

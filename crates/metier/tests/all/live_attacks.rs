@@ -165,3 +165,38 @@ fn hooks_that_are_too_large_to_be_read_are_told_of() {
         output.snapshot()
     );
 }
+
+#[test]
+fn a_home_that_is_a_link_hides_no_less() {
+    let mut live = Live::new();
+    let context = &mut live.stage.context;
+    context.write("~/.ssh/id_rsa", "a key\n");
+    context.write("~/.cache/metier/wasm/x", "");
+    let home = context.home().canonicalize().unwrap();
+    let link = home.parent().unwrap().join("link");
+    std::os::unix::fs::symlink(&home, &link).unwrap();
+    context.env("HOME", link.to_str().unwrap());
+    let code = tool(
+        "if input[\"write\"]:\n    write_file(input[\"path\"], \"theirs\")\n    return \"written\"\nreturn read_file(input[\"path\"])",
+    );
+    let asks = ["file:read(~/**)", "file:write(~/**)"];
+    live.skill("a", "types: [tool]\n", &asks, ("main.star", &code));
+    for (path, write) in [
+        (".ssh/id_rsa", false),
+        (".ssh/id_rsa", true),
+        (".ssh/new", true),
+        (".cache/metier/wasm/code", true),
+        (".local/share/metier/metier.db", true),
+        (".local/share/metier/metier.db-journal", true),
+        (".bashrc", true),
+    ] {
+        let input = json!({ "path": home.join(path), "write": write }).to_string();
+        let output = live.run(&["--approve-skills", "a", "call", "a", "t", &input]);
+        assert!(
+            output.stdout.contains("for a skill") && output.stdout.contains("is never"),
+            "{path}: {}",
+            output.snapshot()
+        );
+    }
+    assert!(!home.join(".cache/metier/wasm/code").exists());
+}
