@@ -189,6 +189,7 @@ fn a_home_that_is_a_link_hides_no_less() {
         (".local/share/metier/metier.db", true),
         (".local/share/metier/metier.db-journal", true),
         (".bashrc", true),
+        (".deno/bin/deno", true),
     ] {
         let input = json!({ "path": home.join(path), "write": write }).to_string();
         let output = live.run(&["--approve-skills", "a", "call", "a", "t", &input]);
