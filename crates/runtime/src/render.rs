@@ -261,15 +261,21 @@ fn place(piece: &Piece<'_>, values: &Values<'_>, out: &mut String) -> bool {
     false
 }
 
+/// A text in which no frame of ours begins or ends.
+pub(crate) fn unframed(text: &str) -> String {
+    let mut text = text.to_owned();
+    for tag in ["skill_content", "skill_resources", "available_skills"] {
+        text = text.replace(&format!("</{tag}"), &format!("&lt;/{tag}"));
+        text = text.replace(&format!("<{tag}"), &format!("&lt;{tag}"));
+    }
+    text
+}
+
 /// The activation as a model gets it: the body, where it is, and what lies beside it. A body can't
 /// close its own frame or open another.
 #[must_use]
 pub fn wrap(name: &str, directory: &str, rendered: &Rendered) -> String {
-    let mut body = rendered.body.trim().to_owned();
-    for tag in ["skill_content", "skill_resources"] {
-        body = body.replace(&format!("</{tag}"), &format!("&lt;/{tag}"));
-        body = body.replace(&format!("<{tag}"), &format!("&lt;{tag}"));
-    }
+    let body = unframed(rendered.body.trim());
     let (name, directory) = (framed(name), framed(directory));
     let mut out = format!(
         "<skill_content name=\"{name}\">\n{body}\n\nSkill directory: {directory}\n\

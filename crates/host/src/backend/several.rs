@@ -91,7 +91,8 @@ impl<'a> Several<'a> {
             let left = until.saturating_duration_since(Instant::now());
             let answer = member
                 .call(method::HOOK, params, host, left)
-                .and_then(read::<HookAnswer>);
+                .and_then(read::<HookAnswer>)
+                .and_then(an_event);
             match answer {
                 Ok(answer) if answer.cancel.is_some() => return write(&answer),
                 Ok(answer) => {
@@ -163,6 +164,16 @@ impl Session for Several<'_> {
             events.append(&mut member.close(host, grace));
         }
         events
+    }
+}
+
+/// An answer whose event is one: whoever comes next would be asked about it.
+fn an_event(answer: HookAnswer) -> Result<HookAnswer, SessionError> {
+    match &answer.event {
+        Some(event) if !event.is_object() => Err(SessionError::Protocol(
+            "answered a hook with something that is no event".to_owned(),
+        )),
+        _ => Ok(answer),
     }
 }
 

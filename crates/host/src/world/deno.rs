@@ -140,7 +140,7 @@ impl World<'_> {
     fn openings(&self) -> Result<Openings, WorldError> {
         let mut openings = Openings {
             read: self.around.skill.map(Path::to_owned).into_iter().collect(),
-            deny_read: self.denied(),
+            deny_read: self.hidden(),
             ..Openings::default()
         };
         for want in self.grant.allowed() {

@@ -17,6 +17,8 @@ use crate::{
 
 /// How many files a pattern is matched against before it is given up.
 const MAX_MATCHED: usize = 20_000;
+/// Where, below the temporary files, folders are that children only read.
+const KEPT: &str = "kept";
 
 /// A folder that is gone when this is.
 #[derive(Debug)]
@@ -36,6 +38,14 @@ impl Scratch {
             path: below.to_owned(),
             source,
         })
+    }
+
+    /// The same for what others are started with: there no child writes, whatever was granted to it.
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub fn kept(below: &Path) -> Result<Self, WorldError> {
+        Self::new(&below.join(KEPT))
     }
 
     /// Where it is.
@@ -69,6 +79,14 @@ impl World<'_> {
             }
         }
         let mut protect = self.around.own.to_vec();
+        // It must be there: what is protected and missing is removed when it appears.
+        let kept = self.around.temporary.join(KEPT);
+        let failed = |source| WorldError::File {
+            path: kept.clone(),
+            source,
+        };
+        fs::create_dir_all(&kept).map_err(failed)?;
+        protect.push(kept.canonicalize().map_err(failed)?);
         for root in &write[1..] {
             protect.extend(self.obeyed(root));
             for inner in repositories_below(root) {
@@ -84,7 +102,7 @@ impl World<'_> {
         Ok(Profile {
             read,
             write,
-            deny: self.denied(),
+            deny: self.hidden(),
             protect,
             stand_in: self.stand_in(),
             network: if self.reaches_out() {
@@ -108,7 +126,7 @@ impl World<'_> {
     pub(super) fn copy(&self) -> Option<&Path> {
         let copy = self.copy.get_or_init(|| {
             self.around.skill?;
-            let copy = Scratch::new(self.around.temporary).ok()?;
+            let copy = Scratch::kept(self.around.temporary).ok()?;
             (self.around.write_files)(copy.path()).ok()?;
             Some(copy)
         });
@@ -117,11 +135,30 @@ impl World<'_> {
 
     /// What no permission opens for reading.
     pub(super) fn denied(&self) -> Vec<PathBuf> {
+        self.secret().chain(self.rooms()).collect()
+    }
+
+    /// The same for a child, which has a room of its own among those of others.
+    pub(super) fn hidden(&self) -> Vec<PathBuf> {
+        let rooms = self.rooms().into_iter().flat_map(fs::read_dir).flatten();
+        let others = rooms.flatten().map(|room| room.path()).filter(|room| {
+            !room.ends_with(KEPT) && room.file_name() != self.scratch.path().file_name()
+        });
+        self.secret().chain(others).collect()
+    }
+
+    /// The folder of all temporary files: what is in it belongs to one activation, and is nobody else's.
+    fn rooms(&self) -> Option<PathBuf> {
+        self.around.temporary.canonicalize().ok()
+    }
+
+    /// Keys, our own state, and what the user denied; by name, and wherever that leads.
+    fn secret(&self) -> impl Iterator<Item = PathBuf> {
         let keys = self.around.home.map(credential_places).unwrap_or_default();
         keys.into_iter()
             .chain(self.around.own.to_vec())
             .chain(self.refused(Permission::FileRead))
-            .collect()
+            .flat_map(both)
     }
 
     /// What the user denied, though it lies inside of what the user allowed. Of a pattern, the whole folder.
@@ -153,7 +190,7 @@ impl World<'_> {
             .filter(|above| self.is_users(above));
         let mut places = protected_places(self.around.home, folder);
         places.extend(above.flat_map(|above| protected_places(None, above)));
-        places
+        places.into_iter().flat_map(both).collect()
     }
 
     /// Whether it is the project, the home, or below one of them.
@@ -203,16 +240,16 @@ impl World<'_> {
         let Some(base) = self.straight(pattern)? else {
             return Ok(Vec::new());
         };
-        if to_write
-            && self
-                .obeyed(&base)
-                .iter()
-                .any(|place| base.starts_with(place))
-        {
-            return Err(WorldError::Never {
-                path: base,
-                what: "written",
-            });
+        let never = |path: &Path, what| WorldError::Never {
+            path: path.to_owned(),
+            what,
+        };
+        let within = |place: &PathBuf| base.starts_with(place);
+        if self.rooms().as_ref().is_some_and(within) {
+            return Err(never(&base, if to_write { "written" } else { "read" }));
+        }
+        if to_write && self.obeyed(&base).iter().any(within) {
+            return Err(never(&base, "written"));
         }
         let failed = |source: io::Error| WorldError::File {
             path: base.clone(),
@@ -241,6 +278,26 @@ impl World<'_> {
             }
         }
     }
+}
+
+/// A place, and the same without links on the way, if there are any: what is asked for is named without.
+fn both(place: PathBuf) -> impl Iterator<Item = PathBuf> {
+    let real = real(&place).filter(|real| *real != place);
+    std::iter::once(place).chain(real)
+}
+
+/// A path without links, as far as it is there.
+fn real(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find_map(|above| {
+        let rest = path.strip_prefix(above).ok()?;
+        let real = above.canonicalize().ok()?;
+        // With nothing behind it, `join` would add a slash, which a file does not have.
+        Some(if rest.as_os_str().is_empty() {
+            real
+        } else {
+            real.join(rest)
+        })
+    })
 }
 
 /// Repositories inside of a folder, which have hooks of their own. Looked for as far as people keep them, and not further.

@@ -11,6 +11,7 @@ mod authority;
 mod doors;
 mod fenced;
 mod lines;
+mod live_attacks;
 mod live_claude;
 mod live_cycles;
 mod live_deno;

@@ -21,7 +21,7 @@ use crate::{
     Mode, Severity,
     diagnostic::{Code, Diagnostic},
     read,
-    report::Report,
+    report::{Report, Say},
 };
 
 pub use claude::{CommandHook, Matcher};
@@ -107,9 +107,14 @@ pub fn discover(files: &[HookFile<'_>]) -> Hooks {
         hooks.diagnostics.append(&mut report.list);
     }
     let brought = files.iter().find(|file| file.path == CLAUDE_FILE);
-    if let Some(text) = brought.and_then(|file| file.text) {
-        let mut report = Report::new(Mode::Lenient, CLAUDE_FILE, text);
-        claude::read_file(text, &mut report, &mut hooks.commands);
+    if let Some(file) = brought {
+        let mut report = Report::new(Mode::Lenient, CLAUDE_FILE, file.text.unwrap_or_default());
+        match file.text {
+            Some(text) => claude::read_file(text, &mut report, &mut hooks.commands),
+            None => report.add(Code::HookForm, 0, || {
+                Say::new("it can't be read, or is too large, so its hooks are not run")
+            }),
+        }
         hooks.diagnostics.append(&mut report.list);
     }
     hooks

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use metier_model::SkillType;
+use metier_model::{SkillType, text::without_hidden};
 use metier_sdk::{
     HookPhase,
     wire::{FoundByScanner, ScannedFile, ScannerOutput, method},
@@ -11,7 +11,7 @@ use metier_store::StoreError;
 use serde_json::{Value, json};
 
 use super::{Active, CallError, Runtime, ledger::within};
-use crate::count_tokens;
+use crate::{count_tokens, render::unframed};
 
 /// How many tokens a skill's fragment may have, unless it says less.
 const MAX_FRAGMENT: usize = 8_000;
@@ -83,7 +83,13 @@ impl Runtime<'_> {
                 }
             })
             .collect();
-        Ok(declared.into_iter().chain(injected).collect())
+        let all = declared.into_iter().chain(injected);
+        Ok(all
+            .map(|fragment| Fragment {
+                text: plain(&fragment.text),
+                ..fragment
+            })
+            .collect())
     }
 
     /// The system prompt: a text of the caller's, then what active skills add to it, each behind its name.
@@ -157,6 +163,12 @@ pub(super) fn shown(output: &Value) -> String {
     output
         .as_str()
         .map_or_else(|| output.to_string(), str::to_owned)
+}
+
+/// A text of a skill among those of others: nothing in it is hidden, steers a terminal, or passes for a frame of ours.
+fn plain(text: &str) -> String {
+    let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    unframed(&without_hidden(text).replace(steers, ""))
 }
 
 /// A text, or the text of something that has one.

@@ -29,7 +29,7 @@ use super::{
     openclaw::{read, write},
 };
 use crate::worker::{Failed, Worker};
-use answer::{Judged, judged};
+use answer::{Judged, Printed, judged};
 
 /// The phases at which a skill says something that stays in the prompt.
 const SESSION_START: &str = "SessionStart";
@@ -189,7 +189,15 @@ impl Commands<'_> {
         let stdout = self.worker.clean(&ended.stdout);
         let stderr = self.worker.clean(&ended.stderr);
         match ended.exit {
-            Exit::Code(0 | 2) => Ok(judged(hook, ended.exit == Exit::Code(2), &stdout, &stderr)),
+            Exit::Code(code @ (0 | 2)) => {
+                let printed = Printed {
+                    blocks: code == 2,
+                    stdout: &stdout,
+                    stderr: &stderr,
+                    cut: ended.truncated,
+                };
+                Ok(judged(hook, &printed))
+            }
             Exit::TimedOut => Err(SessionError::TimedOut(limit)),
             exit => {
                 let last = stderr.trim_end().lines().last().unwrap_or_default();

@@ -54,7 +54,7 @@ pub(super) fn open<'p>(
 
 /// The files that Deno is started with, in a folder that no skill can write to.
 fn written(opening: &Opening<'_, '_>, program: PathBuf) -> Result<(Scratch, Deno), WorldError> {
-    let scratch = Scratch::new(opening.runtime.premises.temporary)?;
+    let scratch = Scratch::kept(opening.runtime.premises.temporary)?;
     let folder = scratch.path().to_owned();
     let files = [
         ("deno.ts", DENO_RUNNER),

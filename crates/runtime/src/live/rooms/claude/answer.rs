@@ -24,17 +24,33 @@ pub(super) struct Judged {
     pub(super) said: Vec<String>,
 }
 
+/// How a command ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Printed<'a> {
+    /// Whether its exit code says no.
+    pub(super) blocks: bool,
+    pub(super) stdout: &'a str,
+    pub(super) stderr: &'a str,
+    /// Whether it printed more than is kept.
+    pub(super) cut: bool,
+}
+
 /// Judges what a command printed.
-pub(super) fn judged(hook: &CommandHook, blocks: bool, stdout: &str, stderr: &str) -> Judged {
+pub(super) fn judged(hook: &CommandHook, printed: &Printed<'_>) -> Judged {
     let mut judged = Judged::default();
-    if blocks {
-        let reason = Some(stderr.trim()).filter(|reason| !reason.is_empty());
+    let stdout = printed.stdout;
+    if printed.blocks {
+        let reason = Some(printed.stderr.trim()).filter(|reason| !reason.is_empty());
         judged.stop(hook, reason.unwrap_or("exit code 2"));
         return judged;
     }
     let parsed = serde_json::from_str::<Value>(stdout);
     match parsed.ok().filter(Value::is_object) {
         Some(answer) => judged.read(hook, &answer),
+        // Its end is missing, and with it perhaps a no. How long it gets is often up to those whom it is to stop.
+        None if printed.cut && stdout.trim_start().starts_with('{') => {
+            judged.stop(hook, "its answer is more than is read");
+        }
         None => judged.told = text(Some(stdout)),
     }
     judged
@@ -110,26 +126,35 @@ mod tests {
     }
 
     fn before(stdout: &str) -> Judged {
-        judged(
-            &hook("PreToolUse", HookPhase::BeforeToolCall),
-            false,
+        printed(&hook("PreToolUse", HookPhase::BeforeToolCall), stdout)
+    }
+
+    /// What came of a command that printed this and ended well.
+    fn printed(hook: &CommandHook, stdout: &str) -> Judged {
+        let printed = Printed {
             stdout,
-            "",
-        )
+            ..Printed::default()
+        };
+        judged(hook, &printed)
+    }
+
+    /// What came of a command that ended with exit code 2.
+    fn blocked(hook: &CommandHook, stderr: &str) -> Judged {
+        let printed = Printed {
+            blocks: true,
+            stdout: "{}",
+            stderr,
+            cut: false,
+        };
+        judged(hook, &printed)
     }
 
     #[test]
     fn exit_code_two_blocks_a_call_and_is_told_elsewhere() {
         let pre = hook("PreToolUse", HookPhase::BeforeToolCall);
-        assert_eq!(
-            judged(&pre, true, "{}", "no\n").cancel.as_deref(),
-            Some("no")
-        );
-        assert_eq!(
-            judged(&pre, true, "", "").cancel.as_deref(),
-            Some("exit code 2")
-        );
-        let stop = judged(&hook("Stop", HookPhase::AfterResponse), true, "", "go on");
+        assert_eq!(blocked(&pre, "no\n").cancel.as_deref(), Some("no"));
+        assert_eq!(blocked(&pre, "").cancel.as_deref(), Some("exit code 2"));
+        let stop = blocked(&hook("Stop", HookPhase::AfterResponse), "go on");
         assert_eq!(stop.cancel, None);
         assert_eq!(stop.said, ["its hook for Stop: go on"]);
     }
@@ -154,6 +179,22 @@ mod tests {
     }
 
     #[test]
+    fn half_an_answer_is_a_no() {
+        let pre = hook("PreToolUse", HookPhase::BeforeToolCall);
+        let cut = |stdout| {
+            let printed = Printed {
+                stdout,
+                cut: true,
+                ..Printed::default()
+            };
+            judged(&pre, &printed).cancel
+        };
+        assert!(cut("{\"decision\": \"blo").is_some());
+        assert_eq!(cut("{}"), None);
+        assert_eq!(cut("a long story"), None);
+    }
+
+    #[test]
     fn to_allow_is_to_say_nothing() {
         for answer in [
             r#"{"hookSpecificOutput": {"permissionDecision": "allow"}}"#,
@@ -170,7 +211,7 @@ mod tests {
         let answer = r#"{"hookSpecificOutput": {"updatedInput": {"a": 1}}}"#;
         assert_eq!(before(answer).input, Some(serde_json::json!({"a": 1})));
         let after = hook("PostToolUse", HookPhase::AfterToolResult);
-        assert_eq!(judged(&after, false, answer, "").input, None);
+        assert_eq!(printed(&after, answer).input, None);
         let odd = r#"{"hookSpecificOutput": {"updatedInput": "rm"}}"#;
         assert_eq!(before(odd).input, None);
     }
@@ -178,7 +219,7 @@ mod tests {
     #[test]
     fn what_is_printed_plainly_is_told() {
         let start = hook("SessionStart", HookPhase::ConversationStart);
-        let told = |stdout: &str| judged(&start, false, stdout, "").told;
+        let told = |stdout: &str| printed(&start, stdout).told;
         assert_eq!(told("Be kind.\n").as_deref(), Some("Be kind."));
         assert_eq!(told("  \n"), None);
         assert_eq!(
