@@ -311,9 +311,7 @@ impl Line {
         let answer = match request {
             // Needs no permission, and is kept with all that it says.
             Ok(HostRequest::Log { level, message }) => {
-                let text =
-                    level.map_or_else(|| message.clone(), |level| format!("{level}: {message}"));
-                self.log.say(&text);
+                self.log.told(level.as_deref(), &message);
                 Ok(Value::Object(Map::new()))
             }
             Ok(request) => host.ask(request),
