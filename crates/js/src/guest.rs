@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use metier_sdk::wire::{Handler, Initialize, OpenclawHandle, RpcError, code};
-use metier_sdk::worker::rpc_error;
 use rquickjs::context::EvalOptions;
 use rquickjs::function::Constructor;
 use rquickjs::{Ctx, Function, Module, Object, Persistent, Promise, Value};
@@ -89,10 +88,10 @@ impl<'js> Guest<'js> {
                 "there is no handler {}: this skill has {count}",
                 handle.handler
             );
-            return Err(rpc_error(code::PARAMS, message));
+            return Err(RpcError::new(code::PARAMS, message));
         };
         let event = serde_json::to_string(&handle.event);
-        let event = event.map_err(|error| rpc_error(code::PARAMS, error.to_string()))?;
+        let event = event.map_err(|error| RpcError::new(code::PARAMS, error.to_string()))?;
         let event = self.event(&event).map_err(|error| self.failed(&error))?;
         let promise: rquickjs::Result<Promise> = self.call.call((handler.clone(), event.clone()));
         let promise = promise.map_err(|error| self.failed(&error))?;
@@ -127,7 +126,7 @@ impl<'js> Guest<'js> {
                 }
                 false => "this skill handles OpenClaw hooks only",
             };
-            return Err(rpc_error(code::INVALID, message.to_owned()));
+            return Err(RpcError::new(code::INVALID, message));
         };
         let params = self
             .ctx
@@ -146,8 +145,8 @@ impl<'js> Guest<'js> {
             .and_then(|answer| answer.get::<_, Option<Object>>("error").ok().flatten())
         {
             let code = error.get("code").unwrap_or(code::INTERNAL);
-            let message = error.get("message").unwrap_or_default();
-            return Err(rpc_error(code, message));
+            let message: String = error.get("message").unwrap_or_default();
+            return Err(RpcError::new(code, message));
         }
         let result = answer
             .as_object()
@@ -234,7 +233,7 @@ impl<'js> Guest<'js> {
             }
             error => error.to_string(),
         };
-        rpc_error(
+        RpcError::new(
             code::INTERNAL,
             format!("`{what}` can't be sent back: {why}"),
         )
@@ -253,7 +252,7 @@ impl Drop for Guest<'_> {
 }
 
 fn failed(trouble: &Trouble) -> RpcError {
-    rpc_error(code::INTERNAL, trouble.to_string())
+    RpcError::new(code::INTERNAL, trouble.to_string())
 }
 
 /// With the file that was being loaded, unless it is named already.
@@ -263,19 +262,19 @@ fn named(file: &str, trouble: &Trouble) -> RpcError {
         true => message,
         false => format!("{file}: {message}"),
     };
-    rpc_error(code::INTERNAL, message)
+    RpcError::new(code::INTERNAL, message)
 }
 
 /// What `initialize` has to say so that there is something to load.
 pub(crate) fn check(initialize: &Initialize) -> Result<(), RpcError> {
     match (&initialize.entrypoint, initialize.handlers.is_empty()) {
-        (None, true) => Err(rpc_error(
+        (None, true) => Err(RpcError::new(
             code::PARAMS,
-            "`entrypoint` or `handlers` is missing".to_owned(),
+            "`entrypoint` or `handlers` is missing",
         )),
-        (Some(_), false) => Err(rpc_error(
+        (Some(_), false) => Err(RpcError::new(
             code::PARAMS,
-            "`entrypoint` and `handlers` don't go together".to_owned(),
+            "`entrypoint` and `handlers` don't go together",
         )),
         _ => Ok(()),
     }

@@ -70,10 +70,13 @@ pub(crate) fn whole(text: String) -> String {
     while let Some(at) = rest.find('\\') {
         let (before, escape) = rest.split_at(at);
         out.push_str(before);
-        let half = escape.starts_with(r"\ud") && escape.len() >= 6;
-        let taken = if half { 6 } else { 2.min(escape.len()) };
-        out.push_str(if half { r"\ufffd" } else { &escape[..taken] });
-        rest = &escape[taken..];
+        // A script can hand over what is no JSON: nothing is cut within a character.
+        let half = escape.get(..6).filter(|half| half.starts_with(r"\ud"));
+        let end = escape.char_indices().nth(2).map(|(end, _)| end);
+        let taken = half.map_or(end.unwrap_or(escape.len()), str::len);
+        let (kept, after) = escape.split_at(taken);
+        out.push_str(half.map_or(kept, |_| r"\ufffd"));
+        rest = after;
     }
     out + rest
 }
@@ -89,6 +92,7 @@ mod tests {
             (r#"["a\\ud83d"]"#, r#"["a\\ud83d"]"#),
             (r#"["\\\ud83d\n\ude00"]"#, r#"["\\\ufffd\n\ufffd"]"#),
             ("[\"😀\"]", "[\"😀\"]"),
+            (r"\udabé\é\", r"\udabé\é\"),
         ] {
             assert_eq!(whole(text.to_owned()), expected);
         }

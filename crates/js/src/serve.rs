@@ -7,7 +7,7 @@ use std::io::{BufRead, Write};
 use std::rc::Rc;
 
 use metier_sdk::wire::{Initialize, MAX_FRAME, OpenclawHandle, PROTOCOL, RpcError, code, method};
-use metier_sdk::worker::{Channel, Host, Request, ServeError, rpc_error};
+use metier_sdk::worker::{Channel, Host, Request, ServeError};
 use rquickjs::{Context, Runtime};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -50,7 +50,7 @@ pub fn serve(
             }
             _ => {
                 let message = "no skill is loaded: `initialize` comes first".to_owned();
-                line.fail(&request.id, &rpc_error(code::INVALID, message))?;
+                line.fail(&request.id, &RpcError::new(code::INVALID, message))?;
                 next = line.next()?;
             }
         }
@@ -125,7 +125,7 @@ fn calls<R: BufRead, W: Write>(
             _ => {
                 let end = name.floor_char_boundary(80);
                 let message = format!("there is no method `{}`", &name[..end]);
-                Err(rpc_error(code::METHOD, message))
+                Err(RpcError::new(code::METHOD, message))
             }
         };
         match answer {
@@ -145,7 +145,7 @@ fn checked(initialize: &Initialize) -> Result<(), RpcError> {
             "this speaks version {PROTOCOL} of the protocol, not {}",
             initialize.protocol
         );
-        return Err(rpc_error(code::PARAMS, message));
+        return Err(RpcError::new(code::PARAMS, message));
     }
     check(initialize)
 }
@@ -159,7 +159,7 @@ fn engine(limits: &Limits) -> Result<(Runtime, Context), RpcError> {
         Ok((runtime, context))
     };
     start().map_err(|error| {
-        rpc_error(
+        RpcError::new(
             code::INTERNAL,
             format!("the JavaScript engine does not start: {error}"),
         )
@@ -167,5 +167,5 @@ fn engine(limits: &Limits) -> Result<(Runtime, Context), RpcError> {
 }
 
 fn parse<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
-    serde_json::from_value(params).map_err(|error| rpc_error(code::PARAMS, error.to_string()))
+    serde_json::from_value(params).map_err(|error| RpcError::new(code::PARAMS, error.to_string()))
 }

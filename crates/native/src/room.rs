@@ -98,9 +98,5 @@ fn ask(question: &[u8], transport: &mut dyn Transport) -> Value {
 }
 
 fn error(code: i32, problem: &impl ToString) -> RpcError {
-    RpcError {
-        code,
-        message: problem.to_string(),
-        data: None,
-    }
+    RpcError::new(code, problem.to_string())
 }

@@ -10,7 +10,7 @@ use metier_sdk::wire::{
     HookHandle, Initialize, MAX_FRAME, PROTOCOL, RpcError, ScannerRun, ToolExecute, ToolOutput,
     WorkflowRun, code, method,
 };
-use metier_sdk::worker::{Channel, Host, ServeError, rpc_error};
+use metier_sdk::worker::{Channel, Host, ServeError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -102,7 +102,7 @@ fn answer(
             json(&output.map_err(|error| failed(&error))?)
         }
         method::SHUTDOWN => Ok("{}".to_owned()),
-        _ => Err(rpc_error(
+        _ => Err(RpcError::new(
             code::METHOD,
             format!("there is no method `{}`", crate::json::cut(name, 80)),
         )),
@@ -119,35 +119,32 @@ fn initialize(
             "this speaks version {PROTOCOL} of the protocol, not {}",
             initialize.protocol
         );
-        return Err(rpc_error(code::PARAMS, message));
+        return Err(RpcError::new(code::PARAMS, message));
     }
     let Some(entrypoint) = &initialize.entrypoint else {
-        return Err(rpc_error(
-            code::PARAMS,
-            "`entrypoint` is missing".to_owned(),
-        ));
+        return Err(RpcError::new(code::PARAMS, "`entrypoint` is missing"));
     };
     if !initialize.sources.contains_key(entrypoint) {
         let message = format!("the entrypoint `{entrypoint}` is not among `sources`");
-        return Err(rpc_error(code::PARAMS, message));
+        return Err(RpcError::new(code::PARAMS, message));
     }
     Skill::load(initialize, entrypoint, host, limits)
-        .map_err(|message| rpc_error(code::INTERNAL, message))
+        .map_err(|message| RpcError::new(code::INTERNAL, message))
 }
 
 fn loaded(skill: &Option<Skill>) -> Result<&Skill, RpcError> {
     let message = "no skill is loaded: `initialize` comes first";
     skill
         .as_ref()
-        .ok_or_else(|| rpc_error(code::INVALID, message.to_owned()))
+        .ok_or_else(|| RpcError::new(code::INVALID, message))
 }
 
 fn parse<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
-    serde_json::from_value(params).map_err(|error| rpc_error(code::PARAMS, error.to_string()))
+    serde_json::from_value(params).map_err(|error| RpcError::new(code::PARAMS, error.to_string()))
 }
 
 fn json(result: &impl Serialize) -> Result<String, RpcError> {
-    serde_json::to_string(result).map_err(|error| rpc_error(code::INTERNAL, error.to_string()))
+    serde_json::to_string(result).map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))
 }
 
 fn failed(error: &CallError) -> RpcError {
@@ -155,5 +152,5 @@ fn failed(error: &CallError) -> RpcError {
         CallError::Unknown { .. } => code::PARAMS,
         CallError::Handler(_) => code::INTERNAL,
     };
-    rpc_error(code, error.to_string())
+    RpcError::new(code, error.to_string())
 }

@@ -13,7 +13,7 @@ use crate::{
 
 /// The two kinds of WebAssembly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A core module.
     Module,
     /// A component.
@@ -25,7 +25,7 @@ impl Kind {
     ///
     /// # Errors
     /// When they are no WebAssembly in binary form.
-    pub fn of(bytes: &[u8]) -> Result<Self, Refused> {
+    pub(crate) fn of(bytes: &[u8]) -> Result<Self, Refused> {
         if Engine::detect_precompiled(bytes).is_some() {
             return Err(Refused::Precompiled);
         }

@@ -38,7 +38,6 @@ mod trouble;
 pub use artifact::Compiled;
 pub use cache::Cache;
 pub use engine::{compile, prepare};
-pub use examine::Kind;
 pub use limits::Limits;
 pub use program::{Answer, Ask, Compile, Finished, Program};
 pub use room::{Place, Room};

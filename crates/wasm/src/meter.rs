@@ -49,7 +49,7 @@ impl ResourceLimiter for Meter {
         // What its own maximum forbids fails anyway, and is not counted.
         let possible = maximum.is_none_or(|maximum| desired <= maximum);
         let enough = possible && take(&mut self.memory, current, desired, self.limits.memory);
-        self.hungry |= !enough;
+        self.hungry |= possible && !enough;
         Ok(enough)
     }
 
@@ -60,13 +60,8 @@ impl ResourceLimiter for Meter {
         maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
         let possible = maximum.is_none_or(|maximum| desired <= maximum);
-        let enough = take(
-            &mut self.elements,
-            current,
-            desired,
-            self.limits.table_elements,
-        );
-        Ok(possible && enough)
+        let limit = self.limits.table_elements;
+        Ok(possible && take(&mut self.elements, current, desired, limit))
     }
 
     fn instances(&self) -> usize {
@@ -97,5 +92,18 @@ mod tests {
         assert!(meter.is_hungry());
         assert!(meter.memory_growing(600, 1_000, None).unwrap());
         assert!(!meter.memory_growing(1_000, usize::MAX, None).unwrap());
+    }
+
+    #[test]
+    fn what_its_own_maximum_forbids_is_not_for_want_of_ours() {
+        let mut meter = Meter::new(Limits {
+            memory: 1_000,
+            table_elements: 10,
+            ..Limits::default()
+        });
+        assert!(!meter.memory_growing(0, 600, Some(500)).unwrap());
+        assert!(!meter.is_hungry());
+        assert!(!meter.table_growing(0, 8, Some(4)).unwrap());
+        assert!(meter.table_growing(0, 8, None).unwrap());
     }
 }

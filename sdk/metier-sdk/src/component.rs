@@ -121,9 +121,5 @@ fn read(text: &str) -> Result<Value, RpcError> {
 }
 
 fn wrong(error: &serde_json::Error) -> RpcError {
-    RpcError {
-        code: code::PARSE,
-        message: error.to_string(),
-        data: None,
-    }
+    RpcError::new(code::PARSE, error.to_string())
 }

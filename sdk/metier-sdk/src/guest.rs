@@ -167,7 +167,7 @@ impl Skill {
             method::SHUTDOWN => self.shut_down(transport),
             _ => {
                 let message = format!("there is no method `{method}`");
-                Err(error(code::METHOD, message))
+                Err(RpcError::new(code::METHOD, message))
             }
         }
     }
@@ -183,7 +183,7 @@ impl Skill {
                 "this skill speaks protocol {PROTOCOL}, not {}",
                 about.protocol
             );
-            return Err(error(code::PARAMS, message));
+            return Err(RpcError::new(code::PARAMS, message));
         }
         self.about = Some(about);
         if let Some(plugin) = &mut self.plugin {
@@ -288,7 +288,8 @@ fn words(panic: &(dyn Any + Send)) -> String {
 }
 
 fn read<T: DeserializeOwned>(params: Value) -> Result<T, RpcError> {
-    serde_json::from_value(params).map_err(|problem| error(code::PARAMS, problem.to_string()))
+    serde_json::from_value(params)
+        .map_err(|problem| RpcError::new(code::PARAMS, problem.to_string()))
 }
 
 fn write(answer: impl Serialize) -> Result<Value, RpcError> {
@@ -296,17 +297,9 @@ fn write(answer: impl Serialize) -> Result<Value, RpcError> {
 }
 
 fn failed(message: String) -> RpcError {
-    error(code::INTERNAL, message)
+    RpcError::new(code::INTERNAL, message)
 }
 
 fn nobody(what: &str, name: &str) -> RpcError {
-    error(code::PARAMS, format!("there is no {what} `{name}`"))
-}
-
-fn error(code: i32, message: String) -> RpcError {
-    RpcError {
-        code,
-        message,
-        data: None,
-    }
+    RpcError::new(code::PARAMS, format!("there is no {what} `{name}`"))
 }

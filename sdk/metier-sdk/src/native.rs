@@ -162,7 +162,7 @@ fn reply(skill: &mut Skill, request: &[u8], host: &mut Border<'_>) -> String {
             let method = request.get("method").and_then(Value::as_str);
             skill.answer(method.unwrap_or_default(), params.unwrap_or_default(), host)
         }
-        Err(problem) => Err(error(code::PARSE, problem.to_string())),
+        Err(problem) => Err(RpcError::new(code::PARSE, problem.to_string())),
     };
     match answer {
         Ok(result) => json!({ "result": result }).to_string(),
@@ -176,12 +176,12 @@ struct Border<'a>(&'a HostTable);
 impl Transport for Border<'_> {
     fn ask(&mut self, request: &HostRequest) -> Result<Value, HostError> {
         let request = serde_json::to_vec(request)
-            .map_err(|problem| error(code::INTERNAL, problem.to_string()))?;
+            .map_err(|problem| RpcError::new(code::INTERNAL, problem.to_string()))?;
         let answer = (self.0.ask)(self.0.context, Bytes::of(&request));
         // SAFETY: the host's answer is there until the next question, and is read before that.
         let answer = unsafe { read(answer) };
         let mut answer: Value = serde_json::from_slice(answer)
-            .map_err(|problem| error(code::PARSE, format!("the host said: {problem}")))?;
+            .map_err(|problem| RpcError::new(code::PARSE, format!("the host said: {problem}")))?;
         match answer.get_mut("error").map(Value::take) {
             None => Ok(answer
                 .get_mut("result")
@@ -189,7 +189,7 @@ impl Transport for Border<'_> {
                 .unwrap_or_default()),
             Some(said) => Err(serde_json::from_value(said).unwrap_or_else(|_| {
                 let message = "the host sent an error without words".to_owned();
-                error(code::INVALID, message)
+                RpcError::new(code::INVALID, message)
             })),
         }
     }
@@ -206,12 +206,4 @@ unsafe fn read<'a>(bytes: Bytes) -> &'a [u8] {
     }
     // SAFETY: not null, and the caller says the rest.
     unsafe { slice::from_raw_parts(bytes.data, bytes.length) }
-}
-
-fn error(code: i32, message: String) -> RpcError {
-    RpcError {
-        code,
-        message,
-        data: None,
-    }
 }

@@ -626,6 +626,16 @@ pub struct RpcError {
 }
 
 impl RpcError {
+    /// An error without more to say.
+    #[must_use]
+    pub fn new(code: i32, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+        }
+    }
+
     /// Whether it is not permitted, rather than gone wrong.
     #[must_use]
     pub const fn is_refused(&self) -> bool {

@@ -210,7 +210,8 @@ impl<R: BufRead, W: Write> Channel<R, W> {
                 ..
             } => Incoming::Answer(id, error.map_or(Ok(result.unwrap_or_default()), Err)),
             Frame { .. } => {
-                let error = rpc_error(code::INVALID, "a message has a method or an id".to_owned());
+                let error =
+                    RpcError::new(code::INVALID, "a message has a method or an id".to_owned());
                 self.fail(&Value::Null, &error)?;
                 Incoming::Nothing
             }
@@ -258,7 +259,7 @@ impl<R: BufRead, W: Write> Channel<R, W> {
                 }
                 Incoming::Request(request) => {
                     let message = "this skill is busy: it does one call at a time".to_owned();
-                    self.fail(&request.id, &rpc_error(code::FAILED, message))?;
+                    self.fail(&request.id, &RpcError::new(code::FAILED, message))?;
                 }
                 Incoming::Answer(..) | Incoming::Notification(..) | Incoming::Nothing => {}
             }
@@ -308,13 +309,13 @@ fn parse(line: &[u8]) -> Result<Frame, RpcError> {
         } else {
             code::PARSE
         };
-        rpc_error(code, error.to_string())
+        RpcError::new(code, error.to_string())
     };
     // The reader would take a list for a message whose fields have no names.
     if line.trim_ascii_start().first() != Some(&b'{') {
         serde_json::from_slice::<IgnoredAny>(line).map_err(failed)?;
         let message = "a message is an object".to_owned();
-        return Err(rpc_error(code::INVALID, message));
+        return Err(RpcError::new(code::INVALID, message));
     }
     serde_json::from_slice(line).map_err(failed)
 }
@@ -338,16 +339,6 @@ impl<'a> Outgoing<'a> {
     }
 }
 
-const fn failed(message: String) -> Unanswered {
-    Unanswered::Failed(rpc_error(code::FAILED, message))
-}
-
-/// An error without more to say.
-#[must_use]
-pub const fn rpc_error(code: i32, message: String) -> RpcError {
-    RpcError {
-        code,
-        message,
-        data: None,
-    }
+fn failed(message: String) -> Unanswered {
+    Unanswered::Failed(RpcError::new(code::FAILED, message))
 }

@@ -166,15 +166,13 @@ impl Message {
     /// What an answer says.
     pub(super) fn answer(self) -> Result<Value, RpcError> {
         match (self.result, self.error) {
-            (_, Some(error)) => Err(RpcError::deserialize(&error).unwrap_or_else(|_| RpcError {
-                code: code::INTERNAL,
-                message: error
-                    .as_str()
-                    .map_or_else(|| error.to_string(), str::to_owned),
-                data: None,
+            (_, Some(error)) => Err(RpcError::deserialize(&error).unwrap_or_else(|_| {
+                let message = error.as_str();
+                let message = message.map_or_else(|| error.to_string(), str::to_owned);
+                RpcError::new(code::INTERNAL, message)
             })),
             (Some(result), None) => Ok(result),
-            (None, None) => Err(rpc(
+            (None, None) => Err(RpcError::new(
                 code::INVALID,
                 "answered with neither a result nor an error",
             )),
@@ -232,14 +230,6 @@ fn looks_like_answer(line: &[u8], asked: u64) -> bool {
     let end = digits.iter().position(|byte| !byte.is_ascii_digit());
     let digits = digits.get(..end.unwrap_or(digits.len()));
     digits == Some(asked.to_string().as_bytes())
-}
-
-pub(super) fn rpc(code: i32, message: &str) -> RpcError {
-    RpcError {
-        code,
-        message: message.to_owned(),
-        data: None,
-    }
 }
 
 #[cfg(test)]

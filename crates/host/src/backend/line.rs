@@ -17,7 +17,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::frame::{Got, Incoming, Message, Outgoing, parse, rpc};
+use super::frame::{Got, Incoming, Message, Outgoing, parse};
 use super::log::Log;
 use super::{Event, Host};
 
@@ -151,7 +151,7 @@ impl Line {
                 self.send(method, params).map_err(|size| {
                     let text =
                         format!("the request has {size} bytes; a message has at most {MAX_FRAME}");
-                    Failed::Answered(rpc(code::PARAMS, &text))
+                    Failed::Answered(RpcError::new(code::PARAMS, text))
                 })?
             }
         };
@@ -262,10 +262,13 @@ impl Line {
             }
             match parse(line, id) {
                 Err(garbage) => {
-                    self.reply(&Value::Null, &Err(rpc(garbage.code, &garbage.why)));
+                    self.reply(
+                        &Value::Null,
+                        &Err(RpcError::new(garbage.code, garbage.why.as_str())),
+                    );
                     if garbage.answers {
                         let text = format!("answered with no proper JSON: {}", garbage.why);
-                        return Ok(Some(Err(rpc(garbage.code, &text))));
+                        return Ok(Some(Err(RpcError::new(garbage.code, text))));
                     }
                     let text = format!("on standard output, and no message: {}", garbage.shown);
                     self.log.say(&text);
@@ -295,7 +298,7 @@ impl Line {
             None | Some(Value::Null) => None,
             Some(id) if is_id(&id) => Some(id),
             Some(_) => {
-                let error = rpc(code::INVALID, "an id is a number or a short text");
+                let error = RpcError::new(code::INVALID, "an id is a number or a short text");
                 self.reply(&Value::Null, &Err(error));
                 return self.stray(&method);
             }
@@ -308,9 +311,7 @@ impl Line {
         let answer = match request {
             // Needs no permission, and is kept with all that it says.
             Ok(HostRequest::Log { level, message }) => {
-                let text =
-                    level.map_or_else(|| message.clone(), |level| format!("{level}: {message}"));
-                self.log.say(&text);
+                self.log.told(level.as_deref(), &message);
                 Ok(Value::Object(Map::new()))
             }
             Ok(request) => host.ask(request),
@@ -333,7 +334,7 @@ impl Line {
             return;
         };
         let text = format!("the answer has {size} bytes; a message has at most {MAX_FRAME}");
-        let error = rpc(code::FAILED, &text);
+        let error = RpcError::new(code::FAILED, text);
         let frame = Answer {
             jsonrpc: "2.0",
             id,
@@ -455,9 +456,9 @@ pub(super) fn understand(method: &str, params: Option<Value>) -> Result<HostRequ
         // No parameter is an enumeration, so a variant that is not known is a method.
         if text.starts_with("unknown variant") {
             let method: String = method.chars().take(80).collect();
-            rpc(code::METHOD, &format!("there is no method `{method}`"))
+            RpcError::new(code::METHOD, format!("there is no method `{method}`"))
         } else {
-            rpc(code::PARAMS, &format!("`{method}`: {text}"))
+            RpcError::new(code::PARAMS, format!("`{method}`: {text}"))
         }
     })
 }

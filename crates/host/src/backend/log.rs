@@ -68,6 +68,14 @@ impl Log {
         self.partial.clear();
     }
 
+    /// Takes what it had written down by asking for it.
+    pub(super) fn told(&mut self, level: Option<&str>, message: &str) {
+        match level {
+            Some(level) => self.say(&format!("{level}: {message}")),
+            None => self.say(message),
+        }
+    }
+
     /// Takes one line, or as many as there are in it.
     pub(super) fn say(&mut self, text: &str) {
         for line in text.lines() {

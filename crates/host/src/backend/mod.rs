@@ -7,6 +7,7 @@ mod compiler;
 mod frame;
 mod line;
 mod log;
+mod params;
 mod process;
 mod several;
 mod wasm;
@@ -21,7 +22,8 @@ use metier_sdk::{
 use serde_json::Value;
 
 pub use compiler::Compiler;
-pub use process::{Alive, Clock, End, Monotonic, Process, Started, Starter};
+pub use params::{read, write};
+pub use process::{Alive, Clock, End, Monotonic, Process, Started, Starter, far};
 pub use several::{Several, Tally};
 pub use wasm::{Code, Wasm};
 pub use worker::Worker;

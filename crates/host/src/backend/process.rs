@@ -14,7 +14,7 @@ use metier_sdk::wire::{Contributions, Initialize, method};
 use serde_json::{Map, Value};
 
 use super::line::{Failed, Line};
-use super::{Event, Host, Session, SessionError};
+use super::{Event, Host, Session, SessionError, write};
 use crate::world::WorldError;
 
 /// After this many failures in a row it is left alone.
@@ -151,11 +151,10 @@ impl<'a> Process<'a> {
         patience: Duration,
         clock: impl Clock + 'a,
     ) -> Result<Self, SessionError> {
-        let hello = serde_json::to_value(hello);
         let mut process = Self {
             starter: Box::new(starter),
             clock: Box::new(clock),
-            hello: hello.map_err(|error| SessionError::Protocol(error.to_string()))?,
+            hello: write(hello)?,
             patience,
             contributions: Contributions::default(),
             live: None,
@@ -388,7 +387,8 @@ fn pause(crashes: u32) -> Duration {
 }
 
 /// An instant in the future; one too far to be told is as good as a year.
-fn far(after: Duration) -> Instant {
+#[must_use]
+pub fn far(after: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(after)
         .unwrap_or(now + Duration::from_secs(365 * 24 * 3600))

@@ -12,7 +12,7 @@ use metier_sdk::{
 };
 use serde_json::Value;
 
-use super::{Event, Host, Session, SessionError};
+use super::{Event, Host, Session, SessionError, far, read, write};
 
 /// Who of several answered a hook: one that fails is told of, and only when all fail it is a failure.
 #[derive(Debug, Default)]
@@ -78,7 +78,7 @@ impl<'a> Several<'a> {
         timeout: Duration,
     ) -> Result<Value, SessionError> {
         let HookHandle { phase, mut event } = read(params)?;
-        let until = Instant::now() + timeout;
+        let until = far(timeout);
         let (mut tally, mut changed) = (Tally::default(), false);
         for member in &mut self.members {
             let Some(spec) = asked(member.contributions(), phase) else {
@@ -211,14 +211,6 @@ fn merged(members: &[Box<dyn Session + '_>]) -> Contributions {
         }
     }
     all
-}
-
-fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, SessionError> {
-    serde_json::from_value(value).map_err(|error| SessionError::Protocol(error.to_string()))
-}
-
-fn write(value: &impl serde::Serialize) -> Result<Value, SessionError> {
-    serde_json::to_value(value).map_err(|error| SessionError::Protocol(error.to_string()))
 }
 
 #[cfg(test)]

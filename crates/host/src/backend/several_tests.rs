@@ -179,6 +179,14 @@ fn a_failure_that_must_count_counts() {
 }
 
 #[test]
+fn whoever_waits_for_ever_is_answered() {
+    let (mut two, _) = several(&[("a", Does::Append, false), ("b", Does::Append, false)]);
+    let params = json!({ "phase": PHASE, "event": { "trail": [] } });
+    let answer = two.call(method::HOOK, params, &Nobody, Duration::MAX);
+    assert_eq!(answer.unwrap(), json!({ "event": { "trail": ["a", "b"] } }));
+}
+
+#[test]
 fn whoever_contributed_a_tool_answers_for_it() {
     let (mut two, _) = several(&[("a", Does::Append, false), ("b", Does::Append, false)]);
     let mut call = |name: &str| {

@@ -8,7 +8,7 @@ use metier_sdk::wire::{Contributions, HostRequest, Initialize, RpcError, method}
 use metier_wasm::{Answer, Cache, Limits, Program, Trouble};
 use serde_json::{Map, Value};
 
-use super::{Compiler, Event, Host, Session, SessionError, line::understand, log::Log};
+use super::{Compiler, Event, Host, Session, SessionError, line::understand, log::Log, write};
 use crate::world::{Wasi, WorldError};
 
 /// What keeps it in, for a receipt.
@@ -53,8 +53,7 @@ impl Wasm {
         patience: Duration,
     ) -> Result<Self, SessionError> {
         let began = Instant::now();
-        let about = serde_json::to_value(hello);
-        let about = about.map_err(|error| SessionError::Protocol(error.to_string()))?;
+        let about = write(hello)?;
         let program = Program::load(
             code.bytes,
             code.limits,
@@ -168,8 +167,7 @@ fn answer(host: &dyn Host, log: &mut Log, method: &str, params: Value) -> Result
     match understand(method, params)? {
         // Needs no permission, and is kept with all that it says.
         HostRequest::Log { level, message } => {
-            let text = level.map_or_else(|| message.clone(), |level| format!("{level}: {message}"));
-            log.say(&text);
+            log.told(level.as_deref(), &message);
             Ok(Value::Object(Map::new()))
         }
         request => host.ask(request),

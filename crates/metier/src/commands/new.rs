@@ -27,8 +27,8 @@ pub(crate) struct Args {
     /// What it contributes
     #[arg(long = "type", value_name = "TYPE", default_value = "tool", value_parser = kind)]
     kind: SkillType,
-    /// What runs its code: starlark, which is inside of metier, process, a program of its own, native, a library in Rust, or wasm, a
-    /// component in Rust. A prompt needs none
+    /// What runs its code: starlark or js (TypeScript), which are inside of metier, process, a program of its own, native, a library
+    /// in Rust, or wasm, a component in Rust. A prompt needs none
     #[arg(long)]
     backend: Option<String>,
     /// What the program is written in: python, typescript or rust
@@ -107,7 +107,7 @@ fn valid_name(name: &str) -> Result<&str, Failure> {
 
 /// What the code is written in, if there is any, and what it is built as.
 fn language(args: &Args) -> Result<(Option<Language>, Form), Failure> {
-    const BACKENDS: &str = "metier new NAME --backend starlark, process, native or wasm";
+    const BACKENDS: &str = "metier new NAME --backend starlark, js, process, native or wasm";
     let wrong = |message: &str, hint: &str| {
         let hint = hint.replace("NAME", &shell_word(&args.name));
         Err(Failure::broken("backend", message).hint(hint))
@@ -134,6 +134,19 @@ fn language(args: &Args) -> Result<(Option<Language>, Form), Failure> {
             ),
             "metier new NAME --backend wasm --language rust",
         ),
+        (Some("js"), None | Some(Language::Typescript)) => {
+            Ok((Some(Language::Typescript), Form::Embedded))
+        }
+        (Some("js"), Some(language)) => wrong(
+            &format!(
+                "the engine for JavaScript does not run {}",
+                language.as_str()
+            ),
+            &format!(
+                "metier new NAME --backend process --language {}",
+                language.as_str()
+            ),
+        ),
         (_, Some(language)) => wrong(
             "a language can be chosen only for a program of its own",
             &format!(
@@ -142,8 +155,7 @@ fn language(args: &Args) -> Result<(Option<Language>, Form), Failure> {
             ),
         ),
         (None, None) if args.kind == SkillType::Prompt => Ok((None, Form::Program)),
-        (Some("starlark") | None, None) => Ok((Some(Language::Starlark), Form::Program)),
-        (Some("js"), None) => wrong("the backend `js` is not in this version", BACKENDS),
+        (Some("starlark") | None, None) => Ok((Some(Language::Starlark), Form::Embedded)),
         (Some(other), None) => wrong(
             &format!("there is no backend `{}`", one_line(other)),
             BACKENDS,

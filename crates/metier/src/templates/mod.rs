@@ -13,12 +13,14 @@ pub(crate) struct Wish<'a> {
     pub(crate) form: Form,
 }
 
-/// What code in Rust is built as; all other languages are run as they are.
+/// What the code is for whoever runs it. Only Rust is built; all other languages are run as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Program,
     Library,
     Component,
+    /// A text that metier interprets.
+    Embedded,
 }
 
 /// What the code of a skill is written in.
@@ -29,7 +31,7 @@ pub(crate) enum Language {
     Starlark,
     /// Python 3.9 or newer
     Python,
-    /// Node 22.18 or newer, or Deno
+    /// Node 22.18 or newer, or Deno; with `--backend js` nothing
     Typescript,
     /// A program that is built first
     Rust,
@@ -123,6 +125,7 @@ impl Wish<'_> {
         match (self.language, self.form) {
             (None, _) => None,
             (Some(Language::Starlark), _) => Some("starlark"),
+            (Some(_), Form::Embedded) => Some("js"),
             (Some(_), Form::Program) => Some("process"),
             (Some(_), Form::Library) => Some("native"),
             (Some(_), Form::Component) => Some("wasm"),
@@ -145,8 +148,9 @@ impl Wish<'_> {
             (None, _) => return String::new(),
             (Some(Language::Starlark), _) => ("skill.star", None),
             (Some(Language::Python), _) => ("main.py", Some("python3")),
+            (Some(Language::Typescript), Form::Embedded) => ("main.ts", None),
             (Some(Language::Typescript), _) => ("main.ts", Some("node")),
-            (Some(Language::Rust), Form::Program) => ("bin/program", None),
+            (Some(Language::Rust), Form::Program | Form::Embedded) => ("bin/program", None),
             (Some(Language::Rust), Form::Library) => ("lib/skill.so", None),
             (Some(Language::Rust), Form::Component) => ("lib/skill.wasm", None),
         };
@@ -161,7 +165,7 @@ impl Wish<'_> {
     /// What Cargo.toml says about a library.
     const fn library(&self) -> &'static str {
         match self.form {
-            Form::Program => "",
+            Form::Program | Form::Embedded => "",
             Form::Library | Form::Component => "[lib]\ncrate-type = [\"cdylib\"]\n\n",
         }
     }
@@ -220,6 +224,9 @@ pub(crate) fn files(wish: &Wish<'_>) -> Vec<Made> {
             files.push(made("main.py", code, set.python));
             files.push(guest("metier.py", PYTHON_GUEST));
         }
+        Some(Language::Typescript) if wish.form == Form::Embedded => {
+            files.push(made("main.ts", code, &embedded(set.typescript)));
+        }
         Some(Language::Typescript) => {
             files.push(made("main.ts", code, set.typescript));
             files.push(guest("metier.ts", TYPESCRIPT_GUEST));
@@ -228,7 +235,7 @@ pub(crate) fn files(wish: &Wish<'_>) -> Vec<Made> {
         }
         Some(Language::Rust) => {
             files.push(match wish.form {
-                Form::Program => made("src/main.rs", code, set.rust),
+                Form::Program | Form::Embedded => made("src/main.rs", code, set.rust),
                 Form::Library | Form::Component => made("src/lib.rs", code, set.plugin),
             });
             files.push(made(
@@ -245,6 +252,12 @@ pub(crate) fn files(wish: &Wish<'_>) -> Vec<Made> {
     files.push(made("tests/cases.yaml", "what it must do", &cases));
     files.push(readme(wish, &files));
     files
+}
+
+/// A program in TypeScript as the engine inside of metier runs it: nobody starts it, and the guest library is there.
+fn embedded(program: &str) -> String {
+    let code = program.trim_start_matches("#!/usr/bin/env node\n");
+    code.replace(r#"from "./metier.ts""#, r#"from "metier""#)
 }
 
 fn readme(wish: &Wish<'_>, files: &[Made]) -> Made {
@@ -288,7 +301,8 @@ mod tests {
     fn every_word_is_replaced_and_every_case_can_be_read() {
         let languages = [
             (None, Form::Program),
-            (Some(Language::Starlark), Form::Program),
+            (Some(Language::Starlark), Form::Embedded),
+            (Some(Language::Typescript), Form::Embedded),
             (Some(Language::Python), Form::Program),
             (Some(Language::Typescript), Form::Program),
             (Some(Language::Rust), Form::Program),

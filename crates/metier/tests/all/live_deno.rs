@@ -10,7 +10,7 @@ use metier_config::{Engine, Hooks};
 use metier_runtime::live::ActivateError;
 
 use crate::{
-    live_openclaw::{in_deno, room},
+    live_openclaw::{in_deno, prompt, room},
     live_room::{Live, deno, left_running, lines},
 };
 
@@ -113,6 +113,23 @@ fn without_deno_whoever_wants_it_is_told() {
         "{}",
         output.snapshot()
     );
+}
+
+#[test]
+fn a_deno_that_is_not_where_it_should_be_is_told_of() {
+    let mut live = Live::new();
+    let handler = "export default (event) => { event.messages.push('here'); };\n";
+    live.hooked("a", &[], &[(HANDLER, handler)]);
+    live.hooks = Hooks {
+        engine: Engine::Auto,
+        deno: Some("/no/such/deno".into()),
+    };
+    live.session(&[], |runtime| {
+        runtime.activate("a").unwrap();
+        assert_eq!(prompt(runtime), ["here"]);
+        let expected = "skills.hooks.deno is `/no/such/deno`, which is no file; its handlers run in the embedded engine";
+        assert_eq!(runtime.collect().1, [("a".to_owned(), expected.to_owned())]);
+    });
 }
 
 #[test]

@@ -318,3 +318,21 @@ fn a_handler_of_a_hook_needs_no_more_than_its_room_has() {
     send(json!({"id": 3, "method": "shutdown", "params": {}}));
     assert!(worker.wait().unwrap().success());
 }
+
+/// Of every backend that can't know the name of its file; the others have one.
+#[test]
+fn a_skill_that_names_no_file_is_told_what_to_add() {
+    let live = Live::new();
+    for (backend, file) in [
+        ("js", "main.ts"),
+        ("process", "main.py"),
+        ("native", "lib/skill.so"),
+    ] {
+        let front = format!("types: [tool]\nimplementation: {{backend: {backend}}}\n");
+        live.stage.skill_in("skills", backend, &front, "Text.\n");
+        let output = live.run(&["--approve-skills", backend, "tools", backend]);
+        let expected = format!("add `implementation: {{entrypoint: {file}}}` to SKILL.yaml");
+        assert_eq!(output.code, 1, "{}", output.snapshot());
+        assert!(output.stderr.contains(&expected), "{}", output.snapshot());
+    }
+}

@@ -13,11 +13,15 @@ pub(crate) type InEngine = (&'static str, Hooks);
 
 /// Every engine that runs handlers.
 pub(crate) fn engines() -> Vec<InEngine> {
-    let embedded = Hooks {
+    vec![in_deno(), embedded()]
+}
+
+fn embedded() -> InEngine {
+    let hooks = Hooks {
         engine: Engine::Embedded,
         deno: None,
     };
-    vec![in_deno(), ("embedded", embedded)]
+    ("embedded", hooks)
 }
 
 pub(crate) fn in_deno() -> InEngine {
@@ -45,7 +49,7 @@ const HANDLER: &str = "hooks/openclaw/handler.ts";
 const HOOK_MD: &str = "hooks/openclaw/HOOK.md";
 
 /// What active skills add to a prompt.
-fn prompt(runtime: &Runtime<'_>) -> Vec<String> {
+pub(crate) fn prompt(runtime: &Runtime<'_>) -> Vec<String> {
     let fragments = runtime.fragments().unwrap();
     fragments
         .into_iter()
@@ -313,20 +317,37 @@ fn one_handler_fails_and_the_others_go_on() {
 
 #[test]
 fn a_hook_whose_needs_are_not_met_is_not_asked() {
-    for engine in engines() {
-        let live = room(&engine);
+    let needs = [
+        (
+            json!({ "bins": ["no-such-program"] }),
+            "the program `no-such-program` is not there",
+        ),
+        (
+            json!({ "anyBins": ["no-such", "nor-such"] }),
+            "none of the programs `no-such`, `nor-such` is there",
+        ),
+        (
+            json!({ "env": ["NO_SUCH_VARIABLE"] }),
+            "the variable `NO_SUCH_VARIABLE` is not set",
+        ),
+        (
+            json!({ "config": ["no.such"] }),
+            "the setting `no.such` is not set",
+        ),
+    ];
+    for (requires, why) in needs {
+        let live = room(&embedded());
         let openclaw = json!({ "openclaw": {
-            "events": ["agent:bootstrap"], "requires": { "bins": ["no-such-program"] },
+            "events": ["agent:bootstrap"], "requires": requires,
         }});
         let hook = format!("---\nname: picky\ndescription: d\nmetadata: {openclaw}\n---\n");
         let handler = "export default (event) => { event.messages.push('here'); };\n";
         live.hooked("a", &[], &[(HANDLER, handler), (HOOK_MD, &hook)]);
         live.session(&[], |runtime| {
             runtime.activate("a").unwrap();
-            assert!(prompt(runtime).is_empty(), "{}", engine.0);
-            let expected =
-                "its hook `picky` is not asked: the program `no-such-program` is not there";
-            assert_eq!(runtime.collect().1, [("a".to_owned(), expected.to_owned())]);
+            assert!(prompt(runtime).is_empty(), "{why}");
+            let expected = format!("its hook `picky` is not asked: {why}");
+            assert_eq!(runtime.collect().1, [("a".to_owned(), expected)]);
         });
     }
 }

@@ -32,7 +32,7 @@ const VENDORS: [&str; 4] = ["metier", "openclaw", "clawdbot", "clawdis"];
 const MAX_HANDLERS: usize = 32;
 
 /// The file that is the handler: the first of these that is there.
-pub const FILES: &[&str] = &[
+const FILES: &[&str] = &[
     "handler.ts",
     "handler.mts",
     "handler.cts",

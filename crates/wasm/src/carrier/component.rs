@@ -195,11 +195,8 @@ fn ask(
 }
 
 fn wrong(method: &str, why: &str) -> RpcError {
-    RpcError {
-        code: code::PARSE,
-        message: format!("`{}`: the parameters are no JSON: {why}", shown(method)),
-        data: None,
-    }
+    let message = format!("`{}`: the parameters are no JSON: {why}", shown(method));
+    RpcError::new(code::PARSE, message)
 }
 
 fn json(text: &str) -> Result<Value, String> {

@@ -51,11 +51,8 @@ pub(crate) fn encode(value: &Value) -> Result<String, Trouble> {
 }
 
 pub(crate) fn too_long(what: &str, size: usize) -> RpcError {
-    RpcError {
-        code: code::PARAMS,
-        message: format!("{what} has {size} bytes; a message has at most {MAX_FRAME}"),
-        data: None,
-    }
+    let message = format!("{what} has {size} bytes; a message has at most {MAX_FRAME}");
+    RpcError::new(code::PARAMS, message)
 }
 
 /// What a skill answers, as it says so: `{"result": …}` or `{"error": …}`.

@@ -255,11 +255,10 @@ async fn ask(mut caller: Caller<'_, First>, ptr: i32, len: i32) -> wasmtime::Res
             let counter = caller.data().counter.clone();
             counter.ask(asked.method, asked.params).await
         }
-        Err(error) => Err(RpcError {
-            code: code::PARSE,
-            message: format!("this is no question: {}", shown(&error.to_string())),
-            data: None,
-        }),
+        Err(error) => {
+            let message = format!("this is no question: {}", shown(&error.to_string()));
+            Err(RpcError::new(code::PARSE, message))
+        }
     };
     let (ptr, len) = exports.place(&mut caller, &envelope(&reply)?).await?;
     Ok(pack(ptr, len).cast_signed())

@@ -196,9 +196,5 @@ impl std::fmt::Debug for Host<'_> {
 }
 
 fn unusable(message: String) -> HostError {
-    HostError {
-        code: code::INTERNAL,
-        message,
-        data: None,
-    }
+    HostError::new(code::INTERNAL, message)
 }

@@ -199,12 +199,12 @@ impl<R: BufRead, W: Write> Pipes<R, W> {
             message["id"] = id.into();
         }
         let request = serde_json::to_value(request)
-            .map_err(|error| trouble(code::INTERNAL, error.to_string()))?;
+            .map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))?;
         message["method"] = request["method"].clone();
         message["params"] = request["params"].clone();
         match self.send(&message) {
             Ok(true) => Ok(()),
-            Ok(false) => Err(trouble(code::PARAMS, oversized("the request"))),
+            Ok(false) => Err(RpcError::new(code::PARAMS, oversized("the request"))),
             Err(error) => Err(gone(&error.to_string())),
         }
     }
@@ -256,7 +256,10 @@ fn frame(input: &mut impl BufRead) -> io::Result<Option<Result<Vec<u8>, ()>>> {
 }
 
 fn too_long((): ()) -> Message {
-    Message::Broken(Value::Null, trouble(code::PARSE, oversized("this line")))
+    Message::Broken(
+        Value::Null,
+        RpcError::new(code::PARSE, oversized("this line")),
+    )
 }
 
 fn parse(line: &[u8]) -> Message {
@@ -268,7 +271,7 @@ fn parse(line: &[u8]) -> Message {
         Ok(_) => Message::Broken(Value::Null, no_message()),
         Err(_) => {
             let message = "this line is no JSON".to_owned();
-            Message::Broken(Value::Null, trouble(code::PARSE, message))
+            Message::Broken(Value::Null, RpcError::new(code::PARSE, message))
         }
     }
 }
@@ -286,7 +289,7 @@ fn sort(mut message: Map<String, Value>) -> Message {
         (Some(id), None) if message.contains_key("error") => {
             let error = message.remove("error").unwrap_or_default();
             let error = serde_json::from_value(error).unwrap_or_else(|_| {
-                trouble(
+                RpcError::new(
                     code::INVALID,
                     "the host sent an error without words".to_owned(),
                 )
@@ -301,20 +304,16 @@ fn sort(mut message: Map<String, Value>) -> Message {
 }
 
 fn no_message() -> RpcError {
-    trouble(
+    RpcError::new(
         code::INVALID,
         "this is no message of JSON-RPC 2.0".to_owned(),
     )
 }
 
 fn gone(why: &str) -> HostError {
-    trouble(code::INTERNAL, format!("the host is gone: {why}"))
+    RpcError::new(code::INTERNAL, format!("the host is gone: {why}"))
 }
 
 fn oversized(what: &str) -> String {
     format!("{what} is longer than {MAX_FRAME} bytes")
-}
-
-fn trouble(code: i32, message: String) -> RpcError {
-    super::error(code, message)
 }

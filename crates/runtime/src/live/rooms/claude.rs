@@ -11,7 +11,7 @@ use std::{
 };
 
 use metier_host::{
-    backend::{Event, Host, Session, SessionError, Tally},
+    backend::{Event, Host, Session, SessionError, Tally, far, read, write},
     child::Exit,
     world::Done,
 };
@@ -24,14 +24,11 @@ use metier_policy::{Act, Line};
 use metier_sdk::wire::{Contributions, HookAnswer, HookHandle, RpcError, code, method};
 use serde_json::{Value, json};
 
-use super::{
-    Opening,
-    openclaw::{read, write},
-};
+use super::Opening;
 use crate::worker::{Failed, Worker};
 use answer::{Judged, Printed, judged};
 
-/// The phases at which a skill says something that stays in the prompt.
+/// The event at which a command says something that stays in the prompt.
 const SESSION_START: &str = "SessionStart";
 
 /// The commands of a skill; nothing if it has none.
@@ -87,7 +84,7 @@ impl Commands<'_> {
         HookHandle { phase, mut event }: HookHandle,
         timeout: Duration,
     ) -> Result<HookAnswer, SessionError> {
-        let until = Instant::now() + timeout;
+        let until = far(timeout);
         let (mut tally, mut changed) = (Tally::default(), false);
         let mut fragments = match phase {
             HookPhase::BeforePromptBuild => self.kept.clone(),
@@ -125,7 +122,7 @@ impl Commands<'_> {
             }
         }
         tally.end(phase, &mut self.events)?;
-        if let Some(all) = event["fragments"].as_array_mut() {
+        if let Some(all) = event.get_mut("fragments").and_then(Value::as_array_mut) {
             changed |= !fragments.is_empty();
             all.extend(fragments.into_iter().map(Value::String));
         }
@@ -171,13 +168,8 @@ impl Commands<'_> {
             timeout: Some(limit),
             ..line
         });
-        let refused = |code: i32, message: String| {
-            SessionError::Answered(RpcError {
-                code,
-                message,
-                data: None,
-            })
-        };
+        let refused =
+            |code: i32, message: String| SessionError::Answered(RpcError::new(code, message));
         let done = self.worker.act(&act).map_err(|failed| match failed {
             Failed::World(error) => SessionError::NotStarted(error),
             Failed::Refused(refusal) => refused(code::REFUSED, refusal.message),

@@ -114,11 +114,9 @@ fn entrypoint(active: &Active<'_>, backend: Backend) -> Result<String, ActivateE
         (Some(path), _) => path.strip_prefix("./").unwrap_or(path),
         (None, Backend::Starlark) => "skill.star",
         (None, Backend::Wasm) => "skill.wasm",
-        (None, _) => {
-            let hint = "add `implementation: {entrypoint: main.py}` to SKILL.yaml";
-            let message = format!("it does not say which file to run: {hint}");
-            return Err(ActivateError::Entrypoint(message));
-        }
+        (None, Backend::Js) => return Err(unnamed("main.ts")),
+        (None, Backend::Native) => return Err(unnamed("lib/skill.so")),
+        (None, Backend::Process) => return Err(unnamed("main.py")),
     };
     let files = &active.loaded.held.files;
     let has = |path: &str| files.iter().any(|file| file.path == path);
@@ -134,6 +132,12 @@ fn entrypoint(active: &Active<'_>, backend: Backend) -> Result<String, ActivateE
     Err(ActivateError::Entrypoint(format!(
         "its entrypoint `{path}` is not in its folder{advice}"
     )))
+}
+
+fn unnamed(such_as: &str) -> ActivateError {
+    ActivateError::Entrypoint(format!(
+        "it does not say which file to run: add `implementation: {{entrypoint: {such_as}}}` to SKILL.yaml"
+    ))
 }
 
 /// The source files of a skill whose names end so, for an interpreter of ours.

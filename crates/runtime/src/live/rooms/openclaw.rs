@@ -12,7 +12,7 @@ use std::{
 
 use metier_catalog::Host as Machine;
 use metier_config::Engine;
-use metier_host::backend::{Event, Host, Session, SessionError, Tally};
+use metier_host::backend::{Event, Host, Session, SessionError, Tally, far, read, write};
 use metier_model::{
     HookPhase, Need,
     hooks::{Handler, openclaw},
@@ -24,7 +24,7 @@ use metier_sdk::wire::{
 use serde_json::Value;
 
 use super::{Opening, deno, js, sources};
-use crate::{live::ActivateError, premises};
+use crate::{hooks::NoDeno, live::ActivateError, premises};
 use event::{Around, Taken, asked, taken};
 
 /// The handlers of a skill in their engine; nothing if there is none that may be asked here.
@@ -34,10 +34,9 @@ pub(super) fn open<'p>(
     let mut handlers: Vec<Handler> = Vec::new();
     for handler in &opening.active.hooks.handlers {
         match missing(opening, handler) {
-            Some(what) => opening.active.say(format!(
-                "its hook `{}` is not asked: {what} is not there",
-                handler.name
-            )),
+            Some(what) => opening
+                .active
+                .say(format!("its hook `{}` is not asked: {what}", handler.name)),
             None => handlers.push(handler.clone()),
         }
     }
@@ -56,7 +55,16 @@ pub(super) fn open<'p>(
     let premises = opening.runtime.premises;
     let engine = match premises.config.hooks.engine {
         Engine::Embedded => None,
-        Engine::Auto => deno::find(premises).ok(),
+        Engine::Auto => match deno::find(premises) {
+            Ok(program) => Some(program),
+            Err(NoDeno::NotOnPath) => None,
+            // Whoever says where it is expects it.
+            Err(wrong) => {
+                let engine = "its handlers run in the embedded engine";
+                opening.active.say(format!("{wrong}; {engine}"));
+                None
+            }
+        },
         Engine::Deno => Some(deno::find(premises).map_err(ActivateError::NoDeno)?),
     };
     let inner = match engine {
@@ -81,7 +89,7 @@ pub(super) fn open<'p>(
     })))
 }
 
-/// What a handler needs and this machine does not have.
+/// What a handler needs and does not have here, in words.
 fn missing(opening: &Opening<'_, '_>, handler: &Handler) -> Option<String> {
     let premises = opening.runtime.premises;
     let configured = premises::configured(premises.config, &opening.active.loaded.manifest.card);
@@ -94,14 +102,20 @@ fn missing(opening: &Opening<'_, '_>, handler: &Handler) -> Option<String> {
     let wants = handler.requirements.iter();
     let mut wants = wants.filter(|_| !handler.always);
     wants.find_map(|want| match &want.need {
-        Need::Bin(name) => (!machine.has_program(name)).then(|| format!("the program `{name}`")),
+        Need::Bin(name) => {
+            (!machine.has_program(name)).then(|| format!("the program `{name}` is not there"))
+        }
         Need::AnyBin(names) => (!names.iter().any(|name| machine.has_program(name)))
-            .then(|| format!("none of the programs `{}`", names.join("`, `"))),
-        Need::Env(name) => (!has_variable(name)).then(|| format!("the variable `{name}`")),
-        Need::Config(path) => (!machine.has_setting(path)).then(|| format!("the setting `{path}`")),
+            .then(|| format!("none of the programs `{}` is there", names.join("`, `"))),
+        Need::Env(name) => {
+            (!has_variable(name)).then(|| format!("the variable `{name}` is not set"))
+        }
+        Need::Config(path) => {
+            (!machine.has_setting(path)).then(|| format!("the setting `{path}` is not set"))
+        }
         Need::Os(systems) => {
             let is_here = machine.os().is_some_and(|os| systems.contains(&os));
-            (!is_here).then(|| "its operating system".to_owned())
+            (!is_here).then(|| "it is for another operating system".to_owned())
         }
         Need::Tool(_) | Need::Skill(_) => None,
     })
@@ -141,7 +155,7 @@ impl Handlers<'_> {
         host: &dyn Host,
         timeout: Duration,
     ) -> Result<HookAnswer, SessionError> {
-        let until = Instant::now() + timeout;
+        let until = far(timeout);
         let (mut tally, mut changed) = (Tally::default(), false);
         for (handler, raised) in plan(&self.handlers, phase) {
             let now = humantime::format_rfc3339_millis((self.clock)()).to_string();
@@ -213,14 +227,6 @@ impl Session for Handlers<'_> {
         events.append(&mut self.inner.close(host, grace));
         events
     }
-}
-
-pub(super) fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, SessionError> {
-    serde_json::from_value(value).map_err(|error| SessionError::Protocol(error.to_string()))
-}
-
-pub(super) fn write(value: &impl serde::Serialize) -> Result<Value, SessionError> {
-    serde_json::to_value(value).map_err(|error| SessionError::Protocol(error.to_string()))
 }
 
 #[cfg(test)]

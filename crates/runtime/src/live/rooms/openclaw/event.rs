@@ -161,7 +161,7 @@ fn appended(event: &Value, added: Vec<Value>) -> Option<Value> {
         return None;
     }
     let mut event = event.clone();
-    event["fragments"].as_array_mut()?.extend(added);
+    event.get_mut("fragments")?.as_array_mut()?.extend(added);
     Some(event)
 }
 
