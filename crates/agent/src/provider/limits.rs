@@ -28,11 +28,15 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The usual ones, but for an answer that may take so long in all (`agent.timeout`).
+    /// The usual ones, but for an answer that may take so long in all (`agent.timeout`). A year is as good as for ever, and no clock
+    /// overflows.
     #[must_use]
     pub fn within(whole: Duration) -> Self {
-        let usual = Self::default();
-        Self { whole, ..usual }
+        const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+        Self {
+            whole: whole.min(YEAR),
+            ..Self::default()
+        }
     }
 }
 
@@ -50,5 +54,20 @@ impl Default for Limits {
             answer: 8 * 1024 * 1024,
             wire: 256 * 1024 * 1024,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn whoever_waits_for_ever_overflows_no_clock() {
+        let limits = Limits::within(Duration::MAX);
+        assert!(Instant::now().checked_add(limits.whole).is_some());
+        let short = Duration::from_secs(7);
+        assert_eq!(Limits::within(short).whole, short);
     }
 }
