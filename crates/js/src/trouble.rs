@@ -51,6 +51,8 @@ impl Trouble {
 pub(crate) fn told(state: &State, thrown: &Value<'_>) -> String {
     let message = match thrown.as_object() {
         Some(error) if error.is_error() => error_told(state, error),
+        // What the engine throws when there is no memory left for an error; a script can do so too.
+        _ if thrown.is_null() => format!("it threw null, or {}", too_much(state)),
         _ => format!("it threw {}", shown(thrown)),
     };
     let end = message.floor_char_boundary(MAX_MESSAGE);

@@ -390,6 +390,19 @@ pub(crate) fn deno() -> PathBuf {
     deno.canonicalize().unwrap()
 }
 
+/// This process holds as much after some work as before it. No answer is longer than a line, which has at most four megabytes.
+pub(crate) fn keeps_nothing_of(work: impl FnOnce()) {
+    let before = holds();
+    work();
+    let after = holds();
+    println!("before: {before:?}; after: {after:?}");
+    for what in ["threads", "files", "children"] {
+        assert_eq!(after[what], before[what], "{what}");
+    }
+    let grown = after["peak"] - before["peak"];
+    assert!(grown < 16 * 1024, "{grown} kB");
+}
+
 /// Runs an ignored test of this program in a process that does nothing else; what it prints.
 pub(crate) fn alone_in_a_process(test: &str, mark: &str, value: &str) -> String {
     let output = Command::new(env::current_exe().unwrap())
