@@ -49,7 +49,10 @@ fn whatever_is_thrown_is_told() {
         ("'a text'", "it threw `a text`"),
         ("42", "it threw 42"),
         ("undefined", "it threw undefined"),
-        ("null", "it threw null"),
+        (
+            "null",
+            "it threw null, or it needs more than 64 MiB of memory",
+        ),
         (
             "{ toString() { for (;;) {} } }",
             "it threw an object that is no Error",
