@@ -395,12 +395,11 @@ pub(crate) fn keeps_nothing_of(work: impl FnOnce()) {
     let before = holds();
     work();
     let after = holds();
-    println!("before: {before:?}; after: {after:?}");
     for what in ["threads", "files", "children"] {
-        assert_eq!(after[what], before[what], "{what}");
+        assert_eq!(after[what], before[what], "{what}: {before:?} → {after:?}");
     }
     let grown = after["peak"] - before["peak"];
-    assert!(grown < 16 * 1024, "{grown} kB");
+    assert!(grown < 16 * 1024, "{grown} kB: {before:?} → {after:?}");
 }
 
 /// Runs an ignored test of this program in a process that does nothing else; what it prints.
