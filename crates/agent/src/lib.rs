@@ -1,16 +1,15 @@
-//! # metier-agent — talking to models
+//! # metier-agent — sessions with a model that obey
 //!
-//! **Problem.** Every provider has its own words for the same conversation, its own way to stream, its own way to fail.
-//! A loop that knows them all can't be read, and one that trusts what comes back can be stopped by a bad gateway.
+//! **Problem.** An agent is a loop around a model, and a model says anything. What it may do must not depend on what it says; what was
+//! done must survive a killed process; and every provider has its own words for the same conversation.
 //!
 //! **Goals.**
-//! * one trait, [`Model`]: a request in our words goes in, an answer in our words comes out, with pieces told on the way;
-//! * every failure is a [`ModelError`] that says what happened and what to type;
-//! * nothing waits for ever and nothing grows for ever: five time-outs, four sizes, a bounded number of attempts, and
-//!   a [`Cancel`] that ends a call from another thread or a signal handler;
-//! * the same request is the same bytes, so that prompts are cached and tests can compare.
+//! * a loop that can be read in one sitting, over one trait, [`Model`];
+//! * a tool is called only if every rule of the session allows it, and a sub-agent has no more than its skills allow;
+//! * what happened is written down before anything follows from it, so that a session can be resumed and no tool runs twice;
+//! * nothing waits for ever and nothing grows for ever: budgets, depth, time-outs, a [`Cancel`] for a whole tree of sessions.
 //!
-//! **Worked example.** `anthropic/claude-…` with a key from the environment, which comes in as a value:
+//! **Worked example.** A model with a key from the environment, which comes in as a value:
 //!
 //! ```
 //! use metier_agent::{Endpoint, ModelError, ModelName, Provider, Settings};
@@ -29,24 +28,59 @@
 //! # Ok::<(), ModelError>(())
 //! ```
 //!
-//! **In → out.** `Request → Delta… → Answer`, or a `ModelError`.
+//! And a conversation, which is what its records come to:
 //!
-//! **Invariants.** No type of a provider leaves `provider/` · no environment: variables come in through a function · a key
-//! is in no error, no `Debug` and no other host's request · after a piece was told, a request is never sent again.
+//! ```
+//! use metier_agent::{Conversation, Message, Record};
 //!
-//! **Start reading at** `model.rs`, then `provider/mod.rs`, then `provider/anthropic/`.
+//! let said = |text: &str| Record::User { text: text.into(), skills: vec![] };
+//! let conversation = Conversation::replay([said("hello"), said("anybody?")]);
+//! assert!(conversation.waits_for_model());
+//! assert_eq!(conversation.messages(), [Message::User("hello\n\nanybody?".into())]);
+//! ```
+//!
+//! **In → out.** [`Plan`] + [`Ground`] → [`Session`]; what somebody says → [`Event`]s and a [`Turn`]; `Request → Delta… → Answer`, or a [`ModelError`].
+//!
+//! **Invariants.** No type of a provider leaves `provider/` · no environment and no wall clock: values come in · a key is in no error, no `Debug`
+//! and no other host's request · after a piece was told, a request is never sent again · a record is written before it is true ·
+//! rules of a session hold for all sessions that it starts.
+//!
+//! **Start reading at** `session/mod.rs`, then `session/calls.rs`, `rules.rs`, `conversation.rs`; for the wire, `model.rs` and `provider/mod.rs`.
 
+mod budget;
 mod cancel;
+mod conversation;
 mod error;
+mod event;
+mod ground;
 mod model;
+mod own;
+mod pipeline;
 mod price;
 mod provider;
+mod report;
+mod rules;
+mod session;
+mod system;
+mod toolbox;
+mod transcript;
+mod voice;
 
+pub use budget::{Budget, Limits as BudgetLimits, Spent};
 pub use cancel::Cancel;
+pub use conversation::{Conversation, OpenCall, Record, SkillText};
 pub use error::{ModelError, Wait};
+pub use event::{Event, KeptSkill, Listener, Told};
+pub use ground::{Chosen, Ground};
 pub use model::{
     Answer, Delta, Effort, Input, Kept, Message, Model, Request, Stop, ToolCall, ToolResult,
     ToolSpec, Usage,
 };
+pub use own::Spawn;
 pub use price::{Price, PriceError};
 pub use provider::{Endpoint, Kind, Limits, ModelName, Provider, Settings};
+pub use report::Report;
+pub use rules::{Forbidden, Rules, Wanted};
+pub use session::{Plan, Rejected, Role, Session, Shared, Turn, judge_set, open};
+pub use transcript::Transcript;
+pub use voice::Voice;

@@ -7,6 +7,7 @@
 use std::ops::AddAssign;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::provider::Kind;
@@ -87,7 +88,7 @@ pub struct ToolSpec {
 }
 
 /// A tool that the model called.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The model's handle for this call.
     pub id: String,
@@ -98,7 +99,8 @@ pub struct ToolCall {
 }
 
 /// The arguments of a call.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub enum Input {
     /// A JSON object, as it should be. Whether it fits the tool's schema nobody has looked at yet.
     Object(Map<String, Value>),
@@ -145,7 +147,7 @@ pub struct ToolResult {
 
 /// A block that a provider signed and wants back as it was: without its signed thoughts it refuses the results of the
 /// calls that came with them. Another provider never gets to see it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
     /// Whose it is.
     pub provider: Kind,
@@ -230,7 +232,7 @@ pub enum Stop {
 }
 
 /// Tokens.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// All that went in, cached or not.
     pub input: u64,

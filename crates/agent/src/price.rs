@@ -113,6 +113,14 @@ impl Price {
     }
 }
 
+/// A cost, as a person writes it: two places, or as many as it takes.
+pub(crate) fn shown(millionths: u64) -> String {
+    let (whole, part) = (millionths / 1_000_000, millionths % 1_000_000);
+    let places = format!("{part:06}");
+    let places = places.trim_end_matches('0');
+    format!("{whole}.{places:0<2}")
+}
+
 fn millionths(text: &str) -> Option<u64> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

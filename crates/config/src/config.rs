@@ -204,6 +204,18 @@ pub struct Agent {
     pub max_tokens: u64,
     /// Seconds for an answer.
     pub timeout: u64,
+    /// How many tokens fit into the model's window.
+    pub context_tokens: u64,
+    /// How often models are asked for one task.
+    pub max_requests: u64,
+    /// How many tools are called for one task.
+    pub max_tool_calls: u64,
+    /// How many tokens a session may use in all; 0 is no limit.
+    pub max_total_tokens: u64,
+    /// How deep sub-agents are nested.
+    pub max_depth: u64,
+    /// Whether the primary agent only orchestrates.
+    pub orchestrator: bool,
     /// Prices by model, as written.
     pub prices: BTreeMap<String, Prices>,
 }
@@ -527,6 +539,12 @@ impl View<'_> {
             api_key_env: self.text("agent.api_key_env"),
             max_tokens: self.int("agent.max_tokens").unwrap_or(1),
             timeout: self.int("agent.timeout").unwrap_or(1),
+            context_tokens: self.int("agent.context_tokens").unwrap_or(1),
+            max_requests: self.int("agent.max_requests").unwrap_or(1),
+            max_tool_calls: self.int("agent.max_tool_calls").unwrap_or(1),
+            max_total_tokens: self.int("agent.max_total_tokens").unwrap_or(0),
+            max_depth: self.int("agent.max_depth").unwrap_or(0),
+            orchestrator: self.bool("agent.orchestrator"),
             prices: prices(self.0),
         }
     }

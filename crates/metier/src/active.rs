@@ -8,7 +8,7 @@ use metier_policy::Approver;
 use metier_runtime::{
     Inventory,
     desk::Refused,
-    live::{ActivateError, CallError, Patience, Runtime},
+    live::{ActivateError, CallError, Model, Patience, Runtime},
 };
 
 use crate::{
@@ -31,6 +31,10 @@ pub(crate) struct Stage<'a> {
     pub(crate) approver: Option<Box<dyn Approver>>,
     /// A file of tests that runs in place of the entrypoint.
     pub(crate) tests: Option<&'a str>,
+    /// The name of the session; a fresh one if there is none.
+    pub(crate) id: Option<&'a str>,
+    /// The model that skills may ask.
+    pub(crate) model: Option<&'a dyn Model>,
 }
 
 /// Activates skills, the ones of `--skills` first, and lets somebody work with them.
@@ -55,10 +59,13 @@ pub(crate) fn on<T>(
 ) -> Result<T, Failure> {
     let screening = session.screening(&inventory.catalog);
     screening.check_rules()?;
-    let office = match stage.approver {
+    let mut office = match stage.approver {
         Some(approver) => Office::with(session, approver)?,
         None => Office::open(session)?,
     };
+    if let Some(id) = stage.id {
+        office = office.named(id);
+    }
     let mut premises = office.premises();
     if let Some(project) = stage.project {
         premises.work = project;
@@ -78,6 +85,9 @@ pub(crate) fn on<T>(
     let mut runtime = runtime.explaining(session.output.is_verbose());
     if let Some(file) = stage.tests {
         runtime = runtime.testing(file);
+    }
+    if let Some(model) = stage.model {
+        runtime = runtime.with_model(model);
     }
     let mut worked = names
         .iter()

@@ -5,8 +5,8 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 
 use crate::commands::{
-    call, completions, compose, config, deps, doctor, exec, info, list, log, man, mcp, new,
-    permissions, prompt, read, run, scan, select, show, test, tools, trust, validate, why,
+    agent, call, completions, compose, config, deps, doctor, exec, info, list, log, man, mcp, new,
+    permissions, prompt, read, run, scan, select, show, spawn, test, tools, trust, validate, why,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -123,6 +123,8 @@ pub(crate) enum Command {
     Compose(compose::Args),
     Doctor(doctor::Args),
     Run(run::Args),
+    Agent(agent::Args),
+    Spawn(spawn::Args),
     Tools(tools::Args),
     Call(call::Args),
     Test(test::Args),

@@ -66,6 +66,23 @@ impl Failure {
         all.collect::<Vec<_>>().join("\n")
     }
 
+    /// The same for whoever can't see this program.
+    pub(crate) fn to_report(&self) -> metier_agent::Report {
+        let inside = &self.0;
+        let details: String = inside
+            .details
+            .iter()
+            .map(|detail| format!("; {detail}"))
+            .collect();
+        metier_agent::Report {
+            code: inside.code,
+            message: format!("{}{details}", inside.message),
+            skill: inside.skill.clone(),
+            hint: inside.hint.clone(),
+            is_broken: matches!(inside.kind, Kind::Broken),
+        }
+    }
+
     /// What happened, without the rest.
     pub(crate) fn message(&self) -> &str {
         &self.0.message

@@ -12,6 +12,7 @@
 //! **Start reading at** `cli.rs`, then `session.rs`, then `commands/list.rs`.
 
 mod active;
+mod agents;
 mod approver;
 mod cli;
 mod commands;
@@ -24,6 +25,7 @@ mod opinions;
 mod output;
 mod screening;
 mod session;
+mod talk;
 mod templates;
 
 use std::{ffi::OsString, process::ExitCode};

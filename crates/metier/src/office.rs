@@ -111,8 +111,16 @@ impl<'s> Office<'s> {
             temporary: cache.join("runs"),
             compiled: private(cache.join("wasm"))?,
             shim,
-            id: format!("{:016x}", getrandom::u64().map_err(std::io::Error::from)?),
+            id: fresh_id()?,
         })
+    }
+
+    /// The same for a session that has a name already.
+    pub(crate) fn named(self, id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            ..self
+        }
     }
 
     /// What is at hand when a skill works.
@@ -148,6 +156,12 @@ impl<'s> Office<'s> {
             once: Cell::new(0),
         }
     }
+}
+
+/// A name that no session had before.
+pub(crate) fn fresh_id() -> Result<String, Failure> {
+    let number = getrandom::u64().map_err(std::io::Error::from)?;
+    Ok(format!("{number:016x}"))
 }
 
 /// A folder for the user alone. It must be there before a skill could make it: what is in it will be run.

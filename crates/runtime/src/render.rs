@@ -161,6 +161,12 @@ impl Arguments {
             words: template::split_arguments(text),
         }
     }
+
+    /// Word by word.
+    #[must_use]
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
 }
 
 /// Renders a skill: every piece once, in order, and no value is looked at again.
@@ -262,7 +268,8 @@ fn place(piece: &Piece<'_>, values: &Values<'_>, out: &mut String) -> bool {
 }
 
 /// A text in which no frame of ours begins or ends.
-pub(crate) fn unframed(text: &str) -> String {
+#[must_use]
+pub fn unframed(text: &str) -> String {
     let mut text = text.to_owned();
     for tag in ["skill_content", "skill_resources", "available_skills"] {
         text = text.replace(&format!("</{tag}"), &format!("&lt;/{tag}"));

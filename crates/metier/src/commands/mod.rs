@@ -1,5 +1,6 @@
 //! One file for each command: its arguments, whose comments are the help, and `run`.
 
+pub(crate) mod agent;
 pub(crate) mod call;
 pub(crate) mod completions;
 pub(crate) mod compose;
@@ -21,6 +22,7 @@ pub(crate) mod run;
 pub(crate) mod scan;
 pub(crate) mod select;
 pub(crate) mod show;
+pub(crate) mod spawn;
 pub(crate) mod test;
 pub(crate) mod tools;
 pub(crate) mod trust;
@@ -59,6 +61,8 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(Command::Compose(args)) => compose::run(&open()?, args),
         Some(Command::Doctor(args)) => doctor::run(&open_anyway()?, args),
         Some(Command::Run(args)) => run::run(&open()?, args),
+        Some(Command::Agent(args)) => agent::run(&open()?, args),
+        Some(Command::Spawn(args)) => spawn::run(&open()?, args),
         Some(Command::Tools(args)) => tools::run(&open()?, args),
         Some(Command::Test(args)) => test::run(&open()?, args),
         Some(Command::Call(args)) => call::run(&open()?, args),

@@ -172,7 +172,7 @@ impl Suite<'_> {
         let stage = Stage {
             project: Some(&project.0),
             approver: Some(Box::new(Tests::new(self.session))),
-            tests: None,
+            ..Stage::default()
         };
         let done = active::on(self.session, self.inventory, &[&place], stage, |runtime| {
             Ok(act(runtime, &name, case))
@@ -215,6 +215,7 @@ impl Suite<'_> {
             project: Some(&project.0),
             approver: Some(Box::new(Tests::new(self.session))),
             tests: Some(self.file),
+            ..Stage::default()
         };
         let outcomes = active::on(self.session, self.inventory, &[&place], stage, |runtime| {
             let all = runtime.contributions(&name);

@@ -6,6 +6,8 @@
 )]
 
 mod acts;
+mod agent;
+mod agent_room;
 mod answers;
 mod authority;
 mod doors;

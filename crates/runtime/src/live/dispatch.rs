@@ -35,6 +35,13 @@ pub struct Dispatched {
 }
 
 impl<'p> Runtime<'p> {
+    /// Whether any active skill handles events of a phase.
+    #[must_use]
+    pub fn handles(&self, phase: HookPhase) -> bool {
+        let active = self.active.borrow();
+        active.iter().any(|active| active.hook(phase).is_some())
+    }
+
     /// Lets every active skill that asked for it handle an event. What a hook changes, and what goes wrong in it, is
     /// written down.
     ///

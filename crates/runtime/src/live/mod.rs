@@ -20,6 +20,7 @@
 mod dispatch;
 mod hands;
 mod hooks;
+mod instruct;
 mod invoke;
 mod ledger;
 mod lifecycle;

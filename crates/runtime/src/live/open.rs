@@ -20,7 +20,7 @@ use crate::{
     hooks::{self, NoDeno},
     inventory::NotFound,
     premises::{self, Stopped},
-    render::{Loaded, RenderError},
+    render::RenderError,
     worker::Failed,
 };
 
@@ -87,13 +87,7 @@ impl<'p> Runtime<'p> {
         caller: Option<&Active<'p>>,
     ) -> Result<Active<'p>, ActivateError> {
         let start = std::time::Instant::now();
-        self.usable(entry)?;
-        let held = (self.judge)(entry).map_err(ActivateError::Unusable)?;
-        if !self.ledger.borrow_mut().pin(&entry.name(), held.digest) {
-            return Err(ActivateError::Changed);
-        }
-        let limit = self.premises.config.limits.max_skill_bytes;
-        let loaded = Loaded::new(entry, held, limit)?;
+        let loaded = self.loaded(entry)?;
         let card = &loaded.manifest.card;
         let hooks = hooks::of(&loaded.held);
         let lines: Vec<&str> = hooks.commands.iter().map(|hook| &*hook.command).collect();
@@ -146,7 +140,7 @@ impl<'p> Runtime<'p> {
         Ok(active)
     }
 
-    fn usable(&self, entry: &Entry) -> Result<(), ActivateError> {
+    pub(super) fn usable(&self, entry: &Entry) -> Result<(), ActivateError> {
         let mut skills = self.inventory.skills.iter();
         let skill = skills.find(|skill| std::ptr::eq(self.inventory.entry(skill), entry));
         match skill {

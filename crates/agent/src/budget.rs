@@ -1,0 +1,158 @@
+//! How much a session and all that came from it may use up, together.
+//!
+//! One purse for a whole tree of sessions: a sub-agent that starts sub-agents spends what its parent has. Nothing is given back.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::Usage;
+
+/// What is left, for this session and every one below it.
+#[derive(Debug)]
+pub struct Budget {
+    requests: AtomicU64,
+    calls: AtomicU64,
+    tokens: AtomicU64,
+    limits: Limits,
+}
+
+/// How much there is in the beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How often models are asked.
+    pub requests: u64,
+    /// How many tools are called.
+    pub calls: u64,
+    /// How many tokens go in and come out; 0 is no limit.
+    pub tokens: u64,
+}
+
+/// What there is no more of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Spent {
+    /// Requests.
+    #[error("the model was asked {0} times, which is the limit")]
+    Requests(u64),
+    /// Calls.
+    #[error("tools were called {0} times, which is the limit")]
+    Calls(u64),
+    /// Tokens.
+    #[error("{0} tokens were used, which is the limit")]
+    Tokens(u64),
+}
+
+impl Spent {
+    /// The setting that would give more.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Requests(_) => "agent.max_requests",
+            Self::Calls(_) => "agent.max_tool_calls",
+            Self::Tokens(_) => "agent.max_total_tokens",
+        }
+    }
+}
+
+impl Budget {
+    /// A full purse.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            requests: AtomicU64::new(limits.requests),
+            calls: AtomicU64::new(limits.calls),
+            tokens: AtomicU64::new(match limits.tokens {
+                0 => u64::MAX,
+                tokens => tokens,
+            }),
+            limits,
+        }
+    }
+
+    /// A new task for the session that a person talks to: it may use as much as the one before.
+    pub fn refill(&self) {
+        self.requests.store(self.limits.requests, Ordering::Relaxed);
+        self.calls.store(self.limits.calls, Ordering::Relaxed);
+    }
+
+    /// A model is about to be asked.
+    ///
+    /// # Errors
+    /// When it may not be asked any more.
+    pub fn take_request(&self) -> Result<(), Spent> {
+        if self.tokens.load(Ordering::Relaxed) == 0 {
+            return Err(Spent::Tokens(self.limits.tokens));
+        }
+        take(&self.requests, 1).ok_or(Spent::Requests(self.limits.requests))
+    }
+
+    /// A tool is about to be called.
+    ///
+    /// # Errors
+    /// When none may be called any more.
+    pub fn take_call(&self) -> Result<(), Spent> {
+        take(&self.calls, 1).ok_or(Spent::Calls(self.limits.calls))
+    }
+
+    /// An answer came.
+    pub fn use_tokens(&self, usage: Usage) {
+        let used = usage.input.saturating_add(usage.output);
+        let left = |left: u64| (left != u64::MAX).then(|| left.saturating_sub(used));
+        // Without a limit there is nothing to count.
+        self.tokens
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, left)
+            .ok();
+    }
+}
+
+fn take(from: &AtomicU64, count: u64) -> Option<()> {
+    from.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+        left.checked_sub(count)
+    })
+    .ok()
+    .map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FEW: Limits = Limits {
+        requests: 2,
+        calls: 1,
+        tokens: 10,
+    };
+
+    #[test]
+    fn what_is_spent_is_spent_by_everybody() {
+        let budget = Budget::new(FEW);
+        std::thread::scope(|scope| {
+            let took: Vec<bool> = (0..8)
+                .map(|_| scope.spawn(|| budget.take_request().is_ok()))
+                .collect::<Vec<_>>()
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .collect();
+            assert_eq!(took.iter().filter(|took| **took).count(), 2);
+        });
+        assert_eq!(budget.take_request(), Err(Spent::Requests(2)));
+        assert_eq!(budget.take_call(), Ok(()));
+        assert_eq!(budget.take_call(), Err(Spent::Calls(1)));
+    }
+
+    #[test]
+    fn tokens_are_counted_when_there_is_a_limit() {
+        let budget = Budget::new(FEW);
+        let usage = Usage {
+            input: 9,
+            output: 9,
+            ..Usage::default()
+        };
+        budget.use_tokens(usage);
+        assert_eq!(budget.take_request(), Err(Spent::Tokens(10)));
+        budget.refill();
+        assert_eq!(budget.take_request(), Err(Spent::Tokens(10)));
+
+        let endless = Budget::new(Limits { tokens: 0, ..FEW });
+        endless.use_tokens(usage);
+        assert_eq!(endless.take_request(), Ok(()));
+    }
+}

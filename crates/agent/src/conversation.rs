@@ -1,0 +1,459 @@
+//! A conversation: what was said, called and answered, as it is kept and as a model sees it.
+//!
+//! **Problem.** What a model is sent and what happened are not the same. A skill that was unloaded must not be sent any more, a
+//! conversation that got too long is sent as a summary, and a session that was killed in the middle of a tool has a call
+//! without a result, which no provider accepts.
+//!
+//! **Decision.** What happened is a list of [`Record`]s, each written down before anything follows from it. A [`Conversation`] is
+//! what the records come to, one after the other; it is the same whether they come from a session that runs or from the
+//! database after a crash. Messages for a model are made from it at the last moment.
+
+use metier_runtime::count_tokens;
+use serde::{Deserialize, Serialize};
+
+use crate::event::KeptSkill;
+use crate::{Kept, Message, ToolCall, ToolResult, Usage};
+
+/// Something that happened, as it is written down.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Record {
+    /// Somebody said something, and loaded skills by it.
+    User {
+        /// What was said.
+        text: String,
+        /// The skills that came along, in front of it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        skills: Vec<SkillText>,
+    },
+    /// The model answered.
+    Assistant {
+        /// Its words.
+        text: String,
+        /// The tools that it called.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        calls: Vec<ToolCall>,
+        /// What it wants back unread.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        kept: Vec<Kept>,
+        /// What it took.
+        #[serde(default)]
+        usage: Usage,
+    },
+    /// A tool is about to be called. From here on nobody can say whether it did something, until it has answered.
+    Began {
+        /// The handle of the call.
+        id: String,
+    },
+    /// A tool answered, or was not called.
+    Result {
+        /// The handle of the call.
+        id: String,
+        /// The tool.
+        name: String,
+        /// What it said.
+        output: String,
+        /// Whether that is an error.
+        is_error: bool,
+        /// The skill whose text this is, if it was loaded by the call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        skill: Option<String>,
+    },
+    /// A skill is active; it may have brought a text along.
+    Activated {
+        /// The skill.
+        skill: String,
+    },
+    /// A skill was unloaded: its text is not sent any more.
+    Unloaded {
+        /// The skill.
+        skill: String,
+    },
+    /// The conversation was made shorter.
+    Compacted {
+        /// What it was about.
+        summary: String,
+        /// How many of the oldest items the summary stands for.
+        items: usize,
+        /// The texts of active skills, attached again.
+        skills: Vec<SkillText>,
+        /// Which of them were cut.
+        kept: Vec<KeptSkill>,
+    },
+}
+
+/// The text of a skill, as a model gets it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SkillText {
+    /// The skill.
+    pub skill: String,
+    /// In its frame.
+    pub text: String,
+}
+
+/// What was said so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conversation {
+    items: Vec<Item>,
+    /// The active skills, the oldest first.
+    active: Vec<String>,
+    /// Calls that began and have no result.
+    began: Vec<String>,
+    usage: Usage,
+}
+
+/// One step of a conversation, with about as many tokens as it has.
+#[derive(Clone, Debug, PartialEq)]
+struct Item {
+    step: Step,
+    tokens: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Step {
+    User {
+        text: String,
+        skills: Vec<SkillText>,
+    },
+    Assistant {
+        text: String,
+        calls: Vec<ToolCall>,
+        kept: Vec<Kept>,
+    },
+    Results(Vec<(ToolResult, Option<String>)>),
+}
+
+/// A call that has no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenCall {
+    /// Its handle.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// Whether it began; then it may have done something.
+    pub began: bool,
+}
+
+impl Conversation {
+    /// What these records come to.
+    #[must_use]
+    pub fn replay(records: impl IntoIterator<Item = Record>) -> Self {
+        let mut all = Self::default();
+        for record in records {
+            all.apply(record);
+        }
+        all
+    }
+
+    /// One more thing happened.
+    pub fn apply(&mut self, record: Record) {
+        match record {
+            Record::User { text, skills } => {
+                for skill in &skills {
+                    self.activate(&skill.skill);
+                }
+                self.push(Step::User { text, skills });
+            }
+            Record::Assistant {
+                text,
+                calls,
+                kept,
+                usage,
+            } => {
+                self.usage += usage;
+                let waits = !calls.is_empty();
+                self.push(Step::Assistant { text, calls, kept });
+                if waits {
+                    self.push(Step::Results(Vec::new()));
+                }
+            }
+            Record::Began { id } => self.began.push(id),
+            Record::Result {
+                id,
+                name,
+                output,
+                is_error,
+                skill,
+            } => {
+                self.began.retain(|began| *began != id);
+                if let Some(skill) = &skill {
+                    self.activate(skill);
+                }
+                let result = ToolResult {
+                    id,
+                    name,
+                    output,
+                    is_error,
+                };
+                self.answer(result, skill);
+            }
+            Record::Activated { skill } => self.activate(&skill),
+            Record::Unloaded { skill } => self.strip(&skill),
+            Record::Compacted {
+                summary,
+                items,
+                skills,
+                ..
+            } => {
+                self.items.drain(..items.min(self.items.len()));
+                let text = format!("[The conversation so far was shortened to this:]\n\n{summary}");
+                self.items.insert(0, Item::new(Step::User { text, skills }));
+            }
+        }
+    }
+
+    /// The messages that a model gets. Every call has a result in them.
+    #[must_use]
+    pub fn messages(&self) -> Vec<Message> {
+        let mut messages: Vec<Message> = Vec::with_capacity(self.items.len());
+        for item in &self.items {
+            match &item.step {
+                Step::User { text, skills } => {
+                    let mut said: String = skills.iter().map(|skill| &*skill.text).collect();
+                    if !said.is_empty() && !text.is_empty() {
+                        said.push('\n');
+                    }
+                    said.push_str(text);
+                    // Two in a row, when the first one was never answered.
+                    match messages.last_mut() {
+                        Some(Message::User(before)) => {
+                            before.push_str("\n\n");
+                            before.push_str(&said);
+                        }
+                        _ => messages.push(Message::User(said)),
+                    }
+                }
+                Step::Assistant { text, calls, kept } => messages.push(Message::Assistant {
+                    text: text.clone(),
+                    calls: calls.clone(),
+                    kept: kept.clone(),
+                }),
+                Step::Results(results) if results.is_empty() => {}
+                Step::Results(results) => {
+                    let results = results.iter().map(|(result, _)| result.clone());
+                    messages.push(Message::Results(results.collect()));
+                }
+            }
+        }
+        messages
+    }
+
+    /// The calls of the last answer that have no result.
+    #[must_use]
+    pub fn open_calls(&self) -> Vec<OpenCall> {
+        let mut last = self.items.iter().rev();
+        let (Some(Step::Results(results)), Some(Step::Assistant { calls, .. })) = (
+            last.next().map(|item| &item.step),
+            last.next().map(|item| &item.step),
+        ) else {
+            return Vec::new();
+        };
+        let answered = |call: &&ToolCall| !results.iter().any(|(result, _)| result.id == call.id);
+        let open = calls.iter().filter(answered).map(|call| OpenCall {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            began: self.began.contains(&call.id),
+        });
+        open.collect()
+    }
+
+    /// Whether the model has to say something next: the last thing is not its own answer.
+    #[must_use]
+    pub fn waits_for_model(&self) -> bool {
+        let last = self.items.last().map(|item| &item.step);
+        matches!(last, Some(Step::User { .. } | Step::Results(_)))
+    }
+
+    /// Whether nothing was said yet.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// The active skills, the oldest first.
+    #[must_use]
+    pub fn active(&self) -> &[String] {
+        &self.active
+    }
+
+    /// The text of a skill, as it was loaded last.
+    #[must_use]
+    pub fn skill_text(&self, skill: &str) -> Option<&str> {
+        self.items.iter().rev().find_map(|item| match &item.step {
+            Step::User { skills, .. } => {
+                let mut texts = skills.iter().rev();
+                texts
+                    .find(|text| text.skill == skill)
+                    .map(|text| text.text.as_str())
+            }
+            Step::Results(results) => {
+                let mut own = results.iter().rev();
+                own.find(|(_, of)| of.as_deref() == Some(skill))
+                    .map(|(result, _)| result.output.as_str())
+            }
+            Step::Assistant { .. } => None,
+        })
+    }
+
+    /// About how many tokens it has.
+    #[must_use]
+    pub fn tokens(&self) -> usize {
+        self.items.iter().map(|item| item.tokens).sum()
+    }
+
+    /// What all answers took.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// The last words of the model.
+    #[must_use]
+    pub fn last_answer(&self) -> Option<&str> {
+        self.items.iter().rev().find_map(|item| match &item.step {
+            Step::Assistant { text, .. } if !text.is_empty() => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    /// How many of the oldest items can be given up so that the rest has at most so many tokens. A call and its results
+    /// stay together, and the last thing that was said stays in any case.
+    #[must_use]
+    pub fn items_beyond(&self, tokens: usize) -> usize {
+        let last_said = self
+            .items
+            .iter()
+            .rposition(|item| matches!(item.step, Step::User { .. }))
+            .unwrap_or(0);
+        let (mut kept, mut first) = (0, self.items.len());
+        for (position, item) in self.items.iter().enumerate().rev() {
+            kept += item.tokens;
+            if kept > tokens {
+                break;
+            }
+            if !matches!(item.step, Step::Results(_)) {
+                first = position;
+            }
+        }
+        first.min(last_said)
+    }
+
+    /// The oldest items as a text, for whoever makes it shorter.
+    #[must_use]
+    pub fn told(&self, items: usize) -> String {
+        let mut out = String::new();
+        for item in self.items.iter().take(items) {
+            match &item.step {
+                Step::User { text, .. } => out.push_str(&format!("User: {text}\n\n")),
+                Step::Assistant { text, calls, .. } => {
+                    out.push_str(&format!("Assistant: {text}\n"));
+                    for call in calls {
+                        let input = serde_json::to_string(&call.input).unwrap_or_default();
+                        out.push_str(&format!("[calls {} {input}]\n", call.name));
+                    }
+                    out.push('\n');
+                }
+                Step::Results(results) => {
+                    for (result, skill) in results {
+                        // The text of a skill is attached again, if it is still active.
+                        let output = match skill {
+                            Some(skill) => format!("[the skill {skill}]"),
+                            None => result.output.clone(),
+                        };
+                        out.push_str(&format!("[{} answers] {output}\n", result.name));
+                    }
+                    out.push('\n');
+                }
+            }
+        }
+        out
+    }
+
+    fn push(&mut self, step: Step) {
+        self.items.push(Item::new(step));
+    }
+
+    fn answer(&mut self, result: ToolResult, skill: Option<String>) {
+        let Some(last) = self.items.last_mut() else {
+            return;
+        };
+        if let Step::Results(results) = &mut last.step {
+            last.tokens += count_tokens(&result.output) + FRAME;
+            results.push((result, skill));
+        }
+    }
+
+    fn activate(&mut self, skill: &str) {
+        self.active.retain(|other| other != skill);
+        self.active.push(skill.to_owned());
+    }
+
+    /// Takes the text of a skill out, wherever it stands.
+    fn strip(&mut self, skill: &str) {
+        self.active.retain(|other| other != skill);
+        for item in &mut self.items {
+            let changed = match &mut item.step {
+                Step::User { skills, .. } => {
+                    let before = skills.len();
+                    skills.retain(|text| text.skill != skill);
+                    skills.len() != before
+                }
+                Step::Results(results) => {
+                    let mut own = results
+                        .iter_mut()
+                        .filter(|(_, of)| of.as_deref() == Some(skill))
+                        .peekable();
+                    let any = own.peek().is_some();
+                    own.for_each(|(result, of)| {
+                        result.output = format!("[the skill `{skill}` was unloaded]");
+                        *of = None;
+                    });
+                    any
+                }
+                Step::Assistant { .. } => false,
+            };
+            if changed {
+                item.tokens = item.step.tokens();
+            }
+        }
+    }
+}
+
+/// About what the frame of a message takes.
+const FRAME: usize = 6;
+
+impl Item {
+    fn new(step: Step) -> Self {
+        Self {
+            tokens: step.tokens(),
+            step,
+        }
+    }
+}
+
+impl Step {
+    fn tokens(&self) -> usize {
+        FRAME
+            + match self {
+                Self::User { text, skills } => {
+                    let skills = skills.iter().map(|skill| count_tokens(&skill.text));
+                    count_tokens(text) + skills.sum::<usize>()
+                }
+                Self::Assistant { text, calls, kept } => {
+                    let calls = calls
+                        .iter()
+                        .map(|call| count_tokens(&json(&call.input)) + FRAME);
+                    let kept = kept.iter().map(|kept| count_tokens(&json(&kept.block)));
+                    count_tokens(text) + calls.sum::<usize>() + kept.sum::<usize>()
+                }
+                Self::Results(results) => results
+                    .iter()
+                    .map(|(result, _)| count_tokens(&result.output) + FRAME)
+                    .sum(),
+            }
+    }
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}

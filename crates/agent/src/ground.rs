@@ -1,0 +1,60 @@
+//! What a session stands on: who opens runtimes, and who knows the models.
+//!
+//! A session is one thread with a runtime of its own, since what a skill runs in is bound to its thread. A sub-agent is a
+//! session on another thread. So the door gives us something that can open any number of them, and nothing else crosses.
+
+use std::sync::Arc;
+
+use metier_config::Config;
+use metier_runtime::{Inventory, live};
+
+use crate::{Effort, Model, ModelName, Price, Report};
+
+/// Opens runtimes and finds models. Several threads ask at once.
+pub trait Ground: Sync {
+    /// The skills of this run. All sessions see the same ones.
+    fn inventory(&self) -> &Inventory;
+
+    /// What the user decided.
+    fn config(&self) -> &Config;
+
+    /// Opens a runtime for the session of this name, lets somebody work with it, and ends it, whatever happened. Skills may
+    /// ask `voice`.
+    ///
+    /// # Errors
+    /// When it can't be opened or ended.
+    fn open(
+        &self,
+        id: &str,
+        voice: &dyn live::Model,
+        work: &mut dyn FnMut(&live::Runtime<'_>),
+    ) -> Result<(), Report>;
+
+    /// The model of a name, or the one that was configured.
+    ///
+    /// # Errors
+    /// When there is none, or nothing to show who asks.
+    fn model(&self, name: Option<&str>) -> Result<Chosen, Report>;
+
+    /// What time it is, for people.
+    fn now(&self) -> String;
+
+    /// A name that no session had before.
+    ///
+    /// # Errors
+    /// When there is no chance in this machine.
+    fn fresh_id(&self) -> Result<String, Report>;
+}
+
+/// A model, and what is known of it.
+#[derive(Clone)]
+pub struct Chosen {
+    /// Who answers.
+    pub model: Arc<dyn Model>,
+    /// As `provider/model`.
+    pub name: ModelName,
+    /// How hard it thinks, if somebody said so.
+    pub effort: Option<Effort>,
+    /// What its tokens cost, if somebody said so.
+    pub price: Option<Price>,
+}

@@ -1,0 +1,254 @@
+//! Skills that work one after the other: who waits for whom, and whether what they made is what they promised.
+//!
+//! **Problem.** A specification comes before its implementation, and a model that is told so forgets it. **Decision.** The order is kept by
+//! the program. A skill that comes after another one has its tools refused until the other's *output* exists and fits its contract.
+//! The output of a skill is what one of its tools answered; of a skill without tools, a JSON object in the model's words. The
+//! last skills of the order are asked for theirs at the end: the final answer holds it, or the task is not done.
+
+use jsonschema::Validator;
+use metier_model::{ComposabilityRule, Manifest};
+use metier_policy::CODING_PIPELINE;
+use serde_json::Value;
+
+/// The skills of a sub-agent, in order.
+#[derive(Default)]
+pub(crate) struct Pipeline {
+    stages: Vec<Stage>,
+}
+
+struct Stage {
+    skill: String,
+    /// The skills that must have finished.
+    after: Vec<String>,
+    contract: Option<Contract>,
+    has_tools: bool,
+    output: Option<Value>,
+}
+
+struct Contract {
+    schema: Value,
+    /// `None` if it is no schema that can be checked.
+    validator: Option<Validator>,
+}
+
+/// Why a tool has to wait.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{waits}` comes after `{first}`, which has not delivered yet: {what}")]
+pub(crate) struct NotYet {
+    /// The skill that has to wait.
+    pub(crate) waits: String,
+    /// The one that comes before.
+    pub(crate) first: String,
+    /// What to do first.
+    pub(crate) what: String,
+}
+
+impl Pipeline {
+    /// The order between these skills, as they declare it.
+    pub(crate) fn new<'m>(members: impl IntoIterator<Item = &'m Manifest>) -> Self {
+        let members: Vec<&Manifest> = members.into_iter().collect();
+        let name = |manifest: &Manifest| manifest.card.name.to_string();
+        let stage = |manifest: &&Manifest| {
+            let is_before = |other: &&&Manifest| {
+                says(other, &name(manifest), "before") || says(manifest, &name(other), "after")
+            };
+            let after = members.iter().filter(is_before);
+            let schema = manifest.contract.output_contract.clone();
+            Stage {
+                skill: name(manifest),
+                after: after.map(|other| name(other)).collect(),
+                contract: schema.map(|schema| Contract {
+                    validator: jsonschema::validator_for(&schema).ok(),
+                    schema,
+                }),
+                has_tools: manifest.card.backend.is_some(),
+                output: None,
+            }
+        };
+        Self {
+            stages: members.iter().map(stage).collect(),
+        }
+    }
+
+    /// Whether a tool of this skill may be called now.
+    ///
+    /// # Errors
+    /// When another skill comes first.
+    pub(crate) fn admit(&self, skill: &str) -> Result<(), NotYet> {
+        let Some(stage) = self.stages.iter().find(|stage| stage.skill == skill) else {
+            return Ok(());
+        };
+        let waits_for = |first: &&Stage| {
+            stage.after.contains(&first.skill) && first.contract.is_some() && first.output.is_none()
+        };
+        match self.stages.iter().find(waits_for) {
+            None => Ok(()),
+            Some(first) => Err(NotYet {
+                waits: skill.to_owned(),
+                first: first.skill.clone(),
+                what: if first.has_tools {
+                    "call its tool with a result that fits its contract".to_owned()
+                } else {
+                    "write its result as a JSON object that fits its contract".to_owned()
+                },
+            }),
+        }
+    }
+
+    /// A tool of a skill answered. What fits the contract is the skill's output; a later one takes its place.
+    pub(crate) fn deliver(&mut self, skill: &str, output: &Value) {
+        let stage = self.stages.iter_mut().find(|stage| stage.skill == skill);
+        if let Some(stage) = stage
+            && stage.misfit(output).is_none()
+            && stage.contract.is_some()
+        {
+            stage.output = Some(output.clone());
+        }
+    }
+
+    /// The model said something: skills without tools deliver in its words.
+    pub(crate) fn hear(&mut self, text: &str) {
+        let silent = |stage: &&mut Stage| !stage.has_tools && stage.contract.is_some();
+        if !self.stages.iter_mut().any(|mut stage| silent(&&mut stage)) {
+            return;
+        }
+        let objects = objects(text);
+        for stage in self.stages.iter_mut().filter(silent) {
+            if let Some(fits) = objects.iter().find(|value| stage.misfit(value).is_none()) {
+                stage.output = Some(fits.clone());
+            }
+        }
+    }
+
+    /// Whether the final answer delivers what the last skills promised.
+    ///
+    /// # Errors
+    /// What is missing, in sentences that a model can follow.
+    pub(crate) fn conclude(&mut self, answer: &str) -> Result<(), Vec<String>> {
+        let objects = objects(answer);
+        let mut missing = Vec::new();
+        let is_last = |skill: &str, stages: &[Stage]| {
+            !stages
+                .iter()
+                .any(|stage| stage.after.iter().any(|first| first == skill))
+        };
+        let last: Vec<usize> = (0..self.stages.len())
+            .filter(|at| is_last(&self.stages[*at].skill, &self.stages))
+            .filter(|at| !self.stages[*at].after.is_empty())
+            .collect();
+        for at in last {
+            let stage = &self.stages[at];
+            let Some(contract) = &stage.contract else {
+                continue;
+            };
+            let fits = objects.iter().find(|value| stage.misfit(value).is_none());
+            match fits {
+                Some(output) => {
+                    missing.extend(self.unanswered(at, output));
+                    self.stages[at].output = Some(output.clone());
+                }
+                None => {
+                    let why = objects.first().and_then(|value| stage.misfit(value));
+                    let why = why.map_or_else(String::new, |why| format!(" ({why})"));
+                    missing.push(format!(
+                        "the result of `{}` is missing{why}: end with a JSON object in a ```json block that fits {}",
+                        stage.skill, contract.schema
+                    ));
+                }
+            }
+        }
+        for stage in &self.stages {
+            if stage.contract.is_some() && stage.output.is_none() && stage.has_tools {
+                let successors = self
+                    .stages
+                    .iter()
+                    .any(|one| one.after.contains(&stage.skill));
+                if successors {
+                    missing.push(format!("`{}` has not delivered", stage.skill));
+                }
+            }
+        }
+        if missing.is_empty() {
+            Ok(())
+        } else {
+            Err(missing)
+        }
+    }
+
+    /// The acceptance criteria that a report leaves out, or calls met without evidence.
+    fn unanswered(&self, at: usize, report: &Value) -> Vec<String> {
+        let [specification, implementer] = CODING_PIPELINE;
+        if self.stages[at].skill != implementer {
+            return Vec::new();
+        }
+        let specified = self
+            .stages
+            .iter()
+            .find(|stage| stage.skill == specification)
+            .and_then(|stage| stage.output.as_ref());
+        let ids = |value: &Value, list: &str| -> Vec<String> {
+            let items = value[list].as_array().into_iter().flatten();
+            items
+                .filter_map(|item| item["id"].as_str().map(str::to_owned))
+                .collect()
+        };
+        let reported = ids(report, "criteria");
+        let promised = specified.map_or_else(Vec::new, |value| ids(value, "acceptance"));
+        let mut wrong: Vec<String> = promised
+            .iter()
+            .filter(|id| !reported.contains(id))
+            .map(|id| format!("nothing is said about acceptance criterion `{id}`"))
+            .collect();
+        for item in report["criteria"].as_array().into_iter().flatten() {
+            let empty = item["evidence"]
+                .as_str()
+                .is_none_or(|evidence| evidence.trim().is_empty());
+            if item["met"] == Value::Bool(true) && empty {
+                wrong.push(format!("criterion {} is met without evidence", item["id"]));
+            }
+        }
+        wrong
+    }
+}
+
+impl Stage {
+    /// Why a value is not what the contract promises. A contract that is no schema promises nothing that could be kept.
+    fn misfit(&self, value: &Value) -> Option<String> {
+        let contract = self.contract.as_ref()?;
+        match &contract.validator {
+            None => Some("its contract is no JSON Schema".to_owned()),
+            Some(validator) => validator.validate(value).err().map(|error| {
+                let place = error.instance_path().to_string();
+                match place.as_str() {
+                    "" => error.to_string(),
+                    place => format!("{place}: {error}"),
+                }
+            }),
+        }
+    }
+}
+
+/// Whether a skill says that it works before or after another one.
+fn says(manifest: &Manifest, other: &str, order: &str) -> bool {
+    let rules = manifest.contract.composability_rules.iter();
+    let says =
+        |rule: &ComposabilityRule| *rule.with == *other && rule.order.as_deref() == Some(order);
+    rules.into_iter().any(says)
+}
+
+/// The JSON objects of a text: in fenced blocks, or all of it.
+fn objects(text: &str) -> Vec<Value> {
+    let whole = serde_json::from_str(text.trim()).ok();
+    let mut fences = text.split("```");
+    fences.next();
+    // Every other piece is inside of a fence; its first line may name a language.
+    let blocks = fences.step_by(2).filter_map(|block| {
+        let body = block.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+        serde_json::from_str(body.trim()).ok()
+    });
+    whole
+        .into_iter()
+        .chain(blocks)
+        .filter(Value::is_object)
+        .collect()
+}

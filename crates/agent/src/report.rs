@@ -1,0 +1,73 @@
+//! Why something could not be done, for people and for models.
+
+use std::fmt;
+
+/// What happened, to which skill, and what to type next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// A stable word.
+    pub code: &'static str,
+    /// What happened.
+    pub message: String,
+    /// To which skill.
+    pub skill: Option<String>,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// Whether the machine is to blame, and not what was asked for.
+    pub is_broken: bool,
+}
+
+impl Report {
+    /// What was asked for can't be had.
+    #[must_use]
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            skill: None,
+            hint: None,
+            is_broken: false,
+        }
+    }
+
+    /// Something of ours does not work.
+    #[must_use]
+    pub fn broken(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            is_broken: true,
+            ..Self::new(code, message)
+        }
+    }
+
+    /// The same about a skill.
+    #[must_use]
+    pub fn skill(self, skill: impl Into<String>) -> Self {
+        Self {
+            skill: Some(skill.into()),
+            ..self
+        }
+    }
+
+    /// The same with a way out.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self {
+            hint: Some(hint.into()),
+            ..self
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Report {}
+
+impl From<metier_store::StoreError> for Report {
+    fn from(error: metier_store::StoreError) -> Self {
+        Self::broken("store", error.to_string())
+    }
+}

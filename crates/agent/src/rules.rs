@@ -1,0 +1,196 @@
+//! Which tools a session may use, whatever the model says.
+//!
+//! **Problem.** Skills say what their agent may use in four lists, a sub-agent gets exactly what its set allows, and whoever starts
+//! a sub-agent must not gain by it. A model that is told of no tool may still call it.
+//!
+//! **Decision.** Every rule has an owner and is asked at dispatch, for every call. A *set* (a sub-agent's skills) allows by name
+//! and denies the rest. A skill that became active *in* a conversation narrows it: its `allowed_tools` leave nothing else, its `forbidden_tools`
+//! and `disallowed-tools` take away. What holds for a session holds for all that it starts. Rules are only ever added or, when a skill is
+//! unloaded, taken back by name; there is no rule that grants what another one denies.
+
+use metier_model::{Manifest, ToolPattern};
+use metier_policy::ToolPolicy;
+
+/// A tool as rules see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// What the model calls it.
+    pub name: &'a str,
+    /// What its skill calls it.
+    pub short: &'a str,
+    /// Its skill; the program's own tools have none.
+    pub skill: Option<&'a str>,
+}
+
+/// Who says no, and why.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{tool}` is not allowed: {reason}")]
+pub struct Forbidden {
+    /// The tool.
+    pub tool: String,
+    /// The skill whose rule it is, if it is one's.
+    pub by: Option<String>,
+    /// In words.
+    pub reason: String,
+}
+
+/// All rules of a session.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    /// The sets of the sub-agents that led here, the first first.
+    sets: Vec<Set>,
+    /// What skills in conversations say, those of the sessions above included.
+    narrowed: Vec<Narrowed>,
+}
+
+/// The tools of a set of skills.
+#[derive(Clone, Debug)]
+struct Set {
+    policy: ToolPolicy,
+    /// What each skill allows of its own tools, by their short names.
+    own: Vec<(String, Vec<ToolPattern>)>,
+}
+
+/// What one skill says in a conversation.
+#[derive(Clone, Debug)]
+struct Narrowed {
+    skill: String,
+    only: Option<Vec<ToolPattern>>,
+    never: Vec<ToolPattern>,
+    /// Whether it is a rule of a session above: then nobody here takes it back.
+    is_inherited: bool,
+}
+
+impl Rules {
+    /// For a session that this one starts: everything holds there, too.
+    #[must_use]
+    pub fn for_child(&self) -> Self {
+        let mut rules = self.clone();
+        for narrowed in &mut rules.narrowed {
+            narrowed.is_inherited = true;
+        }
+        rules
+    }
+
+    /// The session is a sub-agent with exactly these skills.
+    pub fn confine<'m>(
+        &mut self,
+        policy: ToolPolicy,
+        members: impl IntoIterator<Item = &'m Manifest>,
+    ) {
+        let own = members.into_iter().map(|manifest| {
+            let only = manifest.tools.only.iter().flatten();
+            let allowed = only.chain(&manifest.tools.preapprove);
+            let patterns = allowed.filter_map(|entry| entry.parse().ok());
+            (manifest.card.name.to_string(), patterns.collect())
+        });
+        let own = own.collect();
+        self.sets.push(Set { policy, own });
+    }
+
+    /// A skill became active in the conversation.
+    pub fn narrow(&mut self, manifest: &Manifest) {
+        let skill = manifest.card.name.to_string();
+        self.widen(&skill);
+        let tools = &manifest.tools;
+        let only = tools.only.as_ref().map(|only| {
+            let patterns = only.iter().filter_map(|entry| entry.parse().ok());
+            patterns.collect()
+        });
+        let never = tools.forbid.iter().chain(&tools.disallow);
+        let never: Vec<_> = never.map(|entry| ToolPattern::prohibiting(entry)).collect();
+        if only.is_some() || !never.is_empty() {
+            self.narrowed.push(Narrowed {
+                skill,
+                only,
+                never,
+                is_inherited: false,
+            });
+        }
+    }
+
+    /// A skill is not active any more.
+    pub fn widen(&mut self, skill: &str) {
+        self.narrowed
+            .retain(|narrowed| narrowed.is_inherited || narrowed.skill != skill);
+    }
+
+    /// Whether this session is a sub-agent with a set of skills.
+    #[must_use]
+    pub fn is_confined(&self) -> bool {
+        !self.sets.is_empty()
+    }
+
+    /// Whether there can be a call of this tool that is allowed: whether the model is told of it.
+    #[must_use]
+    pub fn offers(&self, tool: Wanted<'_>) -> bool {
+        self.judge(tool, None).is_ok()
+    }
+
+    /// Whether this call may be made.
+    ///
+    /// # Errors
+    /// When a rule says no; the first one that does.
+    pub fn permit(&self, tool: Wanted<'_>, argument: &str) -> Result<(), Forbidden> {
+        self.judge(tool, Some(argument))
+    }
+
+    fn judge(&self, tool: Wanted<'_>, argument: Option<&str>) -> Result<(), Forbidden> {
+        let use_of = |name: &str| match argument {
+            Some(argument) => ToolPattern::call(name, argument).ok(),
+            None => name.parse().ok(),
+        };
+        let refuse = |by: Option<&str>, reason: String| {
+            Err(Forbidden {
+                tool: tool.name.to_owned(),
+                by: by.map(str::to_owned),
+                reason,
+            })
+        };
+        let (Some(full), Some(short)) = (use_of(tool.name), use_of(tool.short)) else {
+            return refuse(None, "it has no name that a rule could mean".to_owned());
+        };
+        // A whole tool is offered as long as some of its uses are left.
+        let hits = |rule: &ToolPattern| match argument {
+            Some(_) => rule.overlaps(&full) || rule.overlaps(&short),
+            None => rule.covers(&full) || rule.covers(&short),
+        };
+        let fits = |rule: &ToolPattern, wanted: &ToolPattern| {
+            !rule.names_no_tool()
+                && match argument {
+                    Some(_) => rule.covers(wanted),
+                    None => rule.overlaps(wanted),
+                }
+        };
+        for set in &self.sets {
+            if let Some(rule) = set.policy.forbidden.iter().find(|rule| hits(rule)) {
+                return refuse(None, format!("the set of skills forbids `{rule}`"));
+            }
+            let mut own = set.own.iter();
+            let own = own.find(|(skill, _)| Some(skill.as_str()) == tool.skill);
+            let by_name = set.policy.allowed.iter().any(|rule| fits(rule, &full));
+            let by_owner =
+                own.is_some_and(|(_, patterns)| patterns.iter().any(|rule| fits(rule, &short)));
+            if !by_name && !by_owner {
+                return refuse(None, "no skill of the set allows it".to_owned());
+            }
+        }
+        for narrowed in &self.narrowed {
+            let by = Some(narrowed.skill.as_str());
+            if let Some(rule) = narrowed.never.iter().find(|rule| hits(rule)) {
+                return refuse(by, format!("skill `{}` forbids `{rule}`", narrowed.skill));
+            }
+            let is_own = tool.skill == by;
+            let allows = |only: &Vec<ToolPattern>| {
+                let named = only.iter().any(|rule| fits(rule, &full));
+                named || (is_own && only.iter().any(|rule| fits(rule, &short)))
+            };
+            // The program's own tools are how a conversation goes on at all.
+            if tool.skill.is_some() && narrowed.only.as_ref().is_some_and(|only| !allows(only)) {
+                let skill = &narrowed.skill;
+                return refuse(by, format!("it is not among the tools of skill `{skill}`"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,409 @@
+//! Skills in a conversation: asked for by a person, a model or a plan; loaded once, with their tools and rules.
+
+use metier_catalog::Entry;
+use metier_model::{Context, Manifest, SkillType};
+use metier_policy::Composition;
+use metier_runtime::{
+    Status,
+    activate::ActivationError,
+    desk::Refused,
+    live::ActivateError,
+    render::{self, Arguments, Loaded},
+};
+use metier_sdk::HookPhase;
+use metier_select::{Mention, Mode, Offer, Signal, Situation, matches, mentions};
+use serde_json::json;
+
+use super::{Role, Session, effort, subagent::Child};
+use crate::conversation::SkillText;
+use crate::event::Event;
+use crate::pipeline::Pipeline;
+use crate::system::contract;
+use crate::{Record, Report};
+
+/// Who asks for a skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    /// A person, by its name.
+    User,
+    /// The model.
+    Model,
+    /// Whoever opened the session.
+    Plan,
+}
+
+impl By {
+    const fn why(self) -> &'static str {
+        match self {
+            Self::User => "you named it",
+            Self::Model => "the model chose it",
+            Self::Plan => "the session was opened with it",
+        }
+    }
+}
+
+/// A skill that was asked for.
+#[derive(Debug)]
+pub(super) struct Activated {
+    /// Its text; none if the same text is in the conversation already.
+    pub(super) text: Option<SkillText>,
+}
+
+/// A workflow that waits for a word.
+pub(super) struct Waiting {
+    skill: String,
+    source: metier_model::Source,
+    triggers: metier_model::Triggers,
+}
+
+impl<'p> Session<'_, 'p> {
+    /// Takes in what a person said: skills that it names are loaded, and one that stands first may do all of the work.
+    pub(super) fn hear(&mut self, said: &str) -> Result<String, Report> {
+        let mut skills = Vec::new();
+        let trimmed = said.trim();
+        for mention in mentions(trimmed) {
+            let Some(entry) = self.meant(&mention) else {
+                continue;
+            };
+            let name = entry.place.path().to_string_lossy().into_owned();
+            let rest = trimmed.strip_prefix(mention.text);
+            if let Some(arguments) = rest
+                && let Some(answer) = self.run_instead(&name, arguments.trim(), trimmed)?
+            {
+                return Ok(answer);
+            }
+            let arguments = rest.unwrap_or_default().trim();
+            skills.extend(self.load(&name, arguments, By::User)?.text);
+        }
+        self.offer_workflows(trimmed);
+        self.record(Record::User {
+            text: said.to_owned(),
+            skills,
+        })?;
+        self.respond()
+    }
+
+    /// The skill that a mention means, if there is one.
+    fn meant(&self, mention: &Mention<'_>) -> Option<&'p Entry> {
+        let inventory = self.runtime.inventory();
+        let found = inventory.find(mention.name).ok();
+        if found.is_some() && self.role == Role::Orchestrator {
+            self.note(format!(
+                "an orchestrator loads no skills: name `{}` as one for a sub-agent",
+                mention.name
+            ));
+            return None;
+        }
+        found.map(|skill| inventory.entry(skill))
+    }
+
+    /// A workflow or a fork that a person asked for: its result is the answer.
+    fn run_instead(
+        &mut self,
+        name: &str,
+        arguments: &str,
+        said: &str,
+    ) -> Result<Option<String>, Report> {
+        let skill = self.read(name, By::User)?;
+        let answer = if runs_workflow(&skill.manifest) {
+            self.say_user(said)?;
+            self.run_workflow(&skill, arguments, By::User)?
+        } else if skill.manifest.invocation.context == Context::Fork {
+            let child = Child::fork(self, &skill, arguments)?;
+            self.say_user(said)?;
+            self.announce(&child);
+            let done = child.run();
+            if done.is_error {
+                return Err(Report::new("subagent", done.output).skill(skill.entry.name()));
+            }
+            done.output
+        } else {
+            return Ok(None);
+        };
+        self.record(Record::Assistant {
+            text: answer.clone(),
+            calls: Vec::new(),
+            kept: Vec::new(),
+            usage: crate::Usage::default(),
+        })?;
+        if !self.runtime.handles(HookPhase::AfterResponse) {
+            self.tell(Event::Text {
+                text: answer.clone(),
+            });
+        }
+        self.transformed(answer).map(Some)
+    }
+
+    fn say_user(&mut self, said: &str) -> Result<(), Report> {
+        self.record(Record::User {
+            text: said.to_owned(),
+            skills: Vec::new(),
+        })
+    }
+
+    /// Loads a skill: its text for the conversation, its tools, its rules.
+    pub(super) fn load(
+        &mut self,
+        name: &str,
+        arguments: &str,
+        by: By,
+    ) -> Result<Activated, Report> {
+        let skill = self.read(name, by)?;
+        let name = skill.entry.name().into_owned();
+        let arguments = Arguments::from_text(arguments);
+        let done = self.runtime.instruct(&skill, &arguments);
+        let done = done.map_err(|error| not_rendered(&name, &error))?;
+        let folder = skill.entry.place.path().to_string_lossy().into_owned();
+        let text = render::wrap(&name, &folder, &done.rendered);
+        let already = self.conversation.skill_text(&name) == Some(&text);
+        self.enliven(&skill)?;
+        self.choose_model(&skill.manifest)?;
+        self.runtime.ledger().keep(&name, text.clone());
+        self.tell(Event::SkillActivated {
+            skill: name.clone(),
+            why: by.why().to_owned(),
+            already,
+        });
+        Ok(Activated {
+            text: (!already).then_some(SkillText { skill: name, text }),
+        })
+    }
+
+    /// A skill whose text is in the conversation already gets the rest back.
+    pub(super) fn revive(&mut self, name: &str) -> Result<(), Report> {
+        let skill = self.read(name, By::Plan)?;
+        self.enliven(&skill)?;
+        if let Some(text) = self.conversation.skill_text(name) {
+            self.runtime.ledger().keep(name, text.to_owned());
+        }
+        Ok(())
+    }
+
+    /// The skills of a sub-agent, in their order: what each promises stands behind its text.
+    pub(super) fn inject(&mut self, set: &Composition) -> Result<(), Report> {
+        let mut members = Vec::new();
+        for name in &set.order {
+            let skill = self.read(name, By::Plan)?;
+            let done = self.runtime.instruct(&skill, &Arguments::default());
+            let done = done.map_err(|error| not_rendered(name, &error))?;
+            let folder = skill.entry.place.path().to_string_lossy().into_owned();
+            let text = render::wrap(name, &folder, &done.rendered);
+            self.system.add_skill(&text, &contract(&skill.manifest));
+            if has_code(&skill) {
+                let place = skill.entry.place.path().to_string_lossy().into_owned();
+                let opened = self.runtime.activate(&place);
+                opened.map_err(|error| not_active(name, &error))?;
+            }
+            self.choose_model(&skill.manifest)?;
+            self.tell(Event::SkillActivated {
+                skill: name.clone(),
+                why: By::Plan.why().to_owned(),
+                already: false,
+            });
+            members.push(skill.manifest);
+        }
+        self.rules.confine(set.tools.clone(), &members);
+        self.pipeline = Pipeline::new(&members);
+        Ok(())
+    }
+
+    /// Reads a skill that whoever asks may have.
+    pub(super) fn read(&self, name: &str, by: By) -> Result<Loaded<'p>, Report> {
+        let inventory = self.runtime.inventory();
+        let found = inventory.find(name).map_err(|missing| {
+            let report = Report::new("not-found", format!("there is no skill `{name}`"));
+            match missing.near.as_slice() {
+                [] => report.hint("metier list shows the skills that there are"),
+                near => report.hint(format!("near to it are: {}", near.join(", "))),
+            }
+        })?;
+        let entry = inventory.entry(found);
+        let card = entry.card.as_ref();
+        let refuse = |code, what: &str| {
+            let message = format!("skill `{}` {what}", entry.name());
+            Err(Report::new(code, message).skill(entry.name()))
+        };
+        match by {
+            By::Model if card.is_some_and(|card| !card.model_invocable) => {
+                return refuse(
+                    "not-for-models",
+                    "is started by people only, its author says",
+                );
+            }
+            By::User if card.is_some_and(|card| !card.user_invocable) => {
+                return refuse(
+                    "not-for-people",
+                    "is started by models only, its author says",
+                );
+            }
+            _ => {}
+        }
+        if by == By::Model && found.status != Status::Ready {
+            return refuse("unusable", "can't be used now");
+        }
+        let place = entry.place.path().to_string_lossy().into_owned();
+        let loaded = self.runtime.load(&place);
+        loaded.map_err(|error| not_active(&entry.name(), &error))
+    }
+
+    /// Starts the code of a skill, if it has any, and lets its rules hold.
+    fn enliven(&mut self, skill: &Loaded<'_>) -> Result<(), Report> {
+        if has_code(skill) {
+            let place = skill.entry.place.path().to_string_lossy().into_owned();
+            let opened = self.runtime.activate(&place);
+            opened.map_err(|error| not_active(&skill.entry.name(), &error))?;
+        }
+        self.rules.narrow(&skill.manifest);
+        self.prompt = None;
+        self.refresh_tools();
+        Ok(())
+    }
+
+    /// A skill may want another model, or more thought, for the rest of the turn.
+    fn choose_model(&mut self, manifest: &Manifest) -> Result<(), Report> {
+        let invocation = &manifest.invocation;
+        let named = invocation.model.as_deref();
+        let named = named.filter(|name| !matches!(*name, "inherit" | "default"));
+        let effort = effort(invocation.effort.as_deref());
+        if named.is_none() && effort.is_none() {
+            return Ok(());
+        }
+        let mut chosen = self.answering().clone();
+        if let Some(name) = named {
+            // A name that means nothing here is the author's wish for a model that the user does not have.
+            match self.ground.model(Some(name)) {
+                Ok(other) => chosen = other,
+                Err(report) => self.note(format!(
+                    "skill `{}` wants the model `{name}`, which can't be had ({report}); `{}` goes on",
+                    manifest.card.name, chosen.name
+                )),
+            }
+        }
+        if effort.is_some() {
+            chosen.effort = effort;
+        }
+        self.instead = Some(chosen);
+        Ok(())
+    }
+
+    /// Runs the workflow of a skill with what it was given.
+    pub(super) fn run_workflow(
+        &mut self,
+        skill: &Loaded<'_>,
+        arguments: &str,
+        by: By,
+    ) -> Result<String, Report> {
+        let name = skill.entry.name().into_owned();
+        self.enliven(skill)?;
+        self.tell(Event::SkillActivated {
+            skill: name.clone(),
+            why: by.why().to_owned(),
+            already: false,
+        });
+        let words = Arguments::from_text(arguments);
+        let input = json!({ "arguments": words.words(), "text": arguments });
+        let called = self.runtime.run(&name, None, &input);
+        let called = called.map_err(|error| {
+            Report::new("workflow", error.to_string())
+                .skill(name.as_str())
+                .hint(format!("metier log {name} shows what it did"))
+        })?;
+        self.tell_said(called.said);
+        Ok(super::calls::shown(&called.output))
+    }
+
+    /// Workflows whose words are in what was said are offered to whoever said it.
+    fn offer_workflows(&mut self, said: &str) {
+        let waiting = match self.waiting.take() {
+            Some(waiting) => waiting,
+            None => self.read_waiting(),
+        };
+        let situation = Situation {
+            task: said,
+            files: &[],
+            languages: &[],
+            mode: Mode::default(),
+            explicit: &[],
+        };
+        for one in &waiting {
+            let offer = Offer {
+                name: &one.skill,
+                source: one.source,
+                triggers: &one.triggers,
+                paths: &[],
+            };
+            let found = matches(&offer, &situation);
+            if let Some(found) = found.iter().find(|found| found.signal == Signal::Keyword) {
+                self.tell(Event::WorkflowOffered {
+                    skill: one.skill.clone(),
+                    why: found.detail.clone(),
+                });
+            }
+        }
+        self.waiting = Some(waiting);
+    }
+
+    fn read_waiting(&self) -> Vec<Waiting> {
+        let inventory = self.ground.inventory();
+        let limit = self.ground.config().limits.max_skill_bytes;
+        let ready = inventory
+            .skills
+            .iter()
+            .filter(|skill| skill.status == Status::Ready)
+            .map(|skill| inventory.entry(skill));
+        let flows = ready.filter(|entry| {
+            let card = entry.card.as_ref();
+            card.is_some_and(|card| {
+                card.types.contains(SkillType::Workflow) && card.backend.is_some()
+            })
+        });
+        flows
+            .filter_map(|entry| {
+                let (parsed, _) = entry.load(metier_model::Mode::Lenient, limit).ok()?;
+                Some(Waiting {
+                    skill: entry.name().into_owned(),
+                    source: entry.source,
+                    triggers: parsed.manifest?.triggers,
+                })
+            })
+            .collect()
+    }
+}
+
+/// Whether activating a skill means to run it.
+pub(super) fn runs_workflow(manifest: &Manifest) -> bool {
+    manifest.card.types.contains(SkillType::Workflow) && manifest.card.backend.is_some()
+}
+
+fn has_code(skill: &Loaded<'_>) -> bool {
+    skill.manifest.card.backend.is_some() || !metier_runtime::hooks::of(&skill.held).is_empty()
+}
+
+/// What to say when a skill can't be used.
+fn not_active(skill: &str, error: &ActivateError) -> Report {
+    let report = Report::new("not-active", format!("skill `{skill}`: {error}")).skill(skill);
+    match error {
+        ActivateError::Refused(refused) => with_way_out(report, skill, refused),
+        ActivateError::Changed => report.hint("begin a new session to use it as it is now"),
+        _ => report.hint(format!("metier info {skill}")),
+    }
+}
+
+fn not_rendered(skill: &str, error: &ActivationError) -> Report {
+    let report = Report::new("not-active", format!("skill `{skill}`: {error}")).skill(skill);
+    match error {
+        ActivationError::Refused(refused) => with_way_out(report, skill, refused),
+        _ => report.hint(format!("metier show {skill} shows what is wrong")),
+    }
+}
+
+fn with_way_out(report: Report, skill: &str, refused: &Refused) -> Report {
+    match refused {
+        Refused::NotApproved { .. } => Report {
+            code: "not-approved",
+            ..report
+        }
+        .hint(format!("allow it with --approve-skills {skill}, or for good: metier permissions {skill} --approve")),
+        _ => report.hint(format!("metier permissions {skill}")),
+    }
+}

@@ -1,0 +1,428 @@
+//! The tools that a model calls: judged one by one, whatever it says, and answered in any case.
+//!
+//! Every call gets an answer, also one that was not made: a model that gets none stops, and no provider takes the conversation back.
+//! Sub-agents begin first, each on a thread of its own; whatever else the same answer calls is done meanwhile, in its order.
+
+use std::thread;
+use std::time::Instant;
+
+use metier_catalog::Resource;
+use metier_model::Context;
+use serde_json::{Map, Value};
+
+use super::{
+    Session,
+    activation::{By, runs_workflow},
+    shown_input, spent_report,
+    subagent::Child,
+};
+use crate::event::Event;
+use crate::own::{self, Own};
+use crate::rules::{Forbidden, Wanted};
+use crate::toolbox::Target;
+use crate::{Input, Record, Report, ToolCall};
+
+/// As much of an answer as a model gets.
+const MAX_OUTPUT: usize = 60_000;
+/// A file of a skill.
+const MAX_RESOURCE: u64 = 1 << 20;
+/// Sub-agents at once.
+const AT_ONCE: usize = 4;
+/// Tools that are named when one is unknown.
+const MAX_NAMED: usize = 40;
+
+/// What came of a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Outcome {
+    pub(super) output: String,
+    pub(super) is_error: bool,
+    /// The skill whose text this is.
+    pub(super) skill: Option<String>,
+}
+
+impl Outcome {
+    pub(super) fn well(output: impl Into<String>) -> Self {
+        Self {
+            output: output.into(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn badly(output: impl Into<String>) -> Self {
+        Self {
+            output: output.into(),
+            is_error: true,
+            skill: None,
+        }
+    }
+}
+
+impl From<Report> for Outcome {
+    fn from(report: Report) -> Self {
+        let hint = report.hint.map(|hint| format!("\nhint: {hint}"));
+        Self::badly(format!("{}{}", report.message, hint.unwrap_or_default()))
+    }
+}
+
+/// What is to be done about a call.
+enum Job<'s> {
+    /// Nothing: this is the answer.
+    Answer(Outcome),
+    /// It may not be made, for this reason.
+    Refused(Forbidden, Option<String>),
+    /// The program does it.
+    Own(Own, Map<String, Value>),
+    /// A skill does it.
+    Skill {
+        skill: String,
+        short: String,
+        input: Map<String, Value>,
+    },
+    /// A sub-agent does it.
+    Child(Box<Child<'s>>),
+}
+
+impl<'s> Session<'s, '_> {
+    /// Answers all calls of one answer. Of those beyond what is taken the model is only told how many there were.
+    pub(super) fn run_calls(&mut self, calls: Vec<ToolCall>, surplus: usize) -> Result<(), Report> {
+        let mut spent = None;
+        let mut jobs: Vec<(ToolCall, Job<'s>)> = Vec::new();
+        for call in calls {
+            self.tell(Event::ToolCall {
+                id: call.id.clone(),
+                tool: call.name.clone(),
+                input: shown_input(&call),
+            });
+            let job = match self.shared.budget.take_call() {
+                Ok(()) => self.judge_call(&call)?,
+                Err(none_left) => {
+                    spent = Some(none_left);
+                    Job::Answer(Outcome::badly(format!("not run: {none_left}")))
+                }
+            };
+            jobs.push((call, job));
+        }
+        if surplus > 0 {
+            self.note(format!(
+                "the model called {} tools at once; the first {} were taken",
+                jobs.len() + surplus,
+                jobs.len()
+            ));
+            if let Some((_, last)) = jobs.last_mut() {
+                let more =
+                    format!("and {surplus} further calls were not taken: call fewer at once");
+                *last = Job::Answer(Outcome::badly(format!("not run, {more}")));
+            }
+        }
+        self.run_jobs(jobs)?;
+        if self.shared.cancel.is_cancelled() {
+            return Err(Report::new("cancelled", "cancelled"));
+        }
+        match spent {
+            Some(spent) => Err(spent_report(&spent)),
+            None => Ok(()),
+        }
+    }
+
+    fn run_jobs(&mut self, jobs: Vec<(ToolCall, Job<'s>)>) -> Result<(), Report> {
+        let (children, others): (Vec<_>, Vec<_>) = jobs
+            .into_iter()
+            .partition(|(_, job)| matches!(job, Job::Child(_)));
+        let mut children = children.into_iter().filter_map(|(call, job)| match job {
+            Job::Child(child) => Some((call, child)),
+            _ => None,
+        });
+        let mut others = Some(others);
+        loop {
+            let batch: Vec<_> = children.by_ref().take(AT_ONCE).collect();
+            let now = others.take().unwrap_or_default();
+            if batch.is_empty() && now.is_empty() {
+                return Ok(());
+            }
+            thread::scope(|scope| {
+                let mut running = Vec::new();
+                for (call, child) in batch {
+                    self.announce(&child);
+                    self.record(Record::Began {
+                        id: call.id.clone(),
+                    })?;
+                    let start = Instant::now();
+                    running.push((call, start, scope.spawn(move || child.run())));
+                }
+                for (call, job) in now {
+                    self.run_job(&call, job)?;
+                }
+                for (call, start, thread) in running {
+                    let done = thread.join();
+                    let done =
+                        done.unwrap_or_else(|_| Outcome::badly("the sub-agent ended unexpectedly"));
+                    self.answer(&call, done, start)?;
+                }
+                Ok::<(), Report>(())
+            })?;
+        }
+    }
+
+    /// Whether a call may be made, and by whom. Nothing happens yet.
+    fn judge_call(&self, call: &ToolCall) -> Result<Job<'s>, Report> {
+        let Input::Object(input) = &call.input else {
+            let wrong = "the arguments are no JSON object; nothing was run. Call it again with arguments that fit its schema";
+            return Ok(Job::Answer(Outcome::badly(wrong)));
+        };
+        let argument = argument(input);
+        let Some(target) = self.toolbox.target(&call.name) else {
+            return Ok(self.unknown(&call.name, &argument));
+        };
+        let wanted = target.wanted(&call.name);
+        if let Err(forbidden) = self.rules.permit(wanted, &argument) {
+            let skill = wanted.skill.map(str::to_owned);
+            return Ok(Job::Refused(forbidden, skill));
+        }
+        match target {
+            Target::Own(own) => self.judge_own(*own, input.clone()),
+            Target::Skill { skill, short } => {
+                if let Err(not_yet) = self.pipeline.admit(skill) {
+                    let forbidden = Forbidden {
+                        tool: call.name.clone(),
+                        by: Some(not_yet.first.clone()),
+                        reason: not_yet.to_string(),
+                    };
+                    return Ok(Job::Refused(forbidden, Some(skill.clone())));
+                }
+                Ok(Job::Skill {
+                    skill: skill.clone(),
+                    short: short.clone(),
+                    input: input.clone(),
+                })
+            }
+        }
+    }
+
+    /// A name that nobody answers to. In a sub-agent with a set it is refused like any tool outside of it.
+    fn unknown(&self, name: &str, argument: &str) -> Job<'s> {
+        let wanted = Wanted {
+            name,
+            short: name,
+            skill: None,
+        };
+        if self.rules.is_confined()
+            && let Err(forbidden) = self.rules.permit(wanted, argument)
+        {
+            return Job::Refused(forbidden, None);
+        }
+        let there = self.toolbox.names();
+        let there = match there.len() {
+            0 => "there are no tools".to_owned(),
+            more if more > MAX_NAMED => {
+                format!("there are {}, …", there[..MAX_NAMED].join(", "))
+            }
+            _ => format!("there are {}", there.join(", ")),
+        };
+        let name = metier_model::text::visible(name);
+        Job::Answer(Outcome::badly(format!(
+            "there is no tool `{name}`; {there}"
+        )))
+    }
+
+    /// Some of the program's own tools mean a sub-agent.
+    fn judge_own(&self, own: Own, input: Map<String, Value>) -> Result<Job<'s>, Report> {
+        let child = match own {
+            Own::SessionsSpawn => match own::read(input) {
+                Err(wrong) => return Ok(Job::Answer(misread(&wrong))),
+                Ok(spawn) => Child::spawn(self, spawn),
+            },
+            Own::ActivateSkill => {
+                let wanted: own::Activate = match own::read(input.clone()) {
+                    Err(wrong) => return Ok(Job::Answer(misread(&wrong))),
+                    Ok(wanted) => wanted,
+                };
+                match self.read(&wanted.name, By::Model) {
+                    Err(report) => return Ok(Job::Answer(report.into())),
+                    Ok(skill) if skill.manifest.invocation.context != Context::Fork => {
+                        return Ok(Job::Own(own, input));
+                    }
+                    Ok(skill) => Child::fork(self, &skill, &wanted.arguments),
+                }
+            }
+            _ => return Ok(Job::Own(own, input)),
+        };
+        Ok(match child {
+            Ok(child) => Job::Child(Box::new(child)),
+            Err(report) => Job::Answer(report.into()),
+        })
+    }
+
+    /// Makes a call, or says why not.
+    fn run_job(&mut self, call: &ToolCall, job: Job<'s>) -> Result<(), Report> {
+        let start = Instant::now();
+        if self.shared.cancel.is_cancelled() {
+            let stopped = Outcome::badly("not run: the user stopped the turn");
+            return self.answer(call, stopped, start);
+        }
+        let outcome = match job {
+            Job::Answer(outcome) => outcome,
+            Job::Refused(forbidden, skill) => {
+                self.runtime
+                    .refuse(skill.as_deref(), &call.name, &forbidden.reason)?;
+                self.tell(Event::ToolRefused {
+                    id: call.id.clone(),
+                    tool: call.name.clone(),
+                    reason: forbidden.reason.clone(),
+                });
+                Outcome::badly(forbidden.to_string())
+            }
+            Job::Own(own, input) => {
+                self.record(Record::Began {
+                    id: call.id.clone(),
+                })?;
+                self.run_own(own, input)
+            }
+            Job::Skill {
+                skill,
+                short,
+                input,
+            } => {
+                self.record(Record::Began {
+                    id: call.id.clone(),
+                })?;
+                self.run_skill(&skill, &short, input)
+            }
+            // Those are run elsewhere.
+            Job::Child(child) => child.run(),
+        };
+        self.answer(call, outcome, start)
+    }
+
+    fn run_skill(&mut self, skill: &str, short: &str, input: Map<String, Value>) -> Outcome {
+        match self.runtime.call(skill, short, &Value::Object(input)) {
+            Err(error) => Outcome::badly(error.to_string()),
+            Ok(called) => {
+                self.tell_said(called.said);
+                if !called.is_error {
+                    self.pipeline.deliver(skill, &called.output);
+                }
+                Outcome {
+                    output: shown(&called.output),
+                    is_error: called.is_error,
+                    skill: None,
+                }
+            }
+        }
+    }
+
+    fn run_own(&mut self, own: Own, input: Map<String, Value>) -> Outcome {
+        let inventory = self.ground.inventory();
+        let done = match own {
+            Own::ListSkills => Ok(Outcome::well(own::list(inventory))),
+            Own::SearchSkills => own::read(input)
+                .map(|wanted: own::Search| Outcome::well(own::search(inventory, &wanted.query))),
+            Own::ActivateSkill => own::read(input).map(|wanted| self.activate(&wanted)),
+            Own::ReadSkillResource => own::read(input).map(|wanted| self.read_resource(&wanted)),
+            // Judged before, and run on a thread of its own.
+            Own::SessionsSpawn => Err("it needs a task".to_owned()),
+        };
+        done.unwrap_or_else(|wrong| misread(&wrong))
+    }
+
+    fn activate(&mut self, wanted: &own::Activate) -> Outcome {
+        let skill = match self.read(&wanted.name, By::Model) {
+            Ok(skill) => skill,
+            Err(report) => return report.into(),
+        };
+        if runs_workflow(&skill.manifest) {
+            let done = self.run_workflow(&skill, &wanted.arguments, By::Model);
+            return done.map_or_else(Outcome::from, Outcome::well);
+        }
+        match self.load(&wanted.name, &wanted.arguments, By::Model) {
+            Err(report) => report.into(),
+            Ok(loaded) => match loaded.text {
+                None => Outcome::well(format!(
+                    "skill `{}` is loaded already; its text is above",
+                    wanted.name
+                )),
+                Some(text) => Outcome {
+                    output: text.text,
+                    is_error: false,
+                    skill: Some(text.skill),
+                },
+            },
+        }
+    }
+
+    fn read_resource(&self, wanted: &own::Read) -> Outcome {
+        let skill = match self.read(&wanted.name, By::Model) {
+            Ok(skill) => skill,
+            Err(report) => return report.into(),
+        };
+        match skill.held.resource(&wanted.path, MAX_RESOURCE) {
+            Ok(Resource::Text(text)) => Outcome::well(text),
+            Ok(Resource::Binary(bytes)) => Outcome::badly(format!(
+                "`{}` is not text ({} bytes)",
+                metier_model::text::visible(&wanted.path),
+                bytes.len()
+            )),
+            Err(error) => Outcome::badly(error.to_string()),
+        }
+    }
+
+    /// An answer: written down, told, and part of the conversation.
+    fn answer(&mut self, call: &ToolCall, outcome: Outcome, start: Instant) -> Result<(), Report> {
+        let output = match outcome.skill {
+            // A skill is never cut here: half of an instruction is another one.
+            Some(_) => outcome.output,
+            None => cut(outcome.output),
+        };
+        self.record(Record::Result {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            output: output.clone(),
+            is_error: outcome.is_error,
+            skill: outcome.skill,
+        })?;
+        self.tell(Event::ToolResult {
+            id: call.id.clone(),
+            tool: call.name.clone(),
+            output,
+            is_error: outcome.is_error,
+            ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
+        });
+        Ok(())
+    }
+
+    /// What skills wrote to their logs.
+    pub(super) fn tell_said(&self, said: Vec<(String, String)>) {
+        for (skill, line) in said {
+            self.note(format!("{skill}: {line}"));
+        }
+    }
+}
+
+/// What of a call a rule with brackets means: the command, the file, the address.
+fn argument(input: &Map<String, Value>) -> String {
+    let keys = ["command", "path", "file_path", "url", "name"];
+    let found = keys.iter().find_map(|key| input.get(*key)?.as_str());
+    found.unwrap_or_default().to_owned()
+}
+
+fn misread(wrong: &str) -> Outcome {
+    Outcome::badly(format!("the arguments don't fit: {wrong}; nothing was run"))
+}
+
+/// A text as it is, anything else as JSON.
+pub(super) fn shown(output: &Value) -> String {
+    match output {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The beginning of a long answer, and how much is missing.
+fn cut(output: String) -> String {
+    if output.len() <= MAX_OUTPUT {
+        return output;
+    }
+    let end = output.floor_char_boundary(MAX_OUTPUT);
+    let missing = output.len() - end;
+    format!("{}\n[cut: {missing} more bytes]", &output[..end])
+}

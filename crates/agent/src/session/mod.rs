@@ -1,0 +1,426 @@
+//! A session: one conversation between a person or a parent and a model, with skills.
+//!
+//! **Problem.** A loop that asks a model and calls tools is twenty lines. What makes it trustworthy is what surrounds each line: what happened
+//! is written down before the next thing happens, a call that no rule allows is not made whatever the model says, what a skill adds vanishes
+//! with it, and a turn that fails leaves a conversation that can go on.
+//!
+//! **Decision.** Everything goes through four verbs: [`record`](Session::record) (written, then true), [`tell`](Session::tell) (whoever listens), `ask` (the model) and
+//! `run_calls` (tools). A turn is a loop over the last two.
+//!
+//! ```text
+//! turn "…"   mentions → skills loaded, forks and workflows run        activation.rs
+//!   ask      too long? → shorter                                      compaction.rs
+//!            system prompt, messages, tools → answer                  here
+//!   calls    known? allowed? in order? within the budget?             calls.rs
+//!            own tool · tool of a skill · sub-agent on its thread     calls.rs, subagent.rs
+//!   answer   contract kept? → transforms → the person
+//! ```
+
+mod activation;
+mod calls;
+mod compaction;
+mod opening;
+mod subagent;
+
+use std::sync::Arc;
+
+use metier_runtime::live::Runtime;
+use metier_sdk::HookPhase;
+
+pub use opening::{Plan, Role, Shared, open};
+pub use subagent::{Rejected, judge_set};
+
+use crate::conversation::Conversation;
+use crate::event::{Event, Told};
+use crate::ground::{Chosen, Ground};
+use crate::pipeline::Pipeline;
+use crate::rules::Rules;
+use crate::system::System;
+use crate::toolbox::Toolbox;
+use crate::transcript::Transcript;
+use crate::voice::max_tokens;
+use crate::{Answer, Delta, Effort, ModelError, Record, Report, Request, Stop, ToolCall, Usage};
+
+/// As many calls of one answer are taken as a person could follow.
+const MAX_CALLS: usize = 64;
+
+/// How often an answer that breaks a contract is sent back.
+const MAX_REMINDERS: usize = 2;
+
+/// One conversation.
+pub struct Session<'s, 'p> {
+    ground: &'s dyn Ground,
+    runtime: &'s Runtime<'p>,
+    shared: Shared<'s>,
+    id: String,
+    depth: usize,
+    role: Role,
+    chosen: Chosen,
+    /// What a skill of this turn wants instead.
+    instead: Option<Chosen>,
+    rules: Rules,
+    pipeline: Pipeline,
+    conversation: Conversation,
+    transcript: Transcript<'s>,
+    system: System,
+    /// The prompt as it was built last; none when something changed since.
+    prompt: Option<Arc<str>>,
+    toolbox: Toolbox,
+    /// The workflows that wait for a word, read when somebody says the first.
+    waiting: Option<Vec<activation::Waiting>>,
+    tally: Tally,
+}
+
+/// What a turn took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Tally {
+    requests: u64,
+    usage: Usage,
+}
+
+/// What came of a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The answer, after all transforms.
+    pub text: String,
+    /// What it took.
+    pub usage: Usage,
+}
+
+impl<'s, 'p> Session<'s, 'p> {
+    /// Its name: what `--resume` takes.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// What was said so far.
+    #[must_use]
+    pub fn conversation(&self) -> &Conversation {
+        &self.conversation
+    }
+
+    /// The tools that the model is told of now.
+    #[must_use]
+    pub fn tools(&self) -> Vec<String> {
+        self.toolbox.names()
+    }
+
+    /// Whether the last turn came to no end: somebody was killed before the model had answered.
+    #[must_use]
+    pub fn is_unanswered(&self) -> bool {
+        !self.conversation.is_empty() && self.conversation.waits_for_model()
+    }
+
+    /// Somebody says something; the model answers.
+    ///
+    /// # Errors
+    /// When there is no answer. What was done until then is kept, and the session can go on.
+    pub fn turn(&mut self, said: &str) -> Result<Turn, Report> {
+        self.begin_turn();
+        let done = self.hear(said);
+        self.end_turn(done)
+    }
+
+    /// The model answers what was left unanswered.
+    ///
+    /// # Errors
+    /// As for a turn.
+    pub fn go_on(&mut self) -> Result<Turn, Report> {
+        self.begin_turn();
+        let done = self.respond();
+        self.end_turn(done)
+    }
+
+    /// Unloads a skill: its tools, its rules and its text are gone.
+    ///
+    /// # Errors
+    /// When it is not active, or when that can't be written down.
+    pub fn unload(&mut self, skill: &str) -> Result<(), Report> {
+        if !self.conversation.active().iter().any(|name| name == skill) {
+            let active = self.conversation.active().join(", ");
+            let report = Report::new("not-active", format!("skill `{skill}` is not active"));
+            return Err(match active.as_str() {
+                "" => report.skill(skill),
+                active => report.skill(skill).hint(format!("active are: {active}")),
+            });
+        }
+        self.record(Record::Unloaded {
+            skill: skill.to_owned(),
+        })?;
+        self.rules.widen(skill);
+        self.runtime.ledger().strip(skill);
+        if self.runtime.names().iter().any(|name| name == skill) {
+            let ended = self.runtime.deactivate(skill);
+            ended.map_err(|error| Report::new("not-ended", error.to_string()).skill(skill))?;
+        }
+        self.prompt = None;
+        self.refresh_tools();
+        self.tell(Event::SkillUnloaded {
+            skill: skill.to_owned(),
+        });
+        Ok(())
+    }
+
+    fn begin_turn(&mut self) {
+        self.runtime.next_turn();
+        if self.depth == 0 {
+            self.shared.budget.refill();
+        }
+        self.instead = None;
+        self.prompt = None;
+        self.tally = Tally::default();
+    }
+
+    fn end_turn(&mut self, done: Result<String, Report>) -> Result<Turn, Report> {
+        match done {
+            Ok(text) => {
+                let Tally { requests, usage } = self.tally;
+                let price = self.answering().price;
+                self.tell(Event::TurnEnded {
+                    text: text.clone(),
+                    requests,
+                    input_tokens: usage.input,
+                    output_tokens: usage.output,
+                    cost: price.map(|price| crate::price::shown(price.cost(usage))),
+                });
+                Ok(Turn { text, usage })
+            }
+            Err(report) => {
+                self.tell(Event::TurnFailed {
+                    code: report.code.to_owned(),
+                    message: report.message.clone(),
+                    hint: report.hint.clone(),
+                });
+                Err(report)
+            }
+        }
+    }
+
+    /// Asks and calls until the model has said its last word.
+    fn respond(&mut self) -> Result<String, Report> {
+        let mut reminders = 0;
+        loop {
+            self.compact()?;
+            let answer = self.ask()?;
+            let Answer {
+                text,
+                mut calls,
+                kept,
+                stop,
+                usage,
+            } = answer;
+            let surplus = calls.len().saturating_sub(MAX_CALLS);
+            calls.truncate(MAX_CALLS);
+            self.pipeline.hear(&text);
+            self.record(Record::Assistant {
+                text: text.clone(),
+                calls: calls.clone(),
+                kept,
+                usage,
+            })?;
+            if !calls.is_empty() {
+                self.run_calls(calls, surplus)?;
+                continue;
+            }
+            match stop {
+                Stop::MaxTokens => self.note("the answer reached its limit of tokens and may be incomplete: metier config agent.max_tokens"),
+                Stop::Refusal => self.note("the model, or its provider, declined to answer"),
+                _ => {}
+            }
+            let Err(missing) = self.pipeline.conclude(&text) else {
+                return self.transformed(text);
+            };
+            if reminders == MAX_REMINDERS {
+                return Err(unfinished(&missing));
+            }
+            reminders += 1;
+            self.record(Record::User {
+                text: format!("[The task is not done: {}.]", missing.join("; ")),
+                skills: Vec::new(),
+            })?;
+        }
+    }
+
+    /// One request. What is said on the way is told, unless a transform has to see it first.
+    fn ask(&mut self) -> Result<Answer, Report> {
+        let budget = Arc::clone(&self.shared.budget);
+        budget
+            .take_request()
+            .map_err(|spent| spent_report(&spent))?;
+        let request = self.request()?;
+        let chosen = self.answering().clone();
+        let withheld = self.runtime.handles(HookPhase::AfterResponse);
+        self.tally.requests += 1;
+        let mut partial = String::new();
+        let answer = {
+            let (id, depth, listener) = (&self.id, self.depth, self.shared.listener);
+            let tell = |event| {
+                listener.hear(&Told {
+                    session: id.clone(),
+                    depth,
+                    event,
+                });
+            };
+            let mut told = |delta: Delta<'_>| match delta {
+                Delta::Text(text) => {
+                    partial.push_str(text);
+                    if !withheld {
+                        tell(Event::Text { text: text.into() });
+                    }
+                }
+                Delta::Thinking(text) => tell(Event::Thinking { text: text.into() }),
+                // It is told when it is known with what.
+                Delta::Call { .. } => {}
+                Delta::Again { pause, because } => tell(Event::Retry {
+                    seconds: pause.as_secs_f64(),
+                    reason: because.to_string(),
+                }),
+            };
+            chosen
+                .model
+                .answer(&request, &mut told, &self.shared.cancel)
+        };
+        match answer {
+            Ok(answer) => {
+                budget.use_tokens(answer.usage);
+                self.tally.usage += answer.usage;
+                Ok(answer)
+            }
+            Err(error) => {
+                self.keep_partial(&error, partial)?;
+                Err(model_report(&error))
+            }
+        }
+    }
+
+    /// What had come of an answer that broke off: a person has read it, so the model should know of it.
+    fn keep_partial(&mut self, error: &ModelError, partial: String) -> Result<(), Report> {
+        if partial.trim().is_empty() {
+            return Ok(());
+        }
+        let why = match error {
+            ModelError::Cancelled => "stopped by the user",
+            _ => "the connection broke off",
+        };
+        self.record(Record::Assistant {
+            text: format!("{partial}\n[{why}]"),
+            calls: Vec::new(),
+            kept: Vec::new(),
+            usage: Usage::default(),
+        })
+    }
+
+    fn request(&mut self) -> Result<Request, Report> {
+        let system = match &self.prompt {
+            Some(prompt) => Arc::clone(prompt),
+            None => {
+                let fragments = self.runtime.fragments()?;
+                let prompt: Arc<str> = self.system.with(&fragments).into();
+                self.prompt = Some(Arc::clone(&prompt));
+                prompt
+            }
+        };
+        let chosen = self.answering();
+        Ok(Request {
+            model: chosen.name.model.clone(),
+            system: system.to_string(),
+            messages: self.conversation.messages(),
+            tools: self.toolbox.specs().to_vec(),
+            max_tokens: max_tokens(self.ground),
+            effort: chosen.effort,
+            temperature: None,
+        })
+    }
+
+    /// The model of this turn.
+    fn answering(&self) -> &Chosen {
+        self.instead.as_ref().unwrap_or(&self.chosen)
+    }
+
+    /// A model's last words, after all transforms.
+    fn transformed(&self, text: String) -> Result<String, Report> {
+        if !self.runtime.handles(HookPhase::AfterResponse) {
+            return Ok(text);
+        }
+        let text = self.runtime.after_response(&text)?;
+        self.tell(Event::Text { text: text.clone() });
+        Ok(text)
+    }
+
+    /// Something happened: it is written down, and then it is so.
+    fn record(&mut self, record: Record) -> Result<(), Report> {
+        self.transcript.write(&self.ground.now(), &[&record])?;
+        self.conversation.apply(record);
+        Ok(())
+    }
+
+    fn tell(&self, event: Event) {
+        self.shared.listener.hear(&Told {
+            session: self.id.clone(),
+            depth: self.depth,
+            event,
+        });
+    }
+
+    fn note(&self, text: impl Into<String>) {
+        self.tell(Event::Note { text: text.into() });
+    }
+
+    /// Skills, rules or the role changed: what may be called now?
+    fn refresh_tools(&mut self) {
+        let names = self.system.names.as_deref();
+        let toolbox = Toolbox::new(self.runtime.tools(), self.own_tools(), &self.rules, names);
+        let changed = toolbox.names() != self.toolbox.names();
+        self.toolbox = toolbox;
+        if changed {
+            self.tell(Event::Tools {
+                tools: self.toolbox.names(),
+            });
+        }
+    }
+}
+
+/// How hard a skill wants the model to think.
+fn effort(word: Option<&str>) -> Option<Effort> {
+    Some(match word? {
+        "low" | "minimal" => Effort::Low,
+        "medium" => Effort::Medium,
+        "high" | "max" | "xhigh" => Effort::High,
+        _ => return None,
+    })
+}
+
+fn unfinished(missing: &[String]) -> Report {
+    let message = format!("the task was not finished: {}", missing.join("; "));
+    Report::new("not-validated", message)
+        .hint("look at the conversation, and give the task again with what was missing")
+}
+
+fn spent_report(spent: &crate::Spent) -> Report {
+    Report::new("budget", spent.to_string())
+        .hint(format!("allow more: metier config {} N", spent.key()))
+}
+
+/// A failure of the model, for people.
+pub(crate) fn model_report(error: &ModelError) -> Report {
+    let code = match error {
+        ModelError::Cancelled => "cancelled",
+        ModelError::NoKey { .. } | ModelError::BadKey { .. } => "no-key",
+        ModelError::NoProvider { .. } => "no-model",
+        _ => "model",
+    };
+    let report = Report::new(code, error.to_string());
+    match error.hint() {
+        Some(hint) => report.hint(hint),
+        None => report,
+    }
+}
+
+/// A call, as it is told: its arguments, or what the model wrote instead.
+fn shown_input(call: &ToolCall) -> serde_json::Value {
+    match &call.input {
+        crate::Input::Object(object) => serde_json::Value::Object(object.clone()),
+        crate::Input::Malformed(text) => serde_json::Value::String(text.clone()),
+    }
+}

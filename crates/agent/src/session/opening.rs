@@ -1,0 +1,257 @@
+//! How a session begins: anew, where an earlier one ended, or for a parent.
+
+use std::sync::Arc;
+
+use metier_policy::Composition;
+use metier_runtime::live::{CORE, Runtime};
+use metier_store::NewConversation;
+
+use super::{Session, Tally, activation::By};
+use crate::conversation::Conversation;
+use crate::event::{Event, Listener};
+use crate::ground::{Chosen, Ground};
+use crate::own::{self, Own};
+use crate::pipeline::Pipeline;
+use crate::rules::{Rules, Wanted};
+use crate::system::{System, Who};
+use crate::toolbox::Toolbox;
+use crate::transcript::Transcript;
+use crate::voice::Voice;
+use crate::{Budget, Cancel, Record, Report};
+
+/// The skill that has the program's core tools.
+const CORE_SKILL: &str = "core-tools";
+
+/// What a session has in common with those that it starts.
+#[derive(Clone)]
+pub struct Shared<'s> {
+    /// The purse of all of them.
+    pub budget: Arc<Budget>,
+    /// Ends all of them.
+    pub cancel: Cancel,
+    /// Hears all of them.
+    pub listener: &'s dyn Listener,
+}
+
+/// What a session is to be.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// For whom, and with what.
+    pub role: Role,
+    /// Another model than the configured one.
+    pub model: Option<String>,
+    /// Skills that are active from the start.
+    pub skills: Vec<String>,
+    /// What it is about, for a list of conversations.
+    pub title: String,
+    /// The conversation that it goes on with.
+    pub resume: Option<String>,
+    /// The session that started it.
+    pub parent: Option<String>,
+    /// How deep it is nested.
+    pub depth: usize,
+    /// What holds for whoever started it.
+    pub rules: Rules,
+}
+
+/// For whom a session works, and with what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Role {
+    /// For a person, with core tools and every skill.
+    #[default]
+    Primary,
+    /// For a person, and only through sub-agents: it can read, write and run nothing itself.
+    Orchestrator,
+    /// For a parent, with exactly what a set of skills allows.
+    Set(Box<Composition>),
+    /// For a parent, without a set: like a primary agent, as far as the parent's rules go.
+    Helper,
+    /// For a parent, one skill that wants a session of its own.
+    Fork {
+        /// The skill.
+        skill: String,
+        /// What it is given.
+        arguments: String,
+    },
+}
+
+/// Opens a session and lets somebody work with it.
+///
+/// # Errors
+/// When there is no model, or when it can't be opened; otherwise what the work says.
+pub fn open<'s, T>(
+    ground: &'s dyn Ground,
+    shared: Shared<'s>,
+    plan: Plan,
+    work: impl FnOnce(&mut Session<'_, '_>) -> Result<T, Report>,
+) -> Result<T, Report> {
+    let chosen = ground.model(plan.model.as_deref())?;
+    let budget = Arc::clone(&shared.budget);
+    let voice = Voice::new(ground, Some(chosen.clone()), budget, shared.cancel.clone());
+    let id = match &plan.resume {
+        Some(id) => id.clone(),
+        None => ground.fresh_id()?,
+    };
+    let mut todo = Some((shared, plan, chosen, work));
+    let mut done = None;
+    ground.open(&id, &voice, &mut |runtime| {
+        if let Some((shared, plan, chosen, work)) = todo.take() {
+            let begun = Session::begin(ground, runtime, shared, &id, chosen, plan);
+            done = Some(begun.and_then(|mut session| work(&mut session)));
+        }
+    })?;
+    done.unwrap_or_else(|| Err(Report::broken("runtime", "the session was never opened")))
+}
+
+impl<'s, 'p> Session<'s, 'p> {
+    fn begin(
+        ground: &'s dyn Ground,
+        runtime: &'s Runtime<'p>,
+        shared: Shared<'s>,
+        id: &str,
+        chosen: Chosen,
+        plan: Plan,
+    ) -> Result<Self, Report> {
+        let model = chosen.name.to_string();
+        let resumed = plan.resume.is_some();
+        let (transcript, records) = if resumed {
+            Transcript::resume(runtime.store(), id)?
+        } else {
+            let folder = runtime.premises().desk.terms.project.to_string_lossy();
+            let new = NewConversation {
+                id,
+                at: &ground.now(),
+                folder: &folder,
+                model: &model,
+                title: &plan.title,
+                parent: plan.parent.as_deref(),
+            };
+            (Transcript::begin(runtime.store(), &new)?, Vec::new())
+        };
+        let mut session = Self {
+            ground,
+            runtime,
+            shared,
+            id: id.to_owned(),
+            depth: plan.depth,
+            role: plan.role,
+            chosen,
+            instead: None,
+            rules: plan.rules,
+            pipeline: Pipeline::default(),
+            conversation: Conversation::replay(records),
+            transcript,
+            system: System::default(),
+            prompt: None,
+            toolbox: Toolbox::default(),
+            waiting: None,
+            tally: Tally::default(),
+        };
+        session.tell(Event::SessionStarted { model, resumed });
+        session.furnish(&plan.skills)?;
+        if resumed {
+            session.settle()?;
+            session.reactivate();
+        }
+        session.refresh_tools();
+        session.runtime.conversation_start()?;
+        Ok(session)
+    }
+
+    /// The prompt, the tools and the skills of the role.
+    fn furnish(&mut self, skills: &[String]) -> Result<(), Report> {
+        let who = match self.role {
+            Role::Primary => Who::Primary,
+            Role::Orchestrator => Who::Orchestrator,
+            Role::Set(_) | Role::Helper | Role::Fork { .. } => Who::Subagent,
+        };
+        let chooses = !matches!(self.role, Role::Set(_));
+        let inventory = self.ground.inventory();
+        self.system = System::new(who, inventory, self.ground.config(), chooses);
+        match self.role.clone() {
+            Role::Set(composition) => self.inject(&composition)?,
+            Role::Orchestrator => {}
+            Role::Primary | Role::Helper | Role::Fork { .. } => {}
+        }
+        self.add_core_tools();
+        for name in skills {
+            let loaded = self.load(name, "", By::Plan)?;
+            if let Some(text) = loaded.text {
+                self.system.add_skill(&text.text, "");
+            }
+        }
+        Ok(())
+    }
+
+    /// The core tools, where the role and its rules leave any. They may be refused; an agent without hands can still talk.
+    fn add_core_tools(&mut self) {
+        let offers = |tool: &&str| {
+            self.rules.offers(Wanted {
+                name: tool,
+                short: tool,
+                skill: Some(CORE_SKILL),
+            })
+        };
+        let is_there = self
+            .ground
+            .inventory()
+            .find(CORE_SKILL)
+            .is_ok_and(|skill| skill.status == metier_runtime::Status::Ready);
+        let wanted = self.role != Role::Orchestrator && CORE.iter().any(|tool| offers(&tool));
+        if !is_there || !wanted {
+            return;
+        }
+        if let Err(error) = self.runtime.activate(CORE_SKILL) {
+            self.note(format!(
+                "the core tools are left out: {error}; allow them with --approve-skills {CORE_SKILL}"
+            ));
+        }
+        // Its text is advice for agents that have other tools; it is loaded if somebody asks for it.
+        self.runtime.ledger().strip(CORE_SKILL);
+    }
+
+    /// Calls that were under way when the session ended are not made again: nobody knows whether they did something.
+    fn settle(&mut self) -> Result<(), Report> {
+        for call in self.conversation.open_calls() {
+            let output = if call.began {
+                "interrupted: the session ended while this ran. It may have taken effect; look before you do it again."
+            } else {
+                "not run: the session ended before it began"
+            };
+            self.record(Record::Result {
+                id: call.id,
+                name: call.name,
+                output: output.to_owned(),
+                is_error: true,
+                skill: None,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Skills that were active get their tools, rules and places in the ledger back. One that can't is named, and the rest goes on.
+    fn reactivate(&mut self) {
+        for name in self.conversation.active().to_vec() {
+            if let Err(report) = self.revive(&name) {
+                self.note(format!("skill `{name}` is not active any more: {report}"));
+            }
+        }
+    }
+
+    /// The program's own tools that the role has.
+    pub(super) fn own_tools(&self) -> &'static [Own] {
+        let nothing_to_choose = own::offered(self.ground.inventory()).next().is_none();
+        let may_spawn = self.depth < self.max_depth();
+        match self.role {
+            _ if nothing_to_choose => &[],
+            Role::Orchestrator if may_spawn => Own::ORCHESTRATION,
+            Role::Orchestrator => &[],
+            _ if may_spawn => &Own::ALL,
+            _ => Own::WITHOUT_SPAWN,
+        }
+    }
+
+    pub(super) fn max_depth(&self) -> usize {
+        usize::try_from(self.ground.config().agent.max_depth).unwrap_or(usize::MAX)
+    }
+}

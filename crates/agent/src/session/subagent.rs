@@ -1,0 +1,233 @@
+//! Sub-agents: sessions that a session starts, with no more than it may hand on.
+//!
+//! A set of skills is judged as a whole before a model hears of the task: what is missing, incompatible, in conflict or incomplete comes back at
+//! once. What holds for the parent holds for the child; what the child may do besides comes from its own skills, and from what a person
+//! or the configuration approved for them. Nobody grants anything to anybody here.
+
+use metier_policy::{Composition, Fault};
+use metier_runtime::render::Loaded;
+use metier_select::rules::{Named, coding};
+
+use super::{Plan, Role, Session, Shared, Turn, calls::Outcome, open};
+use crate::event::Event;
+use crate::ground::Ground;
+use crate::own::Spawn;
+use crate::{Record, Report};
+
+/// A session that is about to begin.
+pub(super) struct Child<'s> {
+    ground: &'s dyn Ground,
+    shared: Shared<'s>,
+    plan: Plan,
+    task: String,
+}
+
+/// A set of skills that nobody works with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// All that is wrong.
+    pub errors: Vec<Fault>,
+}
+
+impl Rejected {
+    /// Each fault in a line, with its way out.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let lines = self.errors.iter().map(|fault| {
+            let hint = fault.hint.as_ref().map(|hint| format!(" ({hint})"));
+            format!(
+                "{}: {}{}",
+                fault.code.as_str(),
+                fault.message,
+                hint.unwrap_or_default()
+            )
+        });
+        lines.collect()
+    }
+
+    /// The same as one report.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        let message = format!("the sub-agent was not started: {}", self.lines().join("; "));
+        let report = Report::new("rejected", message);
+        match self.errors.iter().find_map(|fault| fault.hint.clone()) {
+            Some(hint) => report.hint(hint),
+            None => report.hint("metier compose shows what is wrong with a set"),
+        }
+    }
+}
+
+/// Whether these skills go together for this task.
+///
+/// # Errors
+/// With everything that is wrong, when they don't.
+pub fn judge_set(
+    ground: &dyn Ground,
+    task: &str,
+    skills: &[String],
+    is_coding: Option<bool>,
+) -> Result<Composition, Rejected> {
+    let is_coding = is_coding.unwrap_or_else(|| {
+        let named = Named {
+            files: &[],
+            languages: &[],
+        };
+        coding(task, named).is
+    });
+    let mode = metier_model::Mode::Lenient;
+    let set = ground
+        .inventory()
+        .compose(skills, ground.config(), mode, is_coding);
+    if set.valid {
+        Ok(set)
+    } else {
+        Err(Rejected { errors: set.errors })
+    }
+}
+
+impl<'s> Child<'s> {
+    /// For `sessions_spawn`.
+    pub(super) fn spawn(parent: &Session<'s, '_>, spawn: Spawn) -> Result<Self, Report> {
+        if spawn.task.trim().is_empty() {
+            return Err(Report::new("spawn", "a sub-agent needs a task"));
+        }
+        let role = match &spawn.skills {
+            None => Role::Helper,
+            Some(skills) => {
+                for name in skills {
+                    let card = parent.ground.inventory().find(name).ok();
+                    let card =
+                        card.and_then(|skill| parent.ground.inventory().entry(skill).card.as_ref());
+                    if card.is_some_and(|card| !card.model_invocable) {
+                        let message =
+                            format!("skill `{name}` is started by people only, its author says");
+                        return Err(Report::new("not-for-models", message).skill(name.as_str()));
+                    }
+                }
+                let judged = judge_set(parent.ground, &spawn.task, skills, spawn.coding);
+                Role::Set(Box::new(judged.map_err(|rejected| {
+                    parent.tell(Event::SubagentRejected {
+                        errors: rejected.lines(),
+                    });
+                    rejected.report()
+                })?))
+            }
+        };
+        Self::new(parent, role, spawn.model, spawn.task)
+    }
+
+    /// For a skill that wants a session of its own.
+    pub(super) fn fork(
+        parent: &Session<'s, '_>,
+        skill: &Loaded<'_>,
+        arguments: &str,
+    ) -> Result<Self, Report> {
+        let name = skill.entry.place.path().to_string_lossy().into_owned();
+        let model = skill.manifest.invocation.model.as_deref();
+        let model = model.filter(|name| !matches!(*name, "inherit" | "default"));
+        // Its wish counts if it can be met.
+        let model = model.filter(|name| parent.ground.model(Some(name)).is_ok());
+        let model = model.map(str::to_owned);
+        let role = Role::Fork {
+            skill: name,
+            arguments: arguments.to_owned(),
+        };
+        let task = format!("/{} {arguments}", skill.entry.name());
+        Self::new(parent, role, model, task.trim_end().to_owned())
+    }
+
+    fn new(
+        parent: &Session<'s, '_>,
+        role: Role,
+        model: Option<String>,
+        task: String,
+    ) -> Result<Self, Report> {
+        let max = parent.max_depth();
+        if parent.depth >= max {
+            let message = format!("sub-agents are nested at most {max} deep");
+            return Err(Report::new("depth", message).hint("do this part yourself"));
+        }
+        // Unless another one is named, it has its parent's model.
+        let model = model.or_else(|| Some(parent.chosen.name.to_string()));
+        Ok(Self {
+            ground: parent.ground,
+            shared: parent.shared.clone(),
+            plan: Plan {
+                role,
+                model,
+                title: title(&task),
+                parent: Some(parent.id.clone()),
+                depth: parent.depth + 1,
+                rules: parent.rules.for_child(),
+                ..Plan::default()
+            },
+            task,
+        })
+    }
+
+    /// Its whole life: it begins, does its task, and reports.
+    pub(super) fn run(self) -> Outcome {
+        let task = self.task;
+        let done = open(self.ground, self.shared, self.plan, |session| {
+            session.assign(&task)
+        });
+        done.map_or_else(Outcome::from, |turn| Outcome::well(turn.text))
+    }
+}
+
+impl<'s> Session<'s, '_> {
+    /// Says that a sub-agent begins.
+    pub(super) fn announce(&self, child: &Child<'s>) {
+        let (kind, skills) = match &child.plan.role {
+            Role::Fork { skill, .. } => {
+                let name = self.ground.inventory().find(skill).ok();
+                let name =
+                    name.map(|skill| self.ground.inventory().entry(skill).name().into_owned());
+                ("fork", name.into_iter().collect())
+            }
+            Role::Set(set) => ("spawn", set.order.clone()),
+            _ => ("spawn", Vec::new()),
+        };
+        self.tell(Event::SubagentStarted {
+            kind,
+            task: child.task.clone(),
+            skills,
+        });
+    }
+
+    /// A task from a parent, or from `metier spawn`. Names of skills in it are words: only a person loads skills by naming them.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub fn assign(&mut self, task: &str) -> Result<Turn, Report> {
+        self.begin_turn();
+        let done = self.work_on(task);
+        self.end_turn(done)
+    }
+
+    fn work_on(&mut self, task: &str) -> Result<String, Report> {
+        let record = match self.role.clone() {
+            Role::Fork { skill, arguments } => {
+                let loaded = self.load(&skill, &arguments, super::activation::By::Plan)?;
+                Record::User {
+                    text: String::new(),
+                    skills: loaded.text.into_iter().collect(),
+                }
+            }
+            _ => Record::User {
+                text: task.to_owned(),
+                skills: Vec::new(),
+            },
+        };
+        self.record(record)?;
+        self.respond()
+    }
+}
+
+/// The first words of a task.
+pub(crate) fn title(task: &str) -> String {
+    let words: Vec<&str> = task.split_whitespace().collect();
+    let line = words.join(" ");
+    let end = line.floor_char_boundary(80);
+    line[..end].to_owned()
+}

@@ -1,0 +1,105 @@
+//! The tools that a model is told of, and who answers each.
+
+use std::sync::Arc;
+
+use metier_runtime::live::Tool;
+
+use crate::ToolSpec;
+use crate::own::Own;
+use crate::rules::{Rules, Wanted};
+
+/// Who answers a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// The program itself.
+    Own(Own),
+    /// A tool of an active skill.
+    Skill {
+        skill: String,
+        /// What the skill calls it.
+        short: String,
+    },
+}
+
+impl Target {
+    /// As rules see it.
+    pub(crate) fn wanted<'a>(&'a self, name: &'a str) -> Wanted<'a> {
+        match self {
+            Self::Own(_) => Wanted {
+                name,
+                short: name,
+                skill: None,
+            },
+            Self::Skill { skill, short } => Wanted {
+                name,
+                short,
+                skill: Some(skill),
+            },
+        }
+    }
+}
+
+/// All tools of a session, those that rules take away included: a call of one of them is refused, not unknown.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Toolbox {
+    known: Vec<(String, Target)>,
+    specs: Arc<[ToolSpec]>,
+}
+
+impl Toolbox {
+    /// From what skills contribute and the program offers, as far as rules allow.
+    pub(crate) fn new(
+        contributed: Vec<Tool>,
+        own: &[Own],
+        rules: &Rules,
+        names: Option<&[String]>,
+    ) -> Self {
+        let names: Option<Vec<&str>> =
+            names.map(|names| names.iter().map(String::as_str).collect());
+        let contributed = contributed.into_iter().map(|tool| {
+            let target = Target::Skill {
+                skill: tool.skill,
+                short: tool.spec.name,
+            };
+            let spec = ToolSpec {
+                name: tool.name,
+                description: tool.spec.description,
+                input_schema: tool.spec.input_schema,
+            };
+            (spec, target)
+        });
+        let own = own
+            .iter()
+            .map(|own| (own.spec(names.as_deref()), Target::Own(*own)));
+        let all: Vec<(ToolSpec, Target)> = contributed.chain(own).collect();
+        let known = all
+            .iter()
+            .map(|(spec, target)| (spec.name.clone(), target.clone()));
+        let known = known.collect();
+        let offered = all
+            .into_iter()
+            .filter(|(spec, target)| rules.offers(target.wanted(&spec.name)));
+        Self {
+            known,
+            specs: offered.map(|(spec, _)| spec).collect(),
+        }
+    }
+
+    /// What the model is told.
+    pub(crate) fn specs(&self) -> &[ToolSpec] {
+        &self.specs
+    }
+
+    /// The names of the tools that it is told of.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.specs.iter().map(|spec| spec.name.clone()).collect()
+    }
+
+    /// Who answers a call of this name.
+    pub(crate) fn target(&self, name: &str) -> Option<&Target> {
+        let mut known = self.known.iter();
+        known
+            .find(|(known, _)| known == name)
+            .map(|(_, target)| target)
+    }
+}

@@ -1,0 +1,82 @@
+//! The model as skills hear it: a question, a text. What it takes counts against the budget of the session.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use metier_runtime::live;
+
+use crate::{Budget, Cancel, Chosen, Ground, Message, Request, Usage};
+
+/// Answers the questions of skills, with the session's model or another one that they name.
+pub struct Voice<'g> {
+    ground: &'g dyn Ground,
+    chosen: Option<Chosen>,
+    budget: Arc<Budget>,
+    cancel: Cancel,
+    used: Cell<Usage>,
+}
+
+impl<'g> Voice<'g> {
+    /// For a session with this model, or for none: then the one that is configured is looked for when somebody asks.
+    #[must_use]
+    pub fn new(
+        ground: &'g dyn Ground,
+        chosen: Option<Chosen>,
+        budget: Arc<Budget>,
+        cancel: Cancel,
+    ) -> Self {
+        Self {
+            ground,
+            chosen,
+            budget,
+            cancel,
+            used: Cell::default(),
+        }
+    }
+
+    /// What the questions took since this was asked last.
+    pub fn take_usage(&self) -> Usage {
+        self.used.take()
+    }
+}
+
+impl live::Model for Voice<'_> {
+    fn answer(
+        &self,
+        prompt: &str,
+        system: Option<&str>,
+        model: Option<&str>,
+    ) -> Result<String, String> {
+        let chosen = match (&self.chosen, model) {
+            (Some(chosen), None) => chosen.clone(),
+            _ => self.ground.model(model).map_err(|report| {
+                let hint = report.hint.map(|hint| format!("; {hint}"));
+                format!("no-model: {}{}", report.message, hint.unwrap_or_default())
+            })?,
+        };
+        self.budget
+            .take_request()
+            .map_err(|spent| format!("budget: {spent}"))?;
+        let request = Request {
+            model: chosen.name.model.clone(),
+            system: system.unwrap_or_default().to_owned(),
+            messages: vec![Message::User(prompt.to_owned())],
+            tools: Vec::new(),
+            max_tokens: max_tokens(self.ground),
+            effort: chosen.effort,
+            temperature: None,
+        };
+        let answer = chosen.model.answer(&request, &mut |_| {}, &self.cancel);
+        let answer = answer.map_err(|error| format!("model: {error}"))?;
+        self.budget.use_tokens(answer.usage);
+        let mut used = self.used.get();
+        used += answer.usage;
+        self.used.set(used);
+        Ok(answer.text)
+    }
+}
+
+/// How long an answer may be.
+pub(crate) fn max_tokens(ground: &dyn Ground) -> u32 {
+    u32::try_from(ground.config().agent.max_tokens).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,59 @@
+//! The room in which agents are tested: the real program, real skills, and a model that says what the test wants.
+
+use metier_testkit::{
+    Output,
+    model_server::{ModelServer, Recorded, Turn},
+};
+use serde_json::Value;
+
+use crate::stage::Stage;
+
+/// A machine with a model.
+pub(crate) struct AgentRoom {
+    pub(crate) stage: Stage,
+    pub(crate) server: ModelServer,
+}
+
+impl AgentRoom {
+    /// A model that plays these turns, one a request, and skills that the test writes.
+    pub(crate) fn new(script: impl IntoIterator<Item = Turn>) -> Self {
+        let server = ModelServer::start(script);
+        let mut stage = Stage::new();
+        stage
+            .context
+            .env("METIER_MODEL", "anthropic/test-model")
+            .env("ANTHROPIC_BASE_URL", server.url())
+            .env("ANTHROPIC_API_KEY", "sk-test");
+        Self { stage, server }
+    }
+
+    /// Runs the program on the skills of this room and the built-in ones.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.stage.context.run(arguments)
+    }
+
+    /// A skill in the user's folder.
+    pub(crate) fn skill(&self, name: &str, front: &str, body: &str) {
+        self.stage
+            .skill_in("$METIER_HOME/skills", name, front, body);
+    }
+
+    /// The requests, once all turns were played and nothing was wrong with them.
+    pub(crate) fn finish(self) -> Vec<Recorded> {
+        self.server.finish()
+    }
+}
+
+/// The events of a run with `--format jsonl`.
+pub(crate) fn events(output: &Output) -> Vec<Value> {
+    let lines = output.stdout.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// The last message of a request, whatever it is, as text.
+pub(crate) fn last_message(request: &Recorded) -> String {
+    let messages = request.json["messages"].as_array().unwrap();
+    messages.last().unwrap()["content"].to_string()
+}

@@ -1,0 +1,105 @@
+//! What a model is told by a skill: its text, its files, and what it may not do.
+
+use metier_catalog::{Entry, ReadError, Resource};
+use metier_model::{Digest, Source};
+use metier_policy::Identity;
+use metier_store::{Store, StoreError};
+
+use super::{ActivateError, Runtime, State};
+use crate::{
+    Redactor,
+    activate::{self, Activation, ActivationError},
+    desk::Went,
+    premises::{Premises, identity},
+    render::{Arguments, Loaded},
+};
+
+/// Whose a receipt is that belongs to no skill.
+const PROGRAM: &str = "metier";
+
+impl<'p> Runtime<'p> {
+    /// What is at hand, and who decides.
+    #[must_use]
+    pub fn premises(&self) -> &'p Premises<'p> {
+        self.premises
+    }
+
+    /// Where it is remembered.
+    #[must_use]
+    pub fn store(&self) -> &'p Store {
+        self.premises.desk.store
+    }
+
+    /// Reads a skill that may be used, in the bytes that were judged; they are the ones for all of this session.
+    ///
+    /// # Errors
+    /// When it can't be used, or is not what it was.
+    pub fn load(&self, name: &str) -> Result<Loaded<'p>, ActivateError> {
+        let skill = self.find(name)?;
+        self.loaded(self.inventory.entry(skill))
+    }
+
+    pub(super) fn loaded(&self, entry: &'p Entry) -> Result<Loaded<'p>, ActivateError> {
+        self.usable(entry)?;
+        let held = (self.judge)(entry).map_err(ActivateError::Unusable)?;
+        if !self.ledger.borrow_mut().pin(&entry.name(), held.digest) {
+            return Err(ActivateError::Changed);
+        }
+        let limit = self.premises.config.limits.max_skill_bytes;
+        Ok(Loaded::new(entry, held, limit)?)
+    }
+
+    /// The text of a skill with the arguments in their places, its commands run as far as they may.
+    ///
+    /// # Errors
+    /// When it may not do what it wants.
+    pub fn instruct(
+        &self,
+        skill: &Loaded<'p>,
+        arguments: &Arguments,
+    ) -> Result<Activation, ActivationError> {
+        let project = self.premises.desk.terms.project.to_string_lossy();
+        activate::activate(skill, arguments, &project, self.premises)
+    }
+
+    /// A file of a skill.
+    ///
+    /// # Errors
+    /// When the skill can't be used, or has no such file.
+    pub fn resource(
+        &self,
+        skill: &Loaded<'_>,
+        path: &str,
+        max: u64,
+    ) -> Result<Resource, ReadError> {
+        skill.held.resource(path, max)
+    }
+
+    /// Writes down that a tool was not called: for the skill whose it is, or for the program.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn refuse(&self, skill: Option<&str>, tool: &str, reason: &str) -> Result<(), StoreError> {
+        let went = Went::refused(reason.to_owned());
+        if let Some(skill) = skill.filter(|skill| self.state(skill) == State::Active)
+            && let Ok(active) = self.get(skill)
+        {
+            return active.worker.record("tool:call", tool, &went);
+        }
+        let who = skill
+            .and_then(|skill| self.load(skill).ok())
+            .map_or_else(program, |loaded| identity(&loaded));
+        let nothing = Redactor::new([]);
+        let desk = &self.premises.desk;
+        desk.record(&who, "tool:call", tool, &went, &nothing)
+            .map(drop)
+    }
+}
+
+fn program() -> Identity {
+    Identity {
+        skill: PROGRAM.into(),
+        source: Source::Builtin,
+        digest: Digest([0; 32]),
+    }
+}
