@@ -67,6 +67,14 @@ impl Store {
         StoreError::from_sqlite(&self.path, source)
     }
 
+    /// For what SQLite can read and this program never wrote.
+    pub(crate) fn damaged(&self) -> StoreError {
+        StoreError::Damaged {
+            path: self.path.clone(),
+            source: None,
+        }
+    }
+
     /// Reads everything from one moment, whatever others write meanwhile.
     pub(crate) fn read<T>(
         &self,
@@ -93,6 +101,23 @@ impl Store {
             Ok(written)
         };
         write().map_err(|source| self.fail(source))
+    }
+
+    /// Like [`Store::write`], without waiting for the disk: what was written outlives this program, whatever ends it,
+    /// but after a power cut the last moments may be missing.
+    pub(crate) fn write_without_waiting<T>(
+        &self,
+        write: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        self.synchronous("NORMAL")?;
+        let written = self.write(write);
+        self.synchronous("FULL")?;
+        written
+    }
+
+    fn synchronous(&self, how: &str) -> Result<(), StoreError> {
+        let set = self.connection.pragma_update(None, "synchronous", how);
+        set.map_err(|source| self.fail(source))
     }
 }
 
