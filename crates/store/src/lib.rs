@@ -80,6 +80,7 @@ mod accepted;
 mod approvals;
 mod chain;
 mod error;
+mod held;
 mod open;
 mod receipts;
 mod schema;
@@ -95,6 +96,8 @@ mod approvals_tests;
 mod chain_tests;
 #[cfg(test)]
 mod crash_tests;
+#[cfg(all(test, target_os = "linux"))]
+mod held_tests;
 #[cfg(test)]
 mod kill_tests;
 #[cfg(test)]
@@ -112,6 +115,8 @@ mod trust_tests;
 
 use std::path::PathBuf;
 
+use held::Held;
+
 pub use accepted::Accepted;
 pub use approvals::{Answer, Approval, ApprovedFile, EarlierApproval, SingleUse};
 pub use error::StoreError;
@@ -126,4 +131,6 @@ pub use trust::Trusted;
 pub struct Store {
     connection: rusqlite::Connection,
     path: PathBuf,
+    /// Goes last, after the connection is closed.
+    _held: Held,
 }

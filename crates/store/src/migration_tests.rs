@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+use crate::held::Held;
 use crate::{Accepted, Answer, Approval, Decision, NewReceipt, Store, Verified, schema};
 
 const NOW: &str = "2026-01-31T09:00:00Z";
@@ -59,6 +60,7 @@ fn old(folder: &TempDir, version: i64) -> PathBuf {
     let store = Store {
         connection,
         path: path.clone(),
+        _held: Held::take(&path, || Ok(())).expect("held"),
     };
     store.trust(Path::new("/src/app"), NOW).expect("a row");
     if version >= 2 {

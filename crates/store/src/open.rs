@@ -14,6 +14,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
+use crate::held::Held;
 use crate::schema::{self, APPLICATION_ID};
 use crate::{Store, StoreError};
 
@@ -35,8 +36,10 @@ const APPLICATION_ID_AT: std::ops::Range<usize> = 68..72;
 impl Store {
     /// Opens the database, creating it and its folder if need be, and brings it up to date.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        create(path).map_err(|source| unreachable(path, source))?;
-        check_header(path)?;
+        let held = Held::take(path, || {
+            create(path).map_err(|source| unreachable(path, source))?;
+            check_header(path)
+        })?;
         make_private(path).map_err(|source| unreachable(path, source))?;
         let mut connection =
             connect(path).map_err(|source| StoreError::from_sqlite(path, source))?;
@@ -45,6 +48,7 @@ impl Store {
         Ok(Self {
             connection,
             path: path.to_owned(),
+            _held: held,
         })
     }
 
