@@ -90,6 +90,44 @@ pub enum StoreError {
         /// The text.
         text: String,
     },
+    /// A conversation with this id was begun before.
+    #[error("there is a conversation `{}` already", id.escape_debug())]
+    ConversationExists {
+        /// The id.
+        id: String,
+    },
+    /// A conversation was to be read or gone on with that isn't there.
+    #[error("there is no conversation `{}`", id.escape_debug())]
+    NoConversation {
+        /// The id.
+        id: String,
+    },
+    /// A conversation has other lines than its writer knows of.
+    #[error(
+        "somebody else went on with the conversation `{}`: it is at line {found}, not at line {after}",
+        id.escape_debug()
+    )]
+    WentOn {
+        /// The conversation.
+        id: String,
+        /// The last line that the writer knows.
+        after: u64,
+        /// The last line that is there.
+        found: u64,
+    },
+    /// A line of a conversation is too long to be kept.
+    #[error(
+        "a line of {bytes} bytes is too long for the conversation `{}`, which takes {most}",
+        id.escape_debug()
+    )]
+    LineTooLong {
+        /// The conversation.
+        id: String,
+        /// The length of the line.
+        bytes: usize,
+        /// The most bytes of a line.
+        most: usize,
+    },
 }
 
 impl StoreError {
@@ -137,6 +175,17 @@ impl StoreError {
             }
             StoreError::NotATime { .. } => {
                 "write it like `2026-01-31` or `2026-01-31T09:00:00Z`".to_owned()
+            }
+            StoreError::ConversationExists { .. } => {
+                "this is a bug in metier; the conversation is as it was".to_owned()
+            }
+            StoreError::NoConversation { .. } => "begin a new one with `metier chat`".to_owned(),
+            StoreError::WentOn { id, .. } => format!(
+                "stop the other metier, then go on where it was with `metier chat --resume {}`",
+                quoted(Path::new(id))
+            ),
+            StoreError::LineTooLong { .. } => {
+                "give the model a smaller file or less output at a time".to_owned()
             }
         }
     }

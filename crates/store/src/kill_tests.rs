@@ -11,15 +11,21 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::{Answer, Approval, Decision, NewReceipt, ReceiptFilter, Store, Verified, rerun};
+use crate::{
+    Answer, Approval, Decision, NewConversation, NewReceipt, ReceiptFilter, Store, Verified, rerun,
+};
 
-const NAME: &str = "kill_tests::a_killed_writer_loses_nothing_that_was_acknowledged";
+const RECORDS: &str = "kill_tests::a_killed_writer_loses_nothing_that_was_acknowledged";
+const LINES: &str = "kill_tests::a_killed_conversation_goes_on_from_what_was_acknowledged";
 const NOW: &str = "2026-01-31T09:00:00Z";
 
 /// Together 200 lives: fewer in one database and more databases, so that some die while one is made.
 const DATABASES: u64 = 10;
 const WRITERS: u64 = 2;
 const LIVES: u64 = 10;
+
+/// More than a page of the database, so that some die between two pages.
+const LONG: usize = 20_000;
 
 #[test]
 fn a_killed_writer_loses_nothing_that_was_acknowledged() {
@@ -33,7 +39,11 @@ fn a_killed_writer_loses_nothing_that_was_acknowledged() {
             let lives = |writer: u64| {
                 let seed = (database * WRITERS + writer) * LIVES;
                 let (path, range) = (&path, seed..seed + LIVES);
-                scope.spawn(move || range.flat_map(|life| live(path, life)).collect::<Vec<_>>())
+                scope.spawn(move || {
+                    range
+                        .flat_map(|life| live(RECORDS, path, life))
+                        .collect::<Vec<_>>()
+                })
             };
             let writers: Vec<_> = (0..WRITERS).map(lives).collect();
             let said = writers.into_iter().map(|writer| writer.join().unwrap());
@@ -43,9 +53,33 @@ fn a_killed_writer_loses_nothing_that_was_acknowledged() {
     }
 }
 
+/// Each conversation is taken up again by the next process as soon as the one before was killed.
+#[test]
+fn a_killed_conversation_goes_on_from_what_was_acknowledged() {
+    if let Some((path, life)) = rerun::role() {
+        talk_until_killed(&path, life.parse().expect("a number"));
+    }
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("data/metier.db");
+    thread::scope(|scope| {
+        for conversation in 0..3 {
+            let path = &path;
+            let mut known = Vec::new();
+            scope.spawn(move || {
+                for life in conversation * LIVES..(conversation + 1) * LIVES {
+                    let acknowledged = live(LINES, path, life);
+                    known = check_lines(path, life, known, &acknowledged);
+                }
+                assert!(!known.is_empty(), "nobody got to say anything");
+            });
+        }
+    });
+    check_file(&Store::open(&path).unwrap());
+}
+
 /// Starts a writer, kills it at some moment, and returns what it had acknowledged.
-fn live(path: &Path, life: u64) -> Vec<String> {
-    let child = rerun::process(NAME, path, &life.to_string())
+fn live(test: &str, path: &Path, life: u64) -> Vec<String> {
+    let child = rerun::process(test, path, &life.to_string())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -98,14 +132,49 @@ fn write_until_killed(path: &Path, life: &str) -> ! {
         store
             .append(&[receipt(&record), receipt(&record)])
             .expect("appended");
-        let mut output = std::io::stdout().lock();
-        // The test runner's own words may stand on the line.
-        output
-            .write_all(format!("\n{record}\n").as_bytes())
-            .and_then(|()| output.flush())
-            .expect("somebody listens");
+        acknowledge(&record);
         number += 1;
     }
+}
+
+fn talk_until_killed(path: &Path, life: u64) -> ! {
+    let store = Store::open(path).expect("opened");
+    let id = conversation_of(life);
+    let begun = store.conversation(&id).expect("a table");
+    let mut lines = begun.as_ref().map_or(0, |begun| begun.lines);
+    if begun.is_none() {
+        let new = NewConversation {
+            id: &id,
+            at: NOW,
+            folder: "/src/app",
+            model: "small",
+            title: "",
+            parent: None,
+        };
+        store.begin_conversation(&new).expect("begun");
+    }
+    for number in 0.. {
+        let record = format!("record {life}/{number}.");
+        let long = record.repeat(LONG / record.len());
+        lines = store
+            .append_lines(&id, lines, NOW, &[&record, &long])
+            .expect("appended");
+        acknowledge(&record);
+    }
+    unreachable!("numbers have no end");
+}
+
+fn conversation_of(life: u64) -> String {
+    format!("conversation {}", life / LIVES)
+}
+
+fn acknowledge(record: &str) {
+    let mut output = std::io::stdout().lock();
+    // The test runner's own words may stand on the line.
+    output
+        .write_all(format!("\n{record}\n").as_bytes())
+        .and_then(|()| output.flush())
+        .expect("somebody listens");
 }
 
 /// The database opens, holds all that was acknowledged, and its chain is whole.
@@ -131,6 +200,42 @@ fn check(path: &Path, acknowledged: &[String]) {
     let count = i64::try_from(details.len()).expect("a count");
     assert_eq!(store.verify().expect("verified"), Verified::Whole { count });
     assert_eq!(count % 2, 0, "a batch is written as a whole");
+    check_file(&store);
+}
+
+/// After the lines that were known before this life come its own, without a gap: all that it acknowledged, and at most
+/// one batch for which it had no time to. Returns what is known now.
+fn check_lines(
+    path: &Path,
+    life: u64,
+    mut known: Vec<String>,
+    acknowledged: &[String],
+) -> Vec<String> {
+    let store = Store::open(path).expect("opened");
+    let id = conversation_of(life);
+    if store.conversation(&id).expect("a table").is_none() {
+        assert!(known.is_empty() && acknowledged.is_empty(), "{id} is lost");
+        return known;
+    }
+    let lines = store.conversation_lines(&id).expect("lines");
+    let bodies: Vec<String> = lines.into_iter().map(|line| line.body).collect();
+    let batches = (bodies.len() - known.len()) / 2;
+    assert!(
+        batches == acknowledged.len() || batches == acknowledged.len() + 1,
+        "{batches} batches, {} acknowledged",
+        acknowledged.len()
+    );
+    for number in 0..batches {
+        let record = format!("record {life}/{number}.");
+        let said = acknowledged.get(number).unwrap_or(&record);
+        assert_eq!(*said, record, "{id}");
+        known.extend([record.clone(), record.repeat(LONG / record.len())]);
+    }
+    assert!(bodies == known, "{id} has other lines after life {life}");
+    known
+}
+
+fn check_file(store: &Store) {
     let result: String = store
         .connection
         .query_row("PRAGMA integrity_check", [], |row| row.get(0))

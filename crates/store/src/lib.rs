@@ -1,8 +1,8 @@
 //! # metier-store — what we remember
 //!
 //! **Problem.** Some answers must outlive a run: which folders the user trusts, which skills were accepted against the
-//! scanner, what each skill may do, and what was done. They decide what may run on the machine, so they must survive a
-//! crash, be private to the user and never be quietly replaced by nothing.
+//! scanner, what each skill may do, what was done, and what was said with a model. They decide what may run on the
+//! machine, so they must survive a crash, be private to the user and never be quietly replaced by nothing.
 //!
 //! **Goals.**
 //! - One SQLite file, opened in one place, by any number of processes at once.
@@ -65,21 +65,49 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! She talks to a model. What was said is there when she takes it up again, and two can't go on from the same line.
+//!
+//! ```
+//! use metier_store::{NewConversation, Store, StoreError};
+//!
+//! # let home = tempfile::tempdir()?;
+//! # let store = Store::open(&home.path().join("metier.db"))?;
+//! let (id, now) = ("7c9e6679", "2026-01-31T09:00:00Z");
+//! store.begin_conversation(&NewConversation {
+//!     id,
+//!     at: now,
+//!     folder: "/src/app",
+//!     model: "small",
+//!     title: "the release",
+//!     parent: None,
+//! })?;
+//! assert_eq!(store.append_lines(id, 0, now, &[r#"{"user":"tag it"}"#, r#"{"model":"done"}"#])?, 2);
+//! assert_eq!(store.conversation_lines(id)?[1].body, r#"{"model":"done"}"#);
+//!
+//! let late = store.append_lines(id, 0, now, &[r#"{"user":"and push"}"#]);
+//! assert!(matches!(late, Err(StoreError::WentOn { found: 2, .. })));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! **In → out.** `path → Store` · `folder + time → row` · `folder → trusted by whom, or not` · `digest + reason → row` ·
-//! `skill + source + digest → answers` · `nonce + now → used up, or not` · `acts → receipts` · `receipts → whole, or broken where`
+//! `skill + source + digest → answers` · `nonce + now → used up, or not` · `acts → receipts` · `receipts → whole, or broken where` ·
+//! `lines + how many there were → how many there are, or somebody else's`
 //!
 //! **Invariants.** the file is 0600 and a folder we create 0700 · a migration happens as a whole or not at all · what was
 //! committed survives a killed process · an answer is never found by less than skill, source and exact bytes · once
 //! is once, for all processes together · receipts are only appended, and each contains the hash of the one before ·
+//! a conversation grows only from the line that its writer knows as the last ·
 //! no permissions are understood here: they are texts that are equal or not · no clock, no environment, no home
 //! directory: paths and times come in · only this crate opens the database.
 //!
-//! **Start reading at** `open.rs`, then `schema.rs`, then `approvals.rs` and `receipts.rs`.
+//! **Start reading at** `open.rs`, then `schema.rs`, then `approvals.rs`, `receipts.rs` and `conversations.rs`.
 
 mod accepted;
 mod approvals;
 mod chain;
+mod conversations;
 mod error;
+mod held;
 mod open;
 mod receipts;
 mod schema;
@@ -94,7 +122,11 @@ mod approvals_tests;
 #[cfg(test)]
 mod chain_tests;
 #[cfg(test)]
+mod conversations_tests;
+#[cfg(test)]
 mod crash_tests;
+#[cfg(all(test, target_os = "linux"))]
+mod held_tests;
 #[cfg(test)]
 mod kill_tests;
 #[cfg(test)]
@@ -112,8 +144,11 @@ mod trust_tests;
 
 use std::path::PathBuf;
 
+use held::Held;
+
 pub use accepted::Accepted;
 pub use approvals::{Answer, Approval, ApprovedFile, EarlierApproval, SingleUse};
+pub use conversations::{Conversation, ConversationLine, LONGEST_LINE, NewConversation};
 pub use error::StoreError;
 pub use receipts::{
     Breakage, Decision, Head, NewReceipt, Outcome, Receipt, ReceiptFilter, Verified,
@@ -126,4 +161,6 @@ pub use trust::Trusted;
 pub struct Store {
     connection: rusqlite::Connection,
     path: PathBuf,
+    /// Goes last, after the connection is closed.
+    _held: Held,
 }

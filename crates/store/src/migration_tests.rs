@@ -5,7 +5,11 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::{Accepted, Answer, Approval, Decision, NewReceipt, Store, Verified, schema};
+use crate::held::Held;
+use crate::{
+    Accepted, Answer, Approval, Decision, NewConversation, NewReceipt, SkillState, Store, Verified,
+    schema,
+};
 
 const NOW: &str = "2026-01-31T09:00:00Z";
 
@@ -48,6 +52,27 @@ fn receipt() -> NewReceipt {
     }
 }
 
+fn state() -> SkillState {
+    SkillState {
+        skill: "deploy".to_owned(),
+        source: "user".to_owned(),
+        state: "active".to_owned(),
+        since: NOW.to_owned(),
+        detail: None,
+    }
+}
+
+fn conversation() -> NewConversation<'static> {
+    NewConversation {
+        id: "7c9e6679",
+        at: NOW,
+        folder: "/src/app",
+        model: "small",
+        title: "the release",
+        parent: None,
+    }
+}
+
 /// A database as the program of that version left it, with rows in the tables that it had.
 fn old(folder: &TempDir, version: i64) -> PathBuf {
     let path = folder.path().join(format!("{version}.db"));
@@ -59,6 +84,7 @@ fn old(folder: &TempDir, version: i64) -> PathBuf {
     let store = Store {
         connection,
         path: path.clone(),
+        _held: Held::take(&path, || Ok(())).expect("held"),
     };
     store.trust(Path::new("/src/app"), NOW).expect("a row");
     if version >= 2 {
@@ -69,6 +95,9 @@ fn old(folder: &TempDir, version: i64) -> PathBuf {
     }
     if version >= 4 {
         store.append(&[receipt(), receipt()]).expect("rows");
+    }
+    if version >= 5 {
+        store.set_state(&state()).expect("a row");
     }
     path
 }
@@ -99,6 +128,9 @@ fn every_earlier_version_keeps_its_rows() {
             let count = if version >= 4 { 2 } else { 0 };
             let whole = Verified::Whole { count };
             assert_eq!(store.verify().expect("a chain"), whole, "from {version}");
+            let states = if version >= 5 { vec![state()] } else { vec![] };
+            assert_eq!(store.states().expect("a table"), states, "from {version}");
+            assert_eq!(store.conversations(None, 9).expect("a table"), []);
         }
     }
 }
@@ -113,6 +145,11 @@ fn tables_that_came_later_can_be_used() {
     store.approve(&[approval()]).expect("a table of version 3");
     store.append(&[receipt()]).expect("tables of version 4");
     assert_eq!(store.states().expect("a table of version 5"), []);
+    store
+        .begin_conversation(&conversation())
+        .expect("tables of version 6");
+    let count = store.append_lines("7c9e6679", 0, NOW, &["{}"]);
+    assert_eq!(count.expect("tables of version 6"), 1);
 }
 
 #[test]

@@ -14,6 +14,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
+use crate::held::Held;
 use crate::schema::{self, APPLICATION_ID};
 use crate::{Store, StoreError};
 
@@ -35,8 +36,10 @@ const APPLICATION_ID_AT: std::ops::Range<usize> = 68..72;
 impl Store {
     /// Opens the database, creating it and its folder if need be, and brings it up to date.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        create(path).map_err(|source| unreachable(path, source))?;
-        check_header(path)?;
+        let held = Held::take(path, || {
+            create(path).map_err(|source| unreachable(path, source))?;
+            check_header(path)
+        })?;
         make_private(path).map_err(|source| unreachable(path, source))?;
         let mut connection =
             connect(path).map_err(|source| StoreError::from_sqlite(path, source))?;
@@ -45,6 +48,7 @@ impl Store {
         Ok(Self {
             connection,
             path: path.to_owned(),
+            _held: held,
         })
     }
 
@@ -65,6 +69,14 @@ impl Store {
 
     pub(crate) fn fail(&self, source: rusqlite::Error) -> StoreError {
         StoreError::from_sqlite(&self.path, source)
+    }
+
+    /// For what SQLite can read and this program never wrote.
+    pub(crate) fn damaged(&self) -> StoreError {
+        StoreError::Damaged {
+            path: self.path.clone(),
+            source: None,
+        }
     }
 
     /// Reads everything from one moment, whatever others write meanwhile.
@@ -93,6 +105,23 @@ impl Store {
             Ok(written)
         };
         write().map_err(|source| self.fail(source))
+    }
+
+    /// Like [`Store::write`], without waiting for the disk: what was written outlives this program, whatever ends it,
+    /// but after a power cut the last moments may be missing.
+    pub(crate) fn write_without_waiting<T>(
+        &self,
+        write: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        self.synchronous("NORMAL")?;
+        let written = self.write(write);
+        self.synchronous("FULL")?;
+        written
+    }
+
+    fn synchronous(&self, how: &str) -> Result<(), StoreError> {
+        let set = self.connection.pragma_update(None, "synchronous", how);
+        set.map_err(|source| self.fail(source))
     }
 }
 

@@ -155,19 +155,7 @@ impl Store {
         if receipts.is_empty() {
             return Ok(Vec::new());
         }
-        self.synchronous("NORMAL")?;
-        let appended = self.append_now(receipts);
-        self.synchronous("FULL")?;
-        appended
-    }
-
-    fn synchronous(&self, how: &str) -> Result<(), StoreError> {
-        let set = self.connection.pragma_update(None, "synchronous", how);
-        set.map_err(|source| self.fail(source))
-    }
-
-    fn append_now(&self, receipts: &[NewReceipt]) -> Result<Vec<Receipt>, StoreError> {
-        let appended = self.write(|connection| {
+        let appended = self.write_without_waiting(|connection| {
             let Some((mut id, mut previous)) = head(connection)? else {
                 return Ok(None);
             };
@@ -194,7 +182,7 @@ impl Store {
                 .execute(params![id, previous])?;
             Ok(Some(appended))
         })?;
-        appended.ok_or_else(|| self.headless())
+        appended.ok_or_else(|| self.damaged())
     }
 
     /// The receipts, the newest first. One whose time can't be read is always among those since any time.
@@ -234,7 +222,7 @@ impl Store {
     /// The end of the chain, to be kept elsewhere.
     pub fn head(&self) -> Result<Head, StoreError> {
         let head = head(&self.connection).map_err(|source| self.fail(source))?;
-        let (count, hash) = head.ok_or_else(|| self.headless())?;
+        let (count, hash) = head.ok_or_else(|| self.damaged())?;
         Ok(Head {
             count,
             hash: chain::written(&hash),
@@ -286,13 +274,6 @@ impl Store {
             false => Err(StoreError::NotATime {
                 text: text.to_owned(),
             }),
-        }
-    }
-
-    fn headless(&self) -> StoreError {
-        StoreError::Damaged {
-            path: self.path.clone(),
-            source: None,
         }
     }
 }

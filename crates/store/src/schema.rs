@@ -125,6 +125,30 @@ static MIGRATIONS: &[&str] = &[
         ttl        INTEGER NOT NULL
     ) STRICT;
 ",
+    "
+    -- What was said with models. `lines` is the number of the last line: whoever appends must know it.
+    CREATE TABLE conversations (
+        number     INTEGER PRIMARY KEY,
+        id         TEXT NOT NULL UNIQUE,
+        started_at TEXT NOT NULL,
+        folder     TEXT NOT NULL,
+        model      TEXT NOT NULL,
+        title      TEXT NOT NULL,
+        parent     TEXT REFERENCES conversations (id) ON DELETE CASCADE,
+        lines      INTEGER NOT NULL CHECK (lines >= 0),
+        last_at    TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX conversations_of_parent ON conversations (parent);
+
+    -- With row ids: a line is often longer than what the pages of an index hold.
+    CREATE TABLE conversation_lines (
+        conversation INTEGER NOT NULL REFERENCES conversations (number) ON DELETE CASCADE,
+        number       INTEGER NOT NULL,
+        at           TEXT NOT NULL,
+        body         TEXT NOT NULL,
+        PRIMARY KEY (conversation, number)
+    ) STRICT;
+",
 ];
 
 /// The version that this program writes.
