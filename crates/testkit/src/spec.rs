@@ -17,6 +17,8 @@
 //! | `env` | `NAME=value` lines; `NAME=` alone unsets; the labels are expanded |
 //! | `console` | a transcript, see below |
 //! | `json contains` | must be contained in the JSON that the last command printed |
+//! | `json model` | what a model answers to the next requests, see below |
+//! | `json asked` | what it was asked since the last such block, all of it |
 //! | any other language, without attributes | an illustration; an attribute that is not in this table is an error |
 //!
 //! In a transcript a line `$ COMMAND` runs `metier`, or one of `cat rm mkdir chmod mkfifo ln`; there is no shell, only
@@ -31,6 +33,12 @@
 //! means *empty*. Where such a block directly follows a transcript, the last command's standard output is what the JSON
 //! describes, and the transcript lists only its standard error.
 //!
+//! The first `json model` of a scenario starts a [model server](crate::model_server) and sets the variables that lead `metier` to it. Its
+//! list holds a turn for each request: a text, or `{"text": …, "calls": [["tool", {…}], …]}`, or `{"status": 429}`. In `json asked`
+//! every request is `{"tools": "read write", "system": …, "last": …}`: the names of the tools with blanks between them, the system
+//! prompt and the last message as texts. Each must be contained, their number must be exact, and an empty list says that
+//! nobody asked anything.
+//!
 //! # What makes it fail
 //!
 //! Besides a difference: a folder without a scenario, a document without one (but for `README.md`), a scenario that
@@ -43,6 +51,7 @@ mod compare;
 mod contains;
 mod document;
 mod escape;
+mod model;
 mod report;
 mod scenario;
 mod transcript;

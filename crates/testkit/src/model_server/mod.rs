@@ -279,7 +279,7 @@ impl Shared {
             return self.wrong(400, request, &problems.join("; "));
         }
         let Some(mut turn) = lock(&self.script).pop_front() else {
-            return self.wrong(500, request, "the script is over");
+            return self.wrong(400, request, "the script is over");
         };
         let mut answer = loop {
             match turn.play {
