@@ -37,10 +37,35 @@ const NEEDS: &[Need] = &[
 /// What the clients in Python need, with versions; and Deno, which comes from the same place.
 const REQUIREMENTS: &str = "crates/metier/tests/python/requirements.txt";
 
-/// What the skills in TypeScript need: the packages, and the lock that says which bytes.
-const PACKAGES: [&str; 2] = [
-    "sdk/typescript/tests/package.json",
-    "sdk/typescript/tests/package-lock.json",
+/// Programs that come from npm: the packages, and the lock that says which bytes.
+struct Packages {
+    what: &'static str,
+    /// Where `package.json` and `package-lock.json` are.
+    from: &'static str,
+    /// Where they go, beside the build output.
+    to: &'static str,
+    /// One of these is there afterwards, or there is none for this kind of machine.
+    programs: &'static [&'static str],
+}
+
+const PACKAGES: &[Packages] = &[
+    // For the skills in TypeScript. Node is one of the packages, for the machine's own may be too old to run them.
+    Packages {
+        what: "Node and its packages",
+        from: "sdk/typescript/tests",
+        to: "node",
+        programs: &["node_modules/.bin/node"],
+    },
+    // For the coding pipeline.
+    Packages {
+        what: "OpenCode",
+        from: "crates/metier/tests/opencode",
+        to: "opencode",
+        programs: &[
+            "node_modules/opencode-linux-arm64/bin/opencode",
+            "node_modules/opencode-linux-x64-baseline/bin/opencode",
+        ],
+    },
 ];
 
 /// Installs what is missing, runs every test of the workspace, and passes cargo's code on. Arguments go to cargo.
@@ -50,7 +75,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     }
     let (root, target) = (workspace::root(), workspace::target()?);
     prepare_python(&root, &target)?;
-    prepare_node(&root, &target)?;
+    for packages in PACKAGES {
+        prepare_packages(packages, &root, &target)?;
+    }
     guests::prepare(&root, &target)?;
     let status = workspace::cargo()
         .args(["test", "--workspace", "--locked"])
@@ -146,22 +173,23 @@ fn prepare_python(root: &Path, target: &Path) -> Result<()> {
     Ok(fs::write(complete, wanted)?)
 }
 
-/// A Node of our own in the same way: it is one of the packages, for the machine's own may be too old to run TypeScript. What
-/// packages would run while they are installed isn't run.
-fn prepare_node(root: &Path, target: &Path) -> Result<()> {
-    let [packages, lock] = PACKAGES.map(|path| fs::read_to_string(root.join(path)));
-    let (packages, lock) = (packages?, lock?);
-    let (folder, complete) = (target.join("node"), target.join("node/complete"));
-    let wanted = packages.clone() + &lock;
+/// Packages of our own in the same way. What they would run while they are installed isn't run.
+fn prepare_packages(packages: &Packages, root: &Path, target: &Path) -> Result<()> {
+    let Packages { what, from, .. } = packages;
+    let read = |name: &str| fs::read_to_string(root.join(from).join(name));
+    let (list, lock) = (read("package.json")?, read("package-lock.json")?);
+    let folder = target.join(packages.to);
+    let complete = folder.join("complete");
+    let wanted = list.clone() + &lock;
     if fs::read_to_string(&complete).ok().as_ref() == Some(&wanted) {
         return Ok(());
     }
     eprintln!(
-        "the tests need Node and its packages: installing them into {}",
+        "the tests need {what}: installing it into {}",
         folder.display()
     );
     fs::create_dir_all(&folder)?;
-    fs::write(folder.join("package.json"), packages)?;
+    fs::write(folder.join("package.json"), list)?;
     fs::write(folder.join("package-lock.json"), lock)?;
     let installed = Command::new("npm")
         .args([
@@ -175,15 +203,14 @@ fn prepare_node(root: &Path, target: &Path) -> Result<()> {
         .status()?;
     if !installed.success() {
         return Err(format!(
-            "npm can't install what {} names; is there a network?",
-            PACKAGES[0]
+            "npm can't install what {from}/package.json names; is there a network?"
         )
         .into());
     }
-    if !folder.join("node_modules/.bin/node").exists() {
+    let is_there = |program: &&str| folder.join(program).exists();
+    if !packages.programs.iter().any(|program| is_there(&program)) {
         return Err(format!(
-            "{} names no Node for this kind of machine; add one",
-            PACKAGES[0]
+            "{from}/package.json names no {what} for this kind of machine; add one"
         )
         .into());
     }

@@ -28,6 +28,7 @@ mod live_matrix;
 mod live_native;
 mod live_new;
 mod live_openclaw;
+mod live_opencode;
 mod live_room;
 mod live_telling;
 mod live_wasm;

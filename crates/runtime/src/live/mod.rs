@@ -62,7 +62,7 @@ pub use ledger::{Attached, Ledger};
 pub use lifecycle::{State, Transition};
 pub use open::ActivateError;
 pub use telling::{Fragment, Section};
-pub use tools::{BadTool, CORE, Tool, full_name};
+pub use tools::{BadTool, CORE, SESSION, Tool, full_name};
 
 /// How many lines are kept that nobody asked for.
 const MAX_SAID: usize = 2_000;
