@@ -44,6 +44,7 @@
 //! Besides a difference: a folder without a scenario, a document without one (but for `README.md`), a scenario that
 //! prepares files and runs nothing, a block that can't be read. With `METIER_BLESS=1` the expectations of failing
 //! transcripts are rewritten in place, keeping the wildcard lines that still match; read the diff before you commit it.
+//! `METIER_SPEC=compose` runs the documents with that word in their names alone, while you work on one.
 
 mod bless;
 mod builtin;
@@ -77,7 +78,8 @@ use document::Document;
 )]
 pub fn run_dir(bin: &Path, dir: &Path) {
     let bless = std::env::var_os("METIER_BLESS").is_some_and(|value| value == "1");
-    let report = check_dir(bin, dir, bless);
+    let wanted = std::env::var("METIER_SPEC").unwrap_or_default();
+    let report = check(bin, dir, bless, &wanted);
     println!("{}", report.summary());
     assert!(report.is_success(), "{report}");
 }
@@ -85,10 +87,16 @@ pub fn run_dir(bin: &Path, dir: &Path) {
 /// Like [`run_dir`], but gives the report back. With `bless`, failing transcripts are rewritten in place.
 #[must_use]
 pub fn check_dir(bin: &Path, dir: &Path, bless: bool) -> Report {
+    check(bin, dir, bless, "")
+}
+
+/// The documents whose names hold a word.
+fn check(bin: &Path, dir: &Path, bless: bool, wanted: &str) -> Report {
     let mut report = Report::default();
     match documents(dir) {
         Ok(paths) => {
-            for path in paths {
+            let named = |path: &PathBuf| path.to_string_lossy().contains(wanted);
+            for path in paths.into_iter().filter(named) {
                 check_document(bin, dir, &path, bless, &mut report);
             }
         }

@@ -269,7 +269,7 @@ impl<'s> Session<'s, '_> {
                     tool: call.name.clone(),
                     reason: forbidden.reason.clone(),
                 });
-                Outcome::badly(forbidden.to_string())
+                return self.conclude(call, Outcome::badly(forbidden.to_string()));
             }
             Job::Own(own, input) => {
                 self.record(Record::Began {
@@ -365,28 +365,37 @@ impl<'s> Session<'s, '_> {
         }
     }
 
-    /// An answer: written down, told, and part of the conversation.
+    /// An answer: told, and part of the conversation.
     fn answer(&mut self, call: &ToolCall, outcome: Outcome, start: Instant) -> Result<(), Report> {
-        let output = match outcome.skill {
+        let outcome = Outcome {
             // A skill is never cut here: half of an instruction is another one.
-            Some(_) => outcome.output,
-            None => cut(outcome.output),
+            output: match outcome.skill {
+                Some(_) => outcome.output,
+                None => cut(outcome.output),
+            },
+            ..outcome
         };
+        let told = Event::ToolResult {
+            id: call.id.clone(),
+            tool: call.name.clone(),
+            output: outcome.output.clone(),
+            is_error: outcome.is_error,
+            ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
+        };
+        self.conclude(call, outcome)?;
+        self.tell(told);
+        Ok(())
+    }
+
+    /// An answer, written down.
+    fn conclude(&mut self, call: &ToolCall, outcome: Outcome) -> Result<(), Report> {
         self.record(Record::Result {
             id: call.id.clone(),
             name: call.name.clone(),
-            output: output.clone(),
+            output: outcome.output,
             is_error: outcome.is_error,
             skill: outcome.skill,
-        })?;
-        self.tell(Event::ToolResult {
-            id: call.id.clone(),
-            tool: call.name.clone(),
-            output,
-            is_error: outcome.is_error,
-            ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
-        });
-        Ok(())
+        })
     }
 
     /// What skills wrote to their logs.

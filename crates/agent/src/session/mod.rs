@@ -235,6 +235,7 @@ impl<'s, 'p> Session<'s, 'p> {
                 return Err(unfinished(&missing));
             }
             reminders += 1;
+            self.note(format!("the answer was sent back: {}", missing.join("; ")));
             self.record(Record::User {
                 text: format!("[The task is not done: {}.]", missing.join("; ")),
                 skills: Vec::new(),
