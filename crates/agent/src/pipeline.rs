@@ -252,3 +252,7 @@ fn objects(text: &str) -> Vec<Value> {
         .filter(Value::is_object)
         .collect()
 }
+
+#[cfg(test)]
+#[path = "pipeline_tests.rs"]
+mod tests;

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use metier_catalog::Resource;
 use metier_model::Context;
+use metier_runtime::live::Planned;
 use serde_json::{Map, Value};
 
 use super::{
@@ -149,7 +150,13 @@ impl<'s> Session<'s, '_> {
                     let start = Instant::now();
                     running.push((call, start, scope.spawn(move || child.run())));
                 }
+                self.begin_together(&now)?;
                 for (call, job) in now {
+                    // What was done meanwhile counts: a skill that was loaded forbids, one that delivered lets others begin.
+                    let job = match job {
+                        Job::Answer(_) => job,
+                        _ => self.judge_call(&call)?,
+                    };
                     self.run_job(&call, job)?;
                 }
                 for (call, start, thread) in running {
@@ -161,6 +168,42 @@ impl<'s> Session<'s, '_> {
                 Ok::<(), Report>(())
             })?;
         }
+    }
+
+    /// Tools of different skills begin together, as far as the runtime lets them.
+    fn begin_together(&mut self, jobs: &[(ToolCall, Job<'s>)]) -> Result<(), Report> {
+        let inputs: Vec<(&str, &str, &str, Value)> = jobs
+            .iter()
+            .filter_map(|(call, job)| match job {
+                Job::Skill {
+                    skill,
+                    short,
+                    input,
+                } => Some((
+                    call.id.as_str(),
+                    skill.as_str(),
+                    short.as_str(),
+                    Value::Object(input.clone()),
+                )),
+                _ => None,
+            })
+            .collect();
+        let loads = |(_, job): &(ToolCall, Job<'s>)| matches!(job, Job::Own(Own::ActivateSkill, _));
+        if inputs.len() < 2 || jobs.iter().any(loads) {
+            return Ok(());
+        }
+        // Written down before anything begins: after a crash nobody knows which of them did.
+        for (id, ..) in &inputs {
+            self.record(Record::Began {
+                id: (*id).to_owned(),
+            })?;
+        }
+        let planned: Vec<Planned<'_>> = inputs
+            .iter()
+            .map(|(_, skill, tool, input)| Planned { skill, tool, input })
+            .collect();
+        self.runtime.begin_together(&planned);
+        Ok(())
     }
 
     /// Whether a call may be made, and by whom. Nothing happens yet.
@@ -287,7 +330,7 @@ impl<'s> Session<'s, '_> {
                 })?;
                 self.run_skill(&skill, &short, input)
             }
-            // Those are run elsewhere.
+            // Mostly those are run elsewhere; this one was judged again.
             Job::Child(child) => child.run(),
         };
         self.answer(call, outcome, start)
