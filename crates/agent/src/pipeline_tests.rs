@@ -94,7 +94,7 @@ fn a_task_is_done_when_the_last_skill_has_delivered() {
     let missing = pipeline.conclude("Done.").unwrap_err();
     assert_eq!(missing.len(), 2, "{missing:?}");
     assert!(
-        missing[1].contains("`planner` has not delivered"),
+        missing[0].contains("`planner` has not delivered"),
         "{missing:?}"
     );
     pipeline.deliver("planner", &json!({"plan": "three steps"}));

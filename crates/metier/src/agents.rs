@@ -77,12 +77,9 @@ impl Ground for Agents<'_> {
     fn model(&self, name: Option<&str>) -> Result<Chosen, Report> {
         let agent = &self.session.config.agent;
         let settings = Settings::from(agent);
-        let name = match name.or(agent.model.as_deref()) {
-            Some(name) => name,
-            None => {
-                return Err(Report::new("no-model", "no model is configured")
-                    .hint("name one with --model anthropic/NAME, openai/NAME or ollama/NAME, or for good: metier config agent.model PROVIDER/NAME"));
-            }
+        let Some(name) = name.or(agent.model.as_deref()) else {
+            return Err(Report::new("no-model", "no model is configured")
+                .hint("name one with --model anthropic/NAME, openai/NAME or ollama/NAME, or for good: metier config agent.model PROVIDER/NAME"));
         };
         let refuse = |error: &ModelError| {
             let code = match error {

@@ -289,14 +289,14 @@ impl<'s, 'p> Session<'s, 'p> {
                 Ok(answer)
             }
             Err(error) => {
-                self.keep_partial(&error, partial)?;
+                self.keep_partial(&error, &partial)?;
                 Err(model_report(&error))
             }
         }
     }
 
     /// What had come of an answer that broke off: a person has read it, so the model should know of it.
-    fn keep_partial(&mut self, error: &ModelError, partial: String) -> Result<(), Report> {
+    fn keep_partial(&mut self, error: &ModelError, partial: &str) -> Result<(), Report> {
         if partial.trim().is_empty() {
             return Ok(());
         }

@@ -196,7 +196,7 @@ impl<'s, 'p> Session<'s, 'p> {
             .inventory()
             .find(CORE_SKILL)
             .is_ok_and(|skill| skill.status == metier_runtime::Status::Ready);
-        let wanted = self.role != Role::Orchestrator && CORE_TOOLS.iter().any(|tool| offers(&tool));
+        let wanted = self.role != Role::Orchestrator && CORE_TOOLS.iter().any(offers);
         if !is_there || !wanted {
             return;
         }
