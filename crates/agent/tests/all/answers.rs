@@ -37,6 +37,38 @@ fn words_are_told_as_they_come() {
     }
 }
 
+/// As llama-cpp-python streams: it takes `stream_options` and does nothing about it.
+#[test]
+fn tokens_that_a_server_does_not_count_are_estimated() {
+    let chunk = |delta: &str, reason: &str| {
+        format!(
+            r#"data: {{"id": "chatcmpl-1", "model": "m", "created": 1, "object": "chat.completion.chunk", "choices": [{{"index": 0, "delta": {delta}, "logprobs": null, "finish_reason": {reason}}}]}}"#
+        )
+    };
+    let stream = [
+        chunk(r#"{"role": "assistant"}"#, "null"),
+        chunk(r#"{"content": "it says hello"}"#, "null"),
+        chunk("{}", r#""stop""#),
+        "data: [DONE]".to_owned(),
+    ]
+    .join("\n\n")
+        + "\n\n";
+    let server = ModelServer::start([Turn::raw(200, "text/event-stream", stream)]);
+    let answer = answer(Kind::OpenAi, &server, limits()).unwrap();
+    assert_eq!(
+        (answer.text.as_str(), &answer.stop),
+        ("it says hello", &Stop::End)
+    );
+    // Three words came back; two tools went out with the question.
+    assert_eq!(answer.usage.output, 3);
+    assert!(
+        (30..120).contains(&answer.usage.input),
+        "{:?}",
+        answer.usage
+    );
+    assert_eq!(server.finish().len(), 1);
+}
+
 #[test]
 fn several_calls_at_once_keep_their_order_and_their_arguments() {
     for kind in BOTH {
