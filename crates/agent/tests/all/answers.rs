@@ -269,6 +269,51 @@ fn thoughts_are_told_and_what_is_signed_goes_back() {
     }
 }
 
+/// As llama-cpp-python streams a call: who is called stands in every fragment, and all of it twice.
+#[test]
+fn a_call_that_is_named_in_every_fragment_is_one_call() {
+    let chunk = |delta: Value, reason: Value| {
+        let choice =
+            json!({ "index": 0, "finish_reason": reason, "logprobs": null, "delta": delta });
+        format!(
+            "data: {}\n\n",
+            json!({ "id": "chatcmpl-1", "choices": [choice] })
+        )
+    };
+    let fragment = |arguments: &str| {
+        let function = json!({ "name": "read_file", "arguments": arguments });
+        let delta = json!({
+            "role": null, "content": null, "function_call": function,
+            "tool_calls": [{ "index": 0, "id": "call__0_read_file", "type": "function", "function": function }],
+        });
+        chunk(delta, Value::Null)
+    };
+    let empty =
+        json!({ "role": "assistant", "content": null, "function_call": null, "tool_calls": null });
+    let stream = [
+        chunk(empty.clone(), Value::Null),
+        fragment("{\""),
+        fragment("path"),
+        fragment("\": \"a.txt\"}"),
+        fragment(""),
+        chunk(empty, json!("tool_calls")),
+        "data: [DONE]\n\n".to_owned(),
+    ];
+    let turn = Turn::raw(200, "text/event-stream", stream.concat());
+    let server = ModelServer::start([turn]);
+    let answer = answer(Kind::OpenAi, &server, limits()).unwrap();
+    assert_eq!(answer.stop, Stop::ToolUse);
+    let [call] = answer.calls.as_slice() else {
+        panic!("{:?}", answer.calls);
+    };
+    assert_eq!(
+        (call.id.as_str(), call.name.as_str()),
+        ("call__0_read_file", "read_file")
+    );
+    assert_eq!(call.input, object(json!({ "path": "a.txt" })));
+    let _ = server.finish();
+}
+
 /// What compatible servers do differently, and what providers may add one day.
 #[test]
 fn odd_streams_are_read() {
