@@ -70,9 +70,7 @@ const PACKAGES: &[Packages] = &[
 
 /// Installs what is missing, runs every test of the workspace, and passes cargo's code on. Arguments go to cargo.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    for need in missing(NEEDS) {
-        install(need)?;
-    }
+    install_programs()?;
     let (root, target) = (workspace::root(), workspace::target()?);
     prepare_python(&root, &target)?;
     for packages in PACKAGES {
@@ -85,6 +83,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         .status()?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+/// Installs the programs that tests run and this machine does not have.
+pub(crate) fn install_programs() -> Result<()> {
+    missing(NEEDS).into_iter().try_for_each(install)
 }
 
 fn missing(needs: &[Need]) -> Vec<&Need> {
@@ -137,32 +140,9 @@ fn prepare_python(root: &Path, target: &Path) -> Result<()> {
         "the tests need Python packages: installing them into {}",
         folder.display()
     );
-    let make = || {
-        let made = Command::new("python3")
-            .args(["-m", "venv", "--clear"])
-            .arg(&folder)
-            .status();
-        made.is_ok_and(|status| status.success())
-    };
-    // Debian has Python without venv; the package brings it.
-    let venv = &NEEDS[0];
-    let made = make() || (apt(venv.package) && make());
-    if !made {
-        return Err(format!(
-            "`python3 -m venv` fails; install {} and run this again",
-            venv.package
-        )
-        .into());
-    }
+    make_venv(&folder)?;
     let installed = Command::new(folder.join("bin/python"))
-        .args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--requirement",
-        ])
+        .args(PIP_INSTALL)
         .arg(root.join(REQUIREMENTS))
         .status()?;
     if !installed.success() {
@@ -171,6 +151,37 @@ fn prepare_python(root: &Path, target: &Path) -> Result<()> {
         );
     }
     Ok(fs::write(complete, wanted)?)
+}
+
+/// What Python is told to install a list of packages with; the list follows.
+pub(crate) const PIP_INSTALL: [&str; 6] = [
+    "-m",
+    "pip",
+    "install",
+    "--quiet",
+    "--disable-pip-version-check",
+    "--requirement",
+];
+
+/// An empty Python in this folder, whatever was there before.
+pub(crate) fn make_venv(folder: &Path) -> Result<()> {
+    let make = || {
+        let made = Command::new("python3")
+            .args(["-m", "venv", "--clear"])
+            .arg(folder)
+            .status();
+        made.is_ok_and(|status| status.success())
+    };
+    // Debian has Python without venv; the package brings it.
+    let venv = &NEEDS[0];
+    if make() || (apt(venv.package) && make()) {
+        return Ok(());
+    }
+    Err(format!(
+        "`python3 -m venv` fails; install {} and run this again",
+        venv.package
+    )
+    .into())
 }
 
 /// Packages of our own in the same way. What they would run while they are installed isn't run.

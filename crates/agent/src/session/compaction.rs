@@ -1,5 +1,7 @@
 //! A conversation that got too long, made shorter: a summary in place of its oldest part, and the active skills once more.
 
+use std::sync::Arc;
+
 use metier_runtime::count_tokens;
 
 use super::{Session, model_report, spent_report};
@@ -84,12 +86,12 @@ impl Session<'_, '_> {
         let chosen = self.answering().clone();
         let request = Request {
             model: chosen.name.model.clone(),
-            system: SUMMARY.to_owned(),
+            system: SUMMARY.into(),
             messages: vec![Message::User(format!(
                 "<conversation>\n{}\n</conversation>\n\nShorten it.",
                 told.replace("</conversation", "&lt;/conversation")
             ))],
-            tools: Vec::new(),
+            tools: Arc::default(),
             max_tokens: max_tokens(self.ground),
             effort: None,
             temperature: None,

@@ -312,6 +312,15 @@ impl<'s, 'p> Session<'s, 'p> {
         })
     }
 
+    /// What the model would be asked now, put together as at the beginning of a turn. Hooks are asked, the model is not.
+    ///
+    /// # Errors
+    /// When what hooks do can't be written down.
+    pub fn preview(&mut self) -> Result<Request, Report> {
+        self.prompt = None;
+        self.request()
+    }
+
     fn request(&mut self) -> Result<Request, Report> {
         let system = match &self.prompt {
             Some(prompt) => Arc::clone(prompt),
@@ -325,9 +334,9 @@ impl<'s, 'p> Session<'s, 'p> {
         let chosen = self.answering();
         Ok(Request {
             model: chosen.name.model.clone(),
-            system: system.to_string(),
+            system,
             messages: self.conversation.messages(),
-            tools: self.toolbox.specs().to_vec(),
+            tools: self.toolbox.specs(),
             max_tokens: max_tokens(self.ground),
             effort: chosen.effort,
             temperature: None,

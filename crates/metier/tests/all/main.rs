@@ -36,6 +36,7 @@ mod live_word_count;
 mod mcp;
 mod own_tests;
 mod places;
+mod real_model;
 mod refusals;
 mod screening;
 mod secrets;
