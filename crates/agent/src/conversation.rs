@@ -444,6 +444,18 @@ impl Conversation {
     }
 
     fn push(&mut self, step: Step) {
+        // Whatever happens next, calls that are still open are not answered any more.
+        for call in self.open_calls() {
+            let output = call.verdict().to_owned();
+            let result = ToolResult {
+                id: call.id,
+                name: call.name,
+                output,
+                is_error: true,
+            };
+            self.answer(result, None);
+        }
+        self.began.clear();
         self.items.push(Item::new(step));
     }
 
