@@ -139,6 +139,7 @@ impl<'s> Office<'s> {
             temporary: &self.temporary,
             compiled: &self.compiled,
             unsandboxed: self.session.global.unsandboxed,
+            stop: None,
         }
     }
 
