@@ -19,6 +19,7 @@ mod commands;
 mod compiler;
 mod failure;
 mod interpreter;
+mod interrupt;
 mod machine;
 mod office;
 mod opinions;

@@ -8,6 +8,7 @@
 mod acts;
 mod agent;
 mod agent_room;
+mod agent_run;
 mod answers;
 mod authority;
 mod doors;
