@@ -35,7 +35,7 @@ impl AgentRoom {
     /// A skill in the user's folder.
     pub(crate) fn skill(&self, name: &str, front: &str, body: &str) {
         self.stage
-            .skill_in("$METIER_HOME/skills", name, front, body);
+            .skill_in("~/.config/metier/skills", name, front, body);
     }
 
     /// The requests, once all turns were played and nothing was wrong with them.
