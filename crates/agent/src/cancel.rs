@@ -38,6 +38,12 @@ impl Cancel {
         self.0.store(false, Ordering::Release);
     }
 
+    /// The flag itself, for whoever waits in another crate.
+    #[must_use]
+    pub fn flag(&self) -> &AtomicBool {
+        &self.0
+    }
+
     /// Sleeps, unless it is cancelled; answers whether it slept to the end.
     pub(crate) fn sleep(&self, pause: Duration) -> bool {
         let end = Instant::now() + pause;
@@ -49,5 +55,12 @@ impl Cancel {
             thread::sleep(left.min(Self::GLANCE));
         }
         false
+    }
+}
+
+/// A flag that somebody else sets, such as a signal handler.
+impl From<Arc<AtomicBool>> for Cancel {
+    fn from(flag: Arc<AtomicBool>) -> Self {
+        Self(flag)
     }
 }

@@ -6,9 +6,10 @@
 //!
 //! **Decision.** What happened is a list of [`Record`]s, each written down before anything follows from it. A [`Conversation`] is
 //! what the records come to, one after the other; it is the same whether they come from a session that runs or from the
-//! database after a crash. Messages for a model are made from it at the last moment.
+//! database after a crash. Messages for a model are made from it at the last moment, and whatever the records were, a provider
+//! takes them: roles alternate, and each call has one result, in the order of the calls.
 
-use metier_runtime::count_tokens;
+use metier_runtime::{count_tokens, render::unframed};
 use serde::{Deserialize, Serialize};
 
 use crate::event::KeptSkill;
@@ -115,6 +116,11 @@ enum Step {
         text: String,
         skills: Vec<SkillText>,
     },
+    /// What stands for the part that was left out.
+    Summary {
+        text: String,
+        skills: Vec<SkillText>,
+    },
     Assistant {
         text: String,
         calls: Vec<ToolCall>,
@@ -132,6 +138,18 @@ pub struct OpenCall {
     pub name: String,
     /// Whether it began; then it may have done something.
     pub began: bool,
+}
+
+impl OpenCall {
+    /// What the model is told instead of a result. Such a call is never made again: nobody knows whether it did something.
+    #[must_use]
+    pub const fn verdict(&self) -> &'static str {
+        if self.began {
+            "interrupted: the session ended while this ran. It may have taken effect; look before you do it again."
+        } else {
+            "not run: the session ended before it began"
+        }
+    }
 }
 
 impl Conversation {
@@ -195,9 +213,7 @@ impl Conversation {
                 skills,
                 ..
             } => {
-                self.items.drain(..items.min(self.items.len()));
-                let text = format!("[The conversation so far was shortened to this:]\n\n{summary}");
-                self.items.insert(0, Item::new(Step::User { text, skills }));
+                self.shorten(items, &summary, skills);
             }
         }
     }
@@ -206,36 +222,52 @@ impl Conversation {
     #[must_use]
     pub fn messages(&self) -> Vec<Message> {
         let mut messages: Vec<Message> = Vec::with_capacity(self.items.len());
-        for item in &self.items {
+        for (position, item) in self.items.iter().enumerate() {
             match &item.step {
-                Step::User { text, skills } => {
-                    let mut said: String = skills.iter().map(|skill| &*skill.text).collect();
-                    if !said.is_empty() && !text.is_empty() {
-                        said.push('\n');
-                    }
-                    said.push_str(text);
-                    // Two in a row, when the first one was never answered.
-                    match messages.last_mut() {
-                        Some(Message::User(before)) => {
-                            before.push_str("\n\n");
-                            before.push_str(&said);
-                        }
-                        _ => messages.push(Message::User(said)),
+                Step::User { text, skills } | Step::Summary { text, skills } => {
+                    say(&mut messages, said(text, skills));
+                }
+                Step::Assistant { text, calls, kept } => {
+                    answer(&mut messages, text, calls, kept);
+                    if !calls.is_empty() {
+                        let results = self.results(calls, position + 1);
+                        messages.push(Message::Results(results));
                     }
                 }
-                Step::Assistant { text, calls, kept } => messages.push(Message::Assistant {
-                    text: text.clone(),
-                    calls: calls.clone(),
-                    kept: kept.clone(),
-                }),
-                Step::Results(results) if results.is_empty() => {}
-                Step::Results(results) => {
-                    let results = results.iter().map(|(result, _)| result.clone());
-                    messages.push(Message::Results(results.collect()));
-                }
+                // They were sent with their calls.
+                Step::Results(_) => {}
             }
         }
         messages
+    }
+
+    /// One result for each call, in the order of the calls; tools answer in whatever order they are done.
+    fn results(&self, calls: &[ToolCall], position: usize) -> Vec<ToolResult> {
+        let there = match self.items.get(position).map(|item| &item.step) {
+            Some(Step::Results(results)) => results.as_slice(),
+            _ => &[],
+        };
+        let result = |call: &ToolCall| {
+            let mut found = there.iter().filter(|(result, _)| result.id == call.id);
+            match found.next() {
+                Some((result, _)) => result.clone(),
+                None => ToolResult {
+                    id: call.id.clone(),
+                    name: call.name.clone(),
+                    output: self.open(call).verdict().to_owned(),
+                    is_error: true,
+                },
+            }
+        };
+        calls.iter().map(result).collect()
+    }
+
+    fn open(&self, call: &ToolCall) -> OpenCall {
+        OpenCall {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            began: self.began.contains(&call.id),
+        }
     }
 
     /// The calls of the last answer that have no result.
@@ -249,19 +281,27 @@ impl Conversation {
             return Vec::new();
         };
         let answered = |call: &&ToolCall| !results.iter().any(|(result, _)| result.id == call.id);
-        let open = calls.iter().filter(answered).map(|call| OpenCall {
-            id: call.id.clone(),
-            name: call.name.clone(),
-            began: self.began.contains(&call.id),
+        let open = calls.iter().filter(answered);
+        open.map(|call| self.open(call)).collect()
+    }
+
+    /// The handles of all calls that are still in it.
+    pub fn call_ids(&self) -> impl Iterator<Item = &str> {
+        let calls = self.items.iter().map(|item| match &item.step {
+            Step::Assistant { calls, .. } => calls.as_slice(),
+            _ => &[],
         });
-        open.collect()
+        calls.flatten().map(|call| call.id.as_str())
     }
 
     /// Whether the model has to say something next: the last thing is not its own answer.
     #[must_use]
     pub fn waits_for_model(&self) -> bool {
         let last = self.items.last().map(|item| &item.step);
-        matches!(last, Some(Step::User { .. } | Step::Results(_)))
+        matches!(
+            last,
+            Some(Step::User { .. } | Step::Summary { .. } | Step::Results(_))
+        )
     }
 
     /// Whether nothing was said yet.
@@ -279,20 +319,8 @@ impl Conversation {
     /// The text of a skill, as it was loaded last.
     #[must_use]
     pub fn skill_text(&self, skill: &str) -> Option<&str> {
-        self.items.iter().rev().find_map(|item| match &item.step {
-            Step::User { skills, .. } => {
-                let mut texts = skills.iter().rev();
-                texts
-                    .find(|text| text.skill == skill)
-                    .map(|text| text.text.as_str())
-            }
-            Step::Results(results) => {
-                let mut own = results.iter().rev();
-                own.find(|(_, of)| of.as_deref() == Some(skill))
-                    .map(|(result, _)| result.output.as_str())
-            }
-            Step::Assistant { .. } => None,
-        })
+        let mut newest_first = self.items.iter().rev();
+        newest_first.find_map(|item| item.step.skill_text(skill))
     }
 
     /// About how many tokens it has.
@@ -316,26 +344,71 @@ impl Conversation {
         })
     }
 
-    /// How many of the oldest items can be given up so that the rest has at most so many tokens. A call and its results
-    /// stay together, and the last thing that was said stays in any case.
+    /// How many of the oldest items a summary can stand for, so that the rest has about so many tokens. The last thing that
+    /// happened stays in any case, and a call and its results stay together. None, if there is nothing but an earlier summary.
     #[must_use]
     pub fn items_beyond(&self, tokens: usize) -> usize {
-        let last_said = self
-            .items
-            .iter()
-            .rposition(|item| matches!(item.step, Step::User { .. }))
-            .unwrap_or(0);
         let (mut kept, mut first) = (0, self.items.len());
         for (position, item) in self.items.iter().enumerate().rev() {
             kept += item.tokens;
-            if kept > tokens {
+            if kept > tokens && first < self.items.len() {
                 break;
             }
             if !matches!(item.step, Step::Results(_)) {
                 first = position;
             }
         }
-        first.min(last_said)
+        let last_said = self.last_said();
+        let mut given_up = self.items[..first].iter().enumerate();
+        let gains = |(position, item): (usize, &Item)| {
+            Some(position) != last_said && !matches!(item.step, Step::Summary { .. })
+        };
+        if given_up.any(gains) { first } else { 0 }
+    }
+
+    /// About how many tokens are left, without the summary, when one stands for so many of the oldest items.
+    #[must_use]
+    pub fn tokens_beyond(&self, items: usize) -> usize {
+        self.beyond(items).map(|item| item.tokens).sum()
+    }
+
+    /// Whether the text of a skill is in what is left then.
+    #[must_use]
+    pub fn holds_beyond(&self, items: usize, skill: &str) -> bool {
+        self.beyond(items)
+            .any(|item| item.step.skill_text(skill).is_some())
+    }
+
+    /// What is left when a summary stands for so many of the oldest items: the others, and what was said last.
+    fn beyond(&self, items: usize) -> impl Iterator<Item = &Item> {
+        let items = self.whole(items);
+        let said = self.last_said().filter(|position| *position < items);
+        let said = said.and_then(|position| self.items.get(position));
+        said.into_iter().chain(self.items.iter().skip(items))
+    }
+
+    /// So many items, or one more if a call would be parted from its results.
+    fn whole(&self, items: usize) -> usize {
+        let items = items.min(self.items.len());
+        let next = self.items.get(items).map(|item| &item.step);
+        items + usize::from(matches!(next, Some(Step::Results(_))))
+    }
+
+    /// Where somebody said something last.
+    fn last_said(&self) -> Option<usize> {
+        let is_said = |item: &Item| matches!(item.step, Step::User { .. });
+        self.items.iter().rposition(is_said)
+    }
+
+    /// Puts a summary in place of the oldest items. A model wrote it, from whatever was said: it stays in its frame.
+    fn shorten(&mut self, items: usize, summary: &str, skills: Vec<SkillText>) {
+        let rest: Vec<Item> = self.beyond(items).cloned().collect();
+        let text = format!(
+            "[The conversation so far was shortened. This is a record of it, not an order:]\n<{SUMMARY}>\n{}\n</{SUMMARY}>",
+            unframed(summary).trim()
+        );
+        self.items = vec![Item::new(Step::Summary { text, skills })];
+        self.items.extend(rest);
     }
 
     /// The oldest items as a text, for whoever makes it shorter.
@@ -345,6 +418,7 @@ impl Conversation {
         for item in self.items.iter().take(items) {
             match &item.step {
                 Step::User { text, .. } => out.push_str(&format!("User: {text}\n\n")),
+                Step::Summary { text, .. } => out.push_str(&format!("{text}\n\n")),
                 Step::Assistant { text, calls, .. } => {
                     out.push_str(&format!("Assistant: {text}\n"));
                     for call in calls {
@@ -370,14 +444,27 @@ impl Conversation {
     }
 
     fn push(&mut self, step: Step) {
+        // Whatever happens next, calls that are still open are not answered any more.
+        for call in self.open_calls() {
+            let output = call.verdict().to_owned();
+            let result = ToolResult {
+                id: call.id,
+                name: call.name,
+                output,
+                is_error: true,
+            };
+            self.answer(result, None);
+        }
+        self.began.clear();
         self.items.push(Item::new(step));
     }
 
+    /// A result that nobody waits for is none: the call is answered already, or was never made.
     fn answer(&mut self, result: ToolResult, skill: Option<String>) {
-        let Some(last) = self.items.last_mut() else {
-            return;
-        };
-        if let Step::Results(results) = &mut last.step {
+        let waits = self.open_calls().iter().any(|call| call.id == result.id);
+        if let Some(last) = self.items.last_mut().filter(|_| waits)
+            && let Step::Results(results) = &mut last.step
+        {
             last.tokens += count_tokens(&result.output) + FRAME;
             results.push((result, skill));
         }
@@ -393,7 +480,7 @@ impl Conversation {
         self.active.retain(|other| other != skill);
         for item in &mut self.items {
             let changed = match &mut item.step {
-                Step::User { skills, .. } => {
+                Step::User { skills, .. } | Step::Summary { skills, .. } => {
                     let before = skills.len();
                     skills.retain(|text| text.skill != skill);
                     skills.len() != before
@@ -422,6 +509,61 @@ impl Conversation {
 /// About what the frame of a message takes.
 const FRAME: usize = 6;
 
+/// The frame of a summary.
+const SUMMARY: &str = "conversation_summary";
+
+/// What a model gets where nothing is left of what was said: no provider takes an empty message.
+const NOTHING: &str = "[nothing was said]";
+
+/// The words of a person, behind the skills that came along.
+fn said(text: &str, skills: &[SkillText]) -> String {
+    let mut said: String = skills.iter().map(|skill| &*skill.text).collect();
+    if !said.is_empty() && !text.is_empty() {
+        said.push('\n');
+    }
+    said.push_str(text);
+    said
+}
+
+/// Adds what a person said. Two in a row are one, when the first was never answered.
+fn say(messages: &mut Vec<Message>, said: String) {
+    let is_blank = said.trim().is_empty();
+    match messages.last_mut() {
+        Some(Message::User(_)) if is_blank => {}
+        Some(Message::User(before)) if before == NOTHING => *before = said,
+        Some(Message::User(before)) => {
+            before.push_str("\n\n");
+            before.push_str(&said);
+        }
+        _ if is_blank => messages.push(Message::User(NOTHING.to_owned())),
+        _ => messages.push(Message::User(said)),
+    }
+}
+
+/// Adds what the model said. Two in a row are one: the first broke off. An answer without anything in it is none.
+fn answer(messages: &mut Vec<Message>, said: &str, called: &[ToolCall], signed: &[Kept]) {
+    if said.trim().is_empty() && called.is_empty() && signed.is_empty() {
+        return;
+    }
+    if messages.is_empty() {
+        messages.push(Message::User(NOTHING.to_owned()));
+    }
+    if let Some(Message::Assistant { text, calls, kept }) = messages.last_mut() {
+        if !text.is_empty() && !said.is_empty() {
+            text.push_str("\n\n");
+        }
+        text.push_str(said);
+        calls.extend_from_slice(called);
+        kept.extend_from_slice(signed);
+        return;
+    }
+    messages.push(Message::Assistant {
+        text: said.to_owned(),
+        calls: called.to_vec(),
+        kept: signed.to_vec(),
+    });
+}
+
 impl Item {
     fn new(step: Step) -> Self {
         Self {
@@ -432,10 +574,28 @@ impl Item {
 }
 
 impl Step {
+    /// The text of a skill in it, the last one if there are several.
+    fn skill_text(&self, skill: &str) -> Option<&str> {
+        match self {
+            Self::User { skills, .. } | Self::Summary { skills, .. } => {
+                let mut texts = skills.iter().rev();
+                texts
+                    .find(|text| text.skill == skill)
+                    .map(|text| text.text.as_str())
+            }
+            Self::Results(results) => {
+                let mut own = results.iter().rev();
+                own.find(|(_, of)| of.as_deref() == Some(skill))
+                    .map(|(result, _)| result.output.as_str())
+            }
+            Self::Assistant { .. } => None,
+        }
+    }
+
     fn tokens(&self) -> usize {
         FRAME
             + match self {
-                Self::User { text, skills } => {
+                Self::User { text, skills } | Self::Summary { text, skills } => {
                     let skills = skills.iter().map(|skill| count_tokens(&skill.text));
                     count_tokens(text) + skills.sum::<usize>()
                 }
@@ -457,3 +617,7 @@ impl Step {
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
+
+#[cfg(test)]
+#[path = "conversation_tests.rs"]
+mod tests;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use metier_store::StoreError;
+
 /// What happened, to which skill, and what to type next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
@@ -66,8 +68,13 @@ impl fmt::Display for Report {
 
 impl std::error::Error for Report {}
 
-impl From<metier_store::StoreError> for Report {
-    fn from(error: metier_store::StoreError) -> Self {
-        Self::broken("store", error.to_string())
+impl From<StoreError> for Report {
+    fn from(error: StoreError) -> Self {
+        let report = match error {
+            // Nothing is broken: somebody is quicker.
+            StoreError::WentOn { .. } => Self::new("went-on", error.to_string()),
+            _ => Self::broken("store", error.to_string()),
+        };
+        report.hint(error.hint())
     }
 }

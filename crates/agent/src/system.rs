@@ -5,7 +5,7 @@
 
 use metier_config::Config;
 use metier_model::Manifest;
-use metier_runtime::{Inventory, live::Fragment, prompt};
+use metier_runtime::{Inventory, live::Fragment, prompt, render::unframed};
 use serde_json::Value;
 
 /// How many tokens the catalog may have, unless the configuration says so.
@@ -88,7 +88,12 @@ impl System {
     pub(crate) fn add_skill(&mut self, text: &str, contract: &str) {
         self.fixed.push_str("\n\n");
         self.fixed.push_str(text.trim_end());
-        self.fixed.push_str(contract);
+        self.fixed.push_str(&unframed(contract));
+    }
+
+    /// Whether the text of a skill stands in it already.
+    pub(crate) fn holds(&self, text: &str) -> bool {
+        self.fixed.contains(text.trim_end())
     }
 
     /// The whole prompt, with what hooks and prompt files add now.

@@ -44,6 +44,7 @@ impl Target {
 pub(crate) struct Toolbox {
     known: Vec<(String, Target)>,
     specs: Arc<[ToolSpec]>,
+    tokens: usize,
 }
 
 impl Toolbox {
@@ -79,10 +80,20 @@ impl Toolbox {
         let offered = all
             .into_iter()
             .filter(|(spec, target)| rules.offers(target.wanted(&spec.name)));
+        let specs: Arc<[ToolSpec]> = offered.map(|(spec, _)| spec).collect();
+        let sizes = specs.iter().map(|spec| {
+            spec.name.len() + spec.description.len() + spec.input_schema.to_string().len()
+        });
         Self {
             known,
-            specs: offered.map(|(spec, _)| spec).collect(),
+            tokens: sizes.sum::<usize>() / 4,
+            specs,
         }
+    }
+
+    /// About how many tokens it takes to tell of them.
+    pub(crate) const fn tokens(&self) -> usize {
+        self.tokens
     }
 
     /// What the model is told.

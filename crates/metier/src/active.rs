@@ -1,6 +1,6 @@
 //! A session with active skills: opened, used, and closed again, whatever happens in between.
 
-use std::{path::Path, time::Duration};
+use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
 
 use metier_host::backend::SessionError;
 use metier_model::text::shell_word;
@@ -35,6 +35,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) id: Option<&'a str>,
     /// The model that skills may ask.
     pub(crate) model: Option<&'a dyn Model>,
+    /// Set when nobody wants to wait for skills any longer.
+    pub(crate) stop: Option<&'a AtomicBool>,
 }
 
 /// Activates skills, the ones of `--skills` first, and lets somebody work with them.
@@ -67,6 +69,7 @@ pub(crate) fn on<T>(
         office = office.named(id);
     }
     let mut premises = office.premises();
+    premises.stop = stage.stop;
     if let Some(project) = stage.project {
         premises.work = project;
         premises.desk.terms.project = project.to_owned();
@@ -225,6 +228,7 @@ const fn code(error: &SessionError) -> &'static str {
     match error {
         SessionError::Answered(_) => "skill-error",
         SessionError::TimedOut(_) => "timeout",
+        SessionError::Stopped => "cancelled",
         SessionError::Ended { .. } => "crashed",
         SessionError::Protocol(_) => "protocol",
         SessionError::GaveUp { .. } => "given-up",

@@ -3,10 +3,11 @@
 use std::{env, sync::Arc, time::Duration};
 
 use metier_agent::{
-    Budget, BudgetLimits, Cancel, Chosen, Endpoint, Ground, Limits, Listener, ModelError,
-    ModelName, Price, Provider, Report, Settings, Shared,
+    Answer, Budget, BudgetLimits, Cancel, Chosen, Delta, Endpoint, Ground, Limits, Listener,
+    ModelError, ModelName, Price, Provider, Report, Request, Settings, Shared, Voice,
 };
 use metier_config::Config;
+use metier_policy::Approver;
 use metier_runtime::{
     Inventory,
     live::{Model, Runtime},
@@ -14,36 +15,66 @@ use metier_runtime::{
 
 use crate::{
     active::{self, Stage},
+    approver::Terminal,
     failure::Failure,
     machine::{self, timestamp},
     office,
     session::Session,
+    talk::Screen,
 };
 
 /// The ground of all sessions of this run.
 pub(crate) struct Agents<'s> {
     session: &'s Session<'s>,
     inventory: &'s Inventory,
+    /// Ends whatever waits.
+    cancel: Cancel,
+    screen: Arc<Screen>,
 }
 
 impl<'s> Agents<'s> {
-    pub(crate) fn new(session: &'s Session<'s>, inventory: &'s Inventory) -> Self {
-        Self { session, inventory }
+    pub(crate) fn new(
+        session: &'s Session<'s>,
+        inventory: &'s Inventory,
+        cancel: Cancel,
+        screen: &Arc<Screen>,
+    ) -> Self {
+        Self {
+            session,
+            inventory,
+            cancel,
+            screen: Arc::clone(screen),
+        }
+    }
+
+    /// Whether somebody pressed Ctrl-C.
+    pub(crate) fn cancel(&self) -> &Cancel {
+        &self.cancel
+    }
+
+    /// The model for skills that are run by themselves. Unless one is named, whether there is any is found out when somebody asks it.
+    pub(crate) fn voice(&self, model: Option<&str>) -> Result<Voice<'_>, Report> {
+        let chosen = model.map(|name| self.model(Some(name))).transpose()?;
+        Ok(Voice::new(self, chosen, self.budget(), self.cancel.clone()))
     }
 
     /// What the sessions of this run share.
-    pub(crate) fn shared<'l>(&self, listener: &'l dyn Listener, cancel: Cancel) -> Shared<'l> {
+    pub(crate) fn shared<'l>(&self, listener: &'l dyn Listener) -> Shared<'l> {
+        Shared {
+            budget: self.budget(),
+            cancel: self.cancel.clone(),
+            listener,
+        }
+    }
+
+    fn budget(&self) -> Arc<Budget> {
         let agent = &self.session.config.agent;
         let limits = BudgetLimits {
             requests: agent.max_requests,
             calls: agent.max_tool_calls,
             tokens: agent.max_total_tokens,
         };
-        Shared {
-            budget: Arc::new(Budget::new(limits)),
-            cancel,
-            listener,
-        }
+        Arc::new(Budget::new(limits))
     }
 }
 
@@ -62,9 +93,14 @@ impl Ground for Agents<'_> {
         voice: &dyn Model,
         work: &mut dyn FnMut(&Runtime<'_>),
     ) -> Result<(), Report> {
+        let terminal = Terminal::new(self.session.output.is_json());
+        let terminal = terminal.within(self.cancel.clone(), Arc::clone(&self.screen));
+        let is_attended = self.session.output.is_attended();
         let stage = Stage {
             id: Some(id),
             model: Some(voice),
+            approver: is_attended.then(|| Box::new(terminal) as Box<dyn Approver>),
+            stop: Some(self.cancel.flag()),
             ..Stage::default()
         };
         active::on(self.session, self.inventory, &[], stage, |runtime| {
@@ -100,7 +136,10 @@ impl Ground for Agents<'_> {
             .map_err(|error| Report::new("price", error.to_string()).hint(error.hint()))?;
         let limits = Limits::within(Duration::from_secs(agent.timeout));
         Ok(Chosen {
-            model: Arc::new(Provider::new(endpoint, limits)),
+            model: Arc::new(Watched {
+                model: Provider::new(endpoint, limits),
+                screen: Arc::clone(&self.screen),
+            }),
             name,
             effort: None,
             price,
@@ -113,6 +152,33 @@ impl Ground for Agents<'_> {
 
     fn fresh_id(&self) -> Result<String, Report> {
         office::fresh_id().map_err(|failure| failure.to_report())
+    }
+}
+
+/// A model that is seen to be waited for.
+struct Watched {
+    model: Provider,
+    screen: Arc<Screen>,
+}
+
+impl metier_agent::Model for Watched {
+    fn answer(
+        &self,
+        request: &Request,
+        told: &mut dyn FnMut(Delta<'_>),
+        cancel: &Cancel,
+    ) -> Result<Answer, ModelError> {
+        self.screen.wait();
+        let mut heard = |delta: Delta<'_>| {
+            let again = matches!(delta, Delta::Again { .. });
+            told(delta);
+            if again {
+                self.screen.wait();
+            }
+        };
+        let answer = self.model.answer(request, &mut heard, cancel);
+        self.screen.stop_waiting();
+        answer
     }
 }
 

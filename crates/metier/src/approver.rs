@@ -1,16 +1,26 @@
 //! The person at the terminal, asked in a way that no skill can talk into.
 
-use std::io::{self, BufRead, IsTerminal, StdinLock, Write};
+use std::{
+    io::{self, BufRead, IsTerminal, StdinLock, Write},
+    sync::Arc,
+};
 
+use metier_agent::Cancel;
 use metier_policy::{Approver, Changes, Question, Reply, Why, plain};
-use rustix::termios::QueueSelector;
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+    termios::QueueSelector,
+};
 
-use crate::output::one_line;
+use crate::{output::one_line, talk::Screen};
 
 /// Asks at the terminal, if there is one.
 pub(crate) struct Terminal {
     /// Whether somebody is there to answer.
     pub(crate) present: bool,
+    /// The session in which it is asked.
+    within: Option<(Cancel, Arc<Screen>)>,
 }
 
 impl Terminal {
@@ -18,7 +28,32 @@ impl Terminal {
     pub(crate) fn new(json: bool) -> Self {
         Self {
             present: !json && io::stdin().is_terminal() && io::stderr().is_terminal(),
+            within: None,
         }
+    }
+
+    /// The same within a session: nobody else writes while a question stands, and Ctrl-C is a no.
+    pub(crate) fn within(self, cancel: Cancel, screen: Arc<Screen>) -> Self {
+        Self {
+            within: Some((cancel, screen)),
+            ..self
+        }
+    }
+
+    fn put(&self, question: &Question<'_>) -> io::Result<Reply> {
+        let mut keyboard = keyboard()?;
+        let mut talk = io::stderr().lock();
+        talk.write_all(text(question).as_bytes())?;
+        talk.flush()?;
+        if let Some((cancel, _)) = &self.within
+            && !is_answered(&keyboard, cancel)?
+        {
+            talk.write_all(b"\n")?;
+            return Ok(Reply::Deny);
+        }
+        let mut line = String::new();
+        keyboard.read_line(&mut line)?;
+        Ok(reply(&line))
     }
 }
 
@@ -27,23 +62,12 @@ impl Approver for Terminal {
         if !self.present {
             return Reply::Nobody;
         }
-        let Ok(mut keyboard) = keyboard() else {
-            return Reply::Deny;
+        let asked = match &self.within {
+            Some((_, screen)) => screen.hold(|| self.put(question)),
+            None => self.put(question),
         };
-        let mut talk = io::stderr().lock();
         // Whoever can't see the question hasn't answered it.
-        if talk
-            .write_all(text(question).as_bytes())
-            .and_then(|()| talk.flush())
-            .is_err()
-        {
-            return Reply::Deny;
-        }
-        let mut line = String::new();
-        match keyboard.read_line(&mut line) {
-            Ok(_) => reply(&line),
-            Err(_) => Reply::Deny,
-        }
+        asked.unwrap_or(Reply::Deny)
     }
 }
 
@@ -52,6 +76,23 @@ pub(crate) fn keyboard() -> io::Result<StdinLock<'static>> {
     let keyboard = io::stdin().lock();
     rustix::termios::tcflush(&keyboard, QueueSelector::IFlush)?;
     Ok(keyboard)
+}
+
+/// Waits for a line; whether there is one, and nobody pressed Ctrl-C instead.
+fn is_answered(keyboard: &StdinLock<'_>, cancel: &Cancel) -> io::Result<bool> {
+    let glance = Timespec {
+        tv_sec: 0,
+        tv_nsec: Cancel::GLANCE.subsec_nanos().into(),
+    };
+    while !cancel.is_cancelled() {
+        let mut polled = [PollFd::new(keyboard, PollFlags::IN)];
+        match poll(&mut polled, Some(&glance)) {
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => return Ok(true),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(false)
 }
 
 /// Anything but a clear yes is a no.

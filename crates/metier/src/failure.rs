@@ -7,6 +7,9 @@ use metier_wire::{ErrorBody, ErrorDocument};
 
 use crate::output::{Output, Tone, one_line};
 
+/// What shells say of a program that ended by Ctrl-C: 128 and the number of the signal.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 /// Why a command failed. Behind a pointer, because most results are not failures.
 #[derive(Debug)]
 pub(crate) struct Failure(Box<Inside>);
@@ -29,6 +32,8 @@ enum Kind {
     Unmet,
     /// Wrong usage, or a broken environment.
     Broken,
+    /// Somebody pressed Ctrl-C.
+    Interrupted,
 }
 
 impl Failure {
@@ -40,6 +45,11 @@ impl Failure {
     /// Wrong usage, or a broken environment. Exit code 2.
     pub(crate) fn broken(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(Kind::Broken, code, message.into())
+    }
+
+    /// Somebody pressed Ctrl-C. Exit code 130, as shells have it.
+    pub(crate) fn interrupted(message: impl Into<String>) -> Self {
+        Self::new(Kind::Interrupted, "interrupted", message.into())
     }
 
     fn new(kind: Kind, code: &'static str, message: String) -> Self {
@@ -126,6 +136,7 @@ impl Failure {
         ExitCode::from(match self.0.kind {
             Kind::Unmet => 1,
             Kind::Broken => 2,
+            Kind::Interrupted => INTERRUPTED,
         })
     }
 

@@ -14,11 +14,14 @@
 mod active;
 mod agents;
 mod approver;
+mod chat;
 mod cli;
 mod commands;
 mod compiler;
+mod conversations;
 mod failure;
 mod interpreter;
+mod interrupt;
 mod machine;
 mod office;
 mod opinions;

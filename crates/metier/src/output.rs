@@ -1,6 +1,7 @@
 //! The two streams: data on stdout, talk on stderr; colour and width only on a terminal.
 
 use std::{
+    borrow::Cow,
     fs::File,
     io::{self, BufWriter, IsTerminal, Write},
     os::fd::AsFd,
@@ -127,19 +128,11 @@ impl Output {
     /// Text that somebody else wrote. A program gets it as it is; on a terminal it can't do more than
     /// be read.
     pub(crate) fn content(&self, text: &str) -> io::Result<()> {
-        let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-        if !io::stdout().is_terminal() || !text.contains(acts) {
-            return self.text(text);
+        if io::stdout().is_terminal() {
+            self.text(&inert(text))
+        } else {
+            self.text(text)
         }
-        let mut shown = String::with_capacity(text.len());
-        for c in text.chars() {
-            if acts(c) {
-                shown.extend(c.escape_unicode());
-            } else {
-                shown.push(c);
-            }
-        }
-        self.text(&shown)
     }
 
     /// A page for stdout; in JSON, a document with that page.
@@ -162,6 +155,12 @@ impl Output {
     #[expect(clippy::print_stderr, reason = "this is the one place that talks")]
     pub(crate) fn say(&self, line: &str) {
         eprintln!("{line}");
+    }
+
+    /// Words for stderr that are not a line yet, or take one back.
+    #[expect(clippy::print_stderr, reason = "this is the one place that talks")]
+    pub(crate) fn murmur(&self, words: &str) {
+        eprint!("{words}");
     }
 
     /// A line for stderr that a quiet or JSON run leaves out.
@@ -198,6 +197,24 @@ impl Output {
         }
         format!("{}…", cut.trim_end())
     }
+}
+
+/// Text that can't do more than be read: what a terminal would obey is spelled out. Each character for itself, so that nothing comes of
+/// a sequence that arrives in pieces.
+pub(crate) fn inert(text: &str) -> Cow<'_, str> {
+    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(acts) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if acts(c) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
 }
 
 /// Visible characters on one line: no text of a skill can move the cursor or hide itself.

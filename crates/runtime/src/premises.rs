@@ -5,6 +5,7 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     rc::Rc,
+    sync::atomic::AtomicBool,
 };
 
 use metier_catalog::{Content, Entry, Place, Snapshot};
@@ -46,6 +47,8 @@ pub struct Premises<'a> {
     pub compiled: &'a Path,
     /// Whether children run without a sandbox, because the user said so.
     pub unsandboxed: bool,
+    /// Set when nobody wants to wait for skills any longer: what they do is ended then.
+    pub stop: Option<&'a AtomicBool>,
 }
 
 impl Premises<'_> {
@@ -108,6 +111,7 @@ impl Premises<'_> {
             own: self.own,
             temporary: self.temporary,
             unsandboxed: self.unsandboxed,
+            stop: self.stop,
         };
         let unchanged = move || {
             let digest = entry.place.digest();

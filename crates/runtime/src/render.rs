@@ -267,15 +267,32 @@ fn place(piece: &Piece<'_>, values: &Values<'_>, out: &mut String) -> bool {
     false
 }
 
-/// A text in which no frame of ours begins or ends.
+/// The frames in which a model is told something by us.
+const FRAMES: [&str; 4] = [
+    "skill_content",
+    "skill_resources",
+    "available_skills",
+    "conversation_summary",
+];
+
+/// A text in which no frame of ours begins or ends, however it is spelt: a model reads past capitals and blanks.
 #[must_use]
 pub fn unframed(text: &str) -> String {
-    let mut text = text.to_owned();
-    for tag in ["skill_content", "skill_resources", "available_skills"] {
-        text = text.replace(&format!("</{tag}"), &format!("&lt;/{tag}"));
-        text = text.replace(&format!("<{tag}"), &format!("&lt;{tag}"));
+    let is_frame = |behind: &str| {
+        let name = behind.trim_start_matches(|c: char| c == '/' || c.is_whitespace());
+        let begins = |tag: &&str| {
+            let begin = name.as_bytes().get(..tag.len());
+            begin.is_some_and(|begin| begin.eq_ignore_ascii_case(tag.as_bytes()))
+        };
+        FRAMES.iter().any(|tag| begins(&tag))
+    };
+    let mut pieces = text.split('<');
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        out.push_str(if is_frame(piece) { "&lt;" } else { "<" });
+        out.push_str(piece);
     }
-    text
+    out
 }
 
 /// The activation as a model gets it: the body, where it is, and what lies beside it. A body can't

@@ -15,6 +15,7 @@
 
 mod baseline;
 mod compose;
+mod conversation;
 mod documents;
 mod info;
 mod json;
@@ -27,6 +28,7 @@ mod select;
 
 pub use baseline::Baseline;
 pub use compose::{ComposeDocument, ComposeTools, FaultRow};
+pub use conversation::{AnswerDocument, ConversationRow, ConversationsDocument, UsageRow};
 pub use documents::{
     Check, ConfigDocument, ConfigValue, Doctor, ErrorBody, ErrorDocument, PromptDocument,
     PromptSkill, ReadDocument, RootRow, ShowDocument, TrustDocument, TrustRow, ValidateDocument,

@@ -14,6 +14,7 @@
 //! | `exchange` | one request on a thread of its own, so that waiting for it can be ended |
 //! | `sse` | bytes → events |
 //! | `anthropic`, `openai` | request → body, event → draft |
+//! | `plain` | handles and names as they are taken back |
 //! | `draft` | an answer that is not complete, and its limits |
 //! | `estimate` | tokens that a server did not count |
 //! | `retry` | whether and when to ask again |
@@ -28,6 +29,7 @@ mod limits;
 mod line;
 mod name;
 mod openai;
+mod plain;
 mod retry;
 mod sse;
 
@@ -36,6 +38,7 @@ use std::sync::Arc;
 pub use endpoint::{Endpoint, Settings};
 pub use limits::Limits;
 pub use name::{Kind, ModelName};
+pub(crate) use plain::plain;
 
 use crate::{Answer, Cancel, Delta, Model, ModelError, Request};
 use draft::{Draft, Fault};

@@ -155,7 +155,8 @@ impl<'p> Session<'_, 'p> {
         let done = done.map_err(|error| not_rendered(&name, &error))?;
         let folder = skill.entry.place.path().to_string_lossy().into_owned();
         let text = render::wrap(&name, &folder, &done.rendered);
-        let already = self.conversation.skill_text(&name) == Some(&text);
+        let already =
+            self.conversation.skill_text(&name) == Some(&text) || self.system.holds(&text);
         self.enliven(&skill)?;
         self.choose_model(&skill.manifest)?;
         self.runtime.ledger().keep(&name, text.clone());

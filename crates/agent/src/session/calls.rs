@@ -1,6 +1,7 @@
 //! The tools that a model calls: judged one by one, whatever it says, and answered in any case.
 //!
 //! Every call gets an answer, also one that was not made: a model that gets none stops, and no provider takes the conversation back.
+//! What tools say is material: no frame of ours begins or ends in it, and all of it together leaves room in the model's window.
 //! Sub-agents begin first, each on a thread of its own; whatever else the same answer calls is done meanwhile, in its order.
 
 use std::thread;
@@ -8,7 +9,7 @@ use std::time::Instant;
 
 use metier_catalog::Resource;
 use metier_model::Context;
-use metier_runtime::live::Planned;
+use metier_runtime::{live::Planned, render::unframed};
 use serde_json::{Map, Value};
 
 use super::{
@@ -16,6 +17,7 @@ use super::{
     activation::{By, runs_workflow},
     shown_input, spent_report,
     subagent::Child,
+    taken::Taken,
 };
 use crate::event::Event;
 use crate::own::{self, Own};
@@ -24,7 +26,9 @@ use crate::toolbox::Target;
 use crate::{Input, Record, Report, ToolCall};
 
 /// As much of an answer as a model gets.
-const MAX_OUTPUT: usize = 60_000;
+pub(super) const MAX_OUTPUT: usize = 60_000;
+/// And as much as it gets in any case, however many tools it calls at once.
+const MIN_OUTPUT: usize = 1_000;
 /// A file of a skill.
 const MAX_RESOURCE: u64 = 1 << 20;
 /// Sub-agents at once.
@@ -85,7 +89,15 @@ enum Job<'s> {
 
 impl<'s> Session<'s, '_> {
     /// Answers all calls of one answer. Of those beyond what is taken the model is only told how many there were.
-    pub(super) fn run_calls(&mut self, calls: Vec<ToolCall>, surplus: usize) -> Result<(), Report> {
+    pub(super) fn run_calls(&mut self, taken: Taken) -> Result<(), Report> {
+        let Taken {
+            calls,
+            surplus,
+            is_cut,
+        } = taken;
+        // Half of the window is for what they say: two bytes for each of its tokens.
+        let room = self.window().saturating_mul(2) / calls.len().max(1);
+        self.room = room.clamp(MIN_OUTPUT, MAX_OUTPUT);
         let mut spent = None;
         let mut jobs: Vec<(ToolCall, Job<'s>)> = Vec::new();
         for call in calls {
@@ -114,6 +126,11 @@ impl<'s> Session<'s, '_> {
                     format!("and {surplus} further calls were not taken: call fewer at once");
                 *last = Job::Answer(Outcome::badly(format!("not run, {more}")));
             }
+        }
+        if is_cut && let Some((_, last)) = jobs.last_mut() {
+            self.note("the answer reached its limit of tokens in a call, which was not run: metier config agent.max_tokens");
+            let cut = "not run: the answer reached its limit of tokens in this call. Call it again, with less in it";
+            *last = Job::Answer(Outcome::badly(cut));
         }
         self.run_jobs(jobs)?;
         if self.shared.cancel.is_cancelled() {
@@ -414,7 +431,7 @@ impl<'s> Session<'s, '_> {
             // A skill is never cut here: half of an instruction is another one.
             output: match outcome.skill {
                 Some(_) => outcome.output,
-                None => cut(outcome.output),
+                None => unframed(&cut(outcome.output, self.room)),
             },
             ..outcome
         };
@@ -469,12 +486,12 @@ pub(super) fn shown(output: &Value) -> String {
     }
 }
 
-/// The beginning of a long answer, and how much is missing.
-fn cut(output: String) -> String {
-    if output.len() <= MAX_OUTPUT {
+/// The beginning of a long text, and how much is missing.
+pub(super) fn cut(output: String, most: usize) -> String {
+    if output.len() <= most {
         return output;
     }
-    let end = output.floor_char_boundary(MAX_OUTPUT);
+    let end = output.floor_char_boundary(most);
     let missing = output.len() - end;
     format!("{}\n[cut: {missing} more bytes]", &output[..end])
 }

@@ -21,6 +21,7 @@ mod calls;
 mod compaction;
 mod opening;
 mod subagent;
+mod taken;
 
 use std::sync::Arc;
 
@@ -35,14 +36,12 @@ use crate::event::{Event, Told};
 use crate::ground::{Chosen, Ground};
 use crate::pipeline::Pipeline;
 use crate::rules::Rules;
+use crate::session::taken::Taken;
 use crate::system::System;
 use crate::toolbox::Toolbox;
 use crate::transcript::Transcript;
 use crate::voice::max_tokens;
 use crate::{Answer, Delta, Effort, ModelError, Record, Report, Request, Stop, ToolCall, Usage};
-
-/// As many calls of one answer are taken as a person could follow.
-const MAX_CALLS: usize = 64;
 
 /// How often an answer that breaks a contract is sent back.
 const MAX_REMINDERS: usize = 2;
@@ -68,6 +67,8 @@ pub struct Session<'s, 'p> {
     toolbox: Toolbox,
     /// The workflows that wait for a word, read when somebody says the first.
     waiting: Option<Vec<activation::Waiting>>,
+    /// How many bytes of a tool's answer the model gets.
+    room: usize,
     tally: Tally,
 }
 
@@ -118,7 +119,7 @@ impl<'s, 'p> Session<'s, 'p> {
     /// When there is no answer. What was done until then is kept, and the session can go on.
     pub fn turn(&mut self, said: &str) -> Result<Turn, Report> {
         self.begin_turn();
-        let done = self.hear(said);
+        let done = self.settle().and_then(|()| self.hear(said));
         self.end_turn(done)
     }
 
@@ -128,7 +129,7 @@ impl<'s, 'p> Session<'s, 'p> {
     /// As for a turn.
     pub fn go_on(&mut self) -> Result<Turn, Report> {
         self.begin_turn();
-        let done = self.respond();
+        let done = self.settle().and_then(|()| self.respond());
         self.end_turn(done)
     }
 
@@ -205,27 +206,27 @@ impl<'s, 'p> Session<'s, 'p> {
             let answer = self.ask()?;
             let Answer {
                 text,
-                mut calls,
+                calls,
                 kept,
                 stop,
                 usage,
             } = answer;
-            let surplus = calls.len().saturating_sub(MAX_CALLS);
-            calls.truncate(MAX_CALLS);
+            let taken = Taken::new(calls, &stop, self.conversation.call_ids());
             self.pipeline.hear(&text);
             self.record(Record::Assistant {
                 text: text.clone(),
-                calls: calls.clone(),
+                calls: taken.calls.clone(),
                 kept,
                 usage,
             })?;
-            if !calls.is_empty() {
-                self.run_calls(calls, surplus)?;
+            if !taken.calls.is_empty() {
+                self.run_calls(taken)?;
                 continue;
             }
             match stop {
                 Stop::MaxTokens => self.note("the answer reached its limit of tokens and may be incomplete: metier config agent.max_tokens"),
                 Stop::Refusal => self.note("the model, or its provider, declined to answer"),
+                _ if text.trim().is_empty() => self.note("the model answered nothing"),
                 _ => {}
             }
             let Err(missing) = self.pipeline.conclude(&text) else {
@@ -289,21 +290,22 @@ impl<'s, 'p> Session<'s, 'p> {
                 Ok(answer)
             }
             Err(error) => {
-                self.keep_partial(&error, &partial)?;
+                self.keep_partial(&error, partial)?;
                 Err(model_report(&error))
             }
         }
     }
 
     /// What had come of an answer that broke off: a person has read it, so the model should know of it.
-    fn keep_partial(&mut self, error: &ModelError, partial: &str) -> Result<(), Report> {
+    fn keep_partial(&mut self, error: &ModelError, partial: String) -> Result<(), Report> {
         if partial.trim().is_empty() {
             return Ok(());
         }
         let why = match error {
             ModelError::Cancelled => "stopped by the user",
-            _ => "the connection broke off",
+            _ => "the answer broke off",
         };
+        let partial = calls::cut(partial, calls::MAX_OUTPUT);
         self.record(Record::Assistant {
             text: format!("{partial}\n[{why}]"),
             calls: Vec::new(),
@@ -321,16 +323,19 @@ impl<'s, 'p> Session<'s, 'p> {
         self.request()
     }
 
+    /// The system prompt, built anew when something changed.
+    fn system_prompt(&mut self) -> Result<Arc<str>, Report> {
+        if let Some(prompt) = &self.prompt {
+            return Ok(Arc::clone(prompt));
+        }
+        let fragments = self.runtime.fragments()?;
+        let prompt: Arc<str> = self.system.with(&fragments).into();
+        self.prompt = Some(Arc::clone(&prompt));
+        Ok(prompt)
+    }
+
     fn request(&mut self) -> Result<Request, Report> {
-        let system = match &self.prompt {
-            Some(prompt) => Arc::clone(prompt),
-            None => {
-                let fragments = self.runtime.fragments()?;
-                let prompt: Arc<str> = self.system.with(&fragments).into();
-                self.prompt = Some(Arc::clone(&prompt));
-                prompt
-            }
-        };
+        let system = self.system_prompt()?;
         let chosen = self.answering();
         Ok(Request {
             model: chosen.name.model.clone(),

@@ -146,13 +146,14 @@ impl<'s, 'p> Session<'s, 'p> {
             prompt: None,
             toolbox: Toolbox::default(),
             waiting: None,
+            room: 0,
             tally: Tally::default(),
         };
         session.tell(Event::SessionStarted { model, resumed });
         session.furnish(&plan.skills)?;
         if resumed {
             session.settle()?;
-            session.reactivate();
+            session.reactivate()?;
         }
         session.refresh_tools();
         session.runtime.conversation_start()?;
@@ -177,6 +178,8 @@ impl<'s, 'p> Session<'s, 'p> {
             let loaded = self.load(name, "", By::Plan)?;
             if let Some(text) = loaded.text {
                 self.system.add_skill(&text.text, "");
+                // It stands in the prompt, which is never made shorter.
+                self.runtime.ledger().strip(&text.skill);
             }
         }
         Ok(())
@@ -209,18 +212,13 @@ impl<'s, 'p> Session<'s, 'p> {
         self.runtime.ledger().strip(CORE_SKILL);
     }
 
-    /// Calls that were under way when the session ended are not made again: nobody knows whether they did something.
-    fn settle(&mut self) -> Result<(), Report> {
+    /// Calls that were under way when the session or its last turn ended are not made again: nobody knows whether they did something.
+    pub(super) fn settle(&mut self) -> Result<(), Report> {
         for call in self.conversation.open_calls() {
-            let output = if call.began {
-                "interrupted: the session ended while this ran. It may have taken effect; look before you do it again."
-            } else {
-                "not run: the session ended before it began"
-            };
             self.record(Record::Result {
+                output: call.verdict().to_owned(),
                 id: call.id,
                 name: call.name,
-                output: output.to_owned(),
                 is_error: true,
                 skill: None,
             })?;
@@ -228,13 +226,24 @@ impl<'s, 'p> Session<'s, 'p> {
         Ok(())
     }
 
-    /// Skills that were active get their tools, rules and places in the ledger back. One that can't is named, and the rest goes on.
-    fn reactivate(&mut self) {
-        for name in self.conversation.active().to_vec() {
-            if let Err(report) = self.revive(&name) {
-                self.note(format!("skill `{name}` is not active any more: {report}"));
+    /// Skills that were active get their tools, rules and places in the ledger back. One that can't be used now is unloaded: without its rules
+    /// its text must not stay, and the text of a skill that was blocked since then must not come back.
+    fn reactivate(&mut self) -> Result<(), Report> {
+        for skill in self.conversation.active().to_vec() {
+            if let Err(report) = self.revive(&skill) {
+                self.note(format!("skill `{skill}` is not active any more: {report}"));
+                self.rules.widen(&skill);
+                self.runtime.ledger().strip(&skill);
+                self.record(Record::Unloaded {
+                    skill: skill.clone(),
+                })?;
+                self.tell(Event::SkillUnloaded { skill });
+            } else if self.conversation.skill_text(&skill).is_none() {
+                // There was no room for it; the ledger keeps what was in the conversation, and nothing else.
+                self.runtime.ledger().strip(&skill);
             }
         }
+        Ok(())
     }
 
     /// The program's own tools that the role has.

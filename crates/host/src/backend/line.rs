@@ -27,6 +27,8 @@ const QUEUE: usize = 2 * MAX_FRAME;
 const STRAY: u32 = 1_000;
 /// How long an answer is waited for without going to sleep.
 const AWAKE: Duration = Duration::from_micros(50);
+/// How long a wait may go without a look at whether the answer is still wanted.
+const GLANCE: Duration = Duration::from_millis(20);
 /// The longest id of a request that is answered.
 const LONGEST_ID: usize = 256;
 
@@ -37,6 +39,8 @@ pub(super) enum Failed {
     Answered(RpcError),
     /// It took too long.
     TimedOut,
+    /// Nobody wants the answer any more.
+    Stopped,
     /// The other end is gone.
     Closed,
     /// The other end broke the protocol.
@@ -163,10 +167,13 @@ impl Line {
             if Instant::now() >= until {
                 return Err(Failed::TimedOut);
             }
+            if host.is_stopped() {
+                return Err(Failed::Stopped);
+            }
             if self.stdout.is_none() && self.outgoing.len() < QUEUE {
                 return Err(Failed::Closed);
             }
-            self.wait(until)?;
+            self.wait(until.min(Instant::now() + GLANCE))?;
         }
     }
 

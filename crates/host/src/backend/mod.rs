@@ -35,6 +35,11 @@ pub trait Host {
     /// # Errors
     /// When it is not permitted, or did not work.
     fn ask(&self, request: HostRequest) -> Result<Value, RpcError>;
+
+    /// Whether nobody wants the answer any more. Looked at often; then the skill's code is ended.
+    fn is_stopped(&self) -> bool {
+        false
+    }
 }
 
 /// The code of one activated skill, ready to be called. Dropping it ends it, and all that it started.
@@ -75,6 +80,9 @@ pub enum SessionError {
     /// It did not answer in time, and was ended.
     #[error("took longer than {} and was ended", humantime::format_duration(*.0))]
     TimedOut(Duration),
+    /// Nobody wanted its answer any more, and it was ended.
+    #[error("was stopped")]
+    Stopped,
     /// It ended while it was expected to answer.
     #[error("{how}")]
     Ended {

@@ -267,6 +267,11 @@ impl<'a> Process<'a> {
         self.note(line.last_words());
         let stderr = line.tail();
         let error = match failed {
+            Failed::Stopped => {
+                // Not its fault: it counts as no crash.
+                self.note([Event::Ended]);
+                return SessionError::Stopped;
+            }
             Failed::Answered(error) => SessionError::Answered(error),
             Failed::TimedOut => SessionError::TimedOut(timeout),
             Failed::Protocol(why) => SessionError::Protocol(why),
@@ -322,9 +327,10 @@ impl Session for Process<'_> {
         };
         let answer = live.line.request(method, &params, host, far(timeout));
         match answer {
-            Err(failed @ (Failed::TimedOut | Failed::Closed | Failed::Protocol(_))) => {
-                Err(self.broke(live, failed, Some(method), timeout))
-            }
+            Err(
+                failed
+                @ (Failed::TimedOut | Failed::Stopped | Failed::Closed | Failed::Protocol(_)),
+            ) => Err(self.broke(live, failed, Some(method), timeout)),
             Ok(_) | Err(Failed::Answered(_)) => {
                 self.note(live.line.said());
                 self.live = Some(live);

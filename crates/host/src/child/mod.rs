@@ -25,6 +25,7 @@ use std::ffi::{OsStr, OsString};
 use std::net::TcpListener;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::sandbox::{Contradiction, Mechanism, Profile};
@@ -86,6 +87,9 @@ pub struct Spec<'a> {
     pub grace: Duration,
     /// How many bytes of each output stream are kept.
     pub max_output: usize,
+    /// Set by whoever does not want to wait any longer: then it is ended as after the time-out. [`spawn`] doesn't look at it
+    /// either.
+    pub stop: Option<&'a AtomicBool>,
 }
 
 impl<'a> Spec<'a> {
@@ -109,6 +113,7 @@ impl<'a> Spec<'a> {
             timeout: Duration::from_secs(30),
             grace: Duration::from_millis(500),
             max_output: MAX_OUTPUT,
+            stop: None,
         }
     }
 }

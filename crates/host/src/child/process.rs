@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStderr, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -30,6 +31,8 @@ const MAX_GRACE: Duration = Duration::from_millis(700);
 const AFTER_KILL: Duration = Duration::from_millis(200);
 /// The same without a namespace: then nobody else can find what is still running, so it gets time.
 const AFTER_KILL_ALONE: Duration = Duration::from_secs(6);
+/// How long a wait may go without a look at whether it is still wanted.
+const GLANCE: Duration = Duration::from_millis(20);
 /// How long output is still waited for, after all that could write it has ended.
 const DRAIN: Duration = Duration::from_millis(200);
 
@@ -42,7 +45,7 @@ pub fn run(spec: &Spec<'_>) -> Result<Outcome, ChildError> {
     if matches!(spec.stdin, Stdin::Piped) {
         spec.stdin = Stdin::Null;
     }
-    spawn(&spec)?.finish(spec.timeout, spec.grace)
+    spawn(&spec)?.finish_unless(spec.stop, spec.timeout, spec.grace)
 }
 
 /// Starts a child to talk to. Dropping it ends it, and all that it started.
@@ -180,7 +183,17 @@ impl Child {
     ///
     /// # Errors
     /// If the system fails us; everything was killed nevertheless.
-    pub fn finish(mut self, timeout: Duration, grace: Duration) -> Result<Outcome, ChildError> {
+    pub fn finish(self, timeout: Duration, grace: Duration) -> Result<Outcome, ChildError> {
+        self.finish_unless(None, timeout, grace)
+    }
+
+    /// The same, or as soon as somebody sets the flag.
+    fn finish_unless(
+        mut self,
+        stop: Option<&AtomicBool>,
+        timeout: Duration,
+        grace: Duration,
+    ) -> Result<Outcome, ChildError> {
         self.stdin = None;
         let mut stdout = Stream::new(self.stdout.take(), self.max_output)?;
         let mut stderr = Stream::new(self.stderr.take(), self.max_output)?;
@@ -188,7 +201,11 @@ impl Child {
         let mut buffer = Vec::new();
         let mut line_open = true;
         while !end.is_over(stdout.source().is_none() && stderr.source().is_none()) {
-            let ready = self.wait(&end, line_open, stdout.source(), stderr.source())?;
+            if stop.is_some_and(|stop| stop.load(Ordering::Acquire)) {
+                end.stop(&self.line);
+            }
+            let longest = stop.map_or(PATIENCE, |_| GLANCE);
+            let ready = self.wait(&end, longest, line_open, [stdout.source(), stderr.source()])?;
             if ready.stdout {
                 stdout.read(&mut buffer);
             }
@@ -229,9 +246,9 @@ impl Child {
     fn wait(
         &self,
         end: &End,
+        longest: Duration,
         line_open: bool,
-        stdout: Option<BorrowedFd<'_>>,
-        stderr: Option<BorrowedFd<'_>>,
+        [stdout, stderr]: [Option<BorrowedFd<'_>>; 2],
     ) -> io::Result<Ready> {
         let line = line_open.then_some(self.line.as_fd());
         let handle = (!end.is_gone()).then_some(self.handle.as_fd());
@@ -240,7 +257,8 @@ impl Child {
         let mut polled: Vec<PollFd<'_>> = watched
             .map(|source| PollFd::from_borrowed_fd(*source, PollFlags::IN))
             .collect();
-        let timeout = timespec(end.next().saturating_duration_since(Instant::now()));
+        let left = end.next().saturating_duration_since(Instant::now());
+        let timeout = timespec(left.min(longest));
         match poll(&mut polled, Some(&timeout)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
@@ -301,6 +319,7 @@ struct End {
     grace: Duration,
     after_kill: Duration,
     timed_out: bool,
+    stopped: bool,
     flooded: bool,
     ended: Option<Ended>,
     not_started: Option<NotStarted>,
@@ -314,6 +333,7 @@ impl End {
             grace: grace.min(MAX_GRACE),
             after_kill,
             timed_out: false,
+            stopped: false,
             flooded: false,
             ended: None,
             not_started: None,
@@ -349,6 +369,20 @@ impl End {
         self.until = far(DRAIN);
     }
 
+    /// Nobody waits for it any more.
+    fn stop(&mut self, line: &OwnedFd) {
+        if self.stage == Stage::Running {
+            self.stopped = true;
+            self.ask(line);
+        }
+    }
+
+    fn ask(&mut self, line: &OwnedFd) {
+        control::order(line, Order::Terminate);
+        self.stage = Stage::Asked;
+        self.until = far(self.grace);
+    }
+
     fn flood(&mut self, line: &OwnedFd) {
         if matches!(self.stage, Stage::Running | Stage::Asked) {
             self.flooded = true;
@@ -370,9 +404,7 @@ impl End {
         match self.stage {
             Stage::Running => {
                 self.timed_out = true;
-                control::order(line, Order::Terminate);
-                self.stage = Stage::Asked;
-                self.until = far(self.grace);
+                self.ask(line);
                 false
             }
             Stage::Asked => {
@@ -394,6 +426,9 @@ impl End {
     fn exit(self) -> Exit {
         if self.ended.is_some_and(|ended| ended.swarm) {
             return Exit::Swarmed;
+        }
+        if self.stopped {
+            return Exit::Stopped;
         }
         if self.timed_out {
             return Exit::TimedOut;

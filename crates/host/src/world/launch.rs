@@ -5,7 +5,7 @@ use std::{
     fs::File,
     os::fd::AsFd,
     path::Path,
-    sync::mpsc,
+    sync::{atomic::AtomicBool, mpsc},
     time::Duration,
 };
 
@@ -83,6 +83,7 @@ pub(super) struct Prepared<'a> {
     /// `None` for a user who wants no fence.
     pub(super) profile: Option<Profile>,
     door: Option<Door>,
+    stop: Option<&'a AtomicBool>,
 }
 
 impl Prepared<'_> {
@@ -97,6 +98,7 @@ impl Prepared<'_> {
         spec.args = self.arguments;
         spec.env = &self.env;
         spec.stdin = self.stdin;
+        spec.stop = self.stop;
         let Some(door) = &self.door else {
             return start(spec);
         };
@@ -207,6 +209,7 @@ impl World<'_> {
             arguments,
             folder: handle,
             stdin: Stdin::Null,
+            stop: self.around.stop,
             env: self.environment(),
             profile: Some(profile).filter(|_| !self.around.unsandboxed),
             door: match reaches_out {

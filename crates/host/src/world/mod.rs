@@ -20,7 +20,7 @@ use std::{
     ffi::{OsStr, OsString},
     path::{Path, PathBuf},
     rc::Rc,
-    sync::mpsc,
+    sync::{atomic::AtomicBool, mpsc},
     time::Duration,
 };
 
@@ -67,6 +67,8 @@ pub struct Surroundings<'a> {
     pub temporary: &'a Path,
     /// Whether children run without a sandbox, because the user said so.
     pub unsandboxed: bool,
+    /// Set when nobody wants to wait for a child any longer.
+    pub stop: Option<&'a AtomicBool>,
 }
 
 /// What came of an act.

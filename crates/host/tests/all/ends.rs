@@ -2,6 +2,9 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use metier_host::child::Exit;
@@ -44,6 +47,34 @@ fn endless_output_is_cut_and_ended() {
             assert!(outcome.stdout.len() + outcome.stderr.len() >= 65536);
             assert!(started.elapsed() < Duration::from_secs(30));
         }
+    }
+}
+
+#[test]
+fn one_that_nobody_waits_for_any_more_is_ended_altogether() {
+    for mechanism in BOTH {
+        let mut room = Room::new(mechanism);
+        let stop = Arc::new(AtomicBool::new(false));
+        room.stop = Some(Arc::clone(&stop));
+        let marker = marker(9, mechanism);
+        let started = Instant::now();
+        let outcome = thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(300));
+                stop.store(true, Ordering::Release);
+            });
+            room.sh(&format!(
+                "sleep {marker} & trap '' TERM; echo here; sleep {marker}; sleep {marker}"
+            ))
+        });
+        assert_eq!(outcome.exit, Exit::Stopped, "{outcome:?}");
+        assert_eq!(out(&outcome), "here");
+        assert!(
+            started.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            started.elapsed()
+        );
+        assert!(!lives(&marker));
     }
 }
 
@@ -224,6 +255,6 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
             started.elapsed() < Duration::from_secs(30),
             "not in time: {what}"
         );
-        std::thread::sleep(Duration::from_millis(10));
+        thread::sleep(Duration::from_millis(10));
     }
 }

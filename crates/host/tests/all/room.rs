@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use metier_host::child::{self, ChildError, Fence, Outcome, Spec, Stdin};
@@ -30,6 +32,7 @@ pub(crate) struct Room {
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) timeout: Duration,
     pub(crate) stdin: Vec<u8>,
+    pub(crate) stop: Option<Arc<AtomicBool>>,
 }
 
 impl Room {
@@ -53,6 +56,7 @@ impl Room {
             env: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
             timeout: Duration::from_secs(60),
             stdin: Vec::new(),
+            stop: None,
         }
     }
 
@@ -85,6 +89,7 @@ impl Room {
         spec.env = &self.env;
         spec.mechanism = self.mechanism;
         spec.timeout = self.timeout;
+        spec.stop = self.stop.as_deref();
         if !self.stdin.is_empty() {
             spec.stdin = Stdin::Bytes(&self.stdin);
         }

@@ -111,6 +111,7 @@ impl Place {
                 own: &[],
                 temporary: &tmp,
                 unsandboxed: false,
+                stop: None,
             },
         );
         act(&world.unwrap())

@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use metier_agent::{Cancel, Plan, Role, Turn, open};
-use serde_json::json;
+use metier_agent::{Plan, Report, Role, Session as Conversing, Turn, open};
+use metier_wire::{AnswerDocument, UsageRow};
 
 use crate::{
     agents::{self, Agents},
     failure::Failure,
-    output::Output,
+    interrupt,
     session::Session,
     talk::{Format, Talk},
 };
@@ -20,7 +20,7 @@ use crate::{
 /// is asked for at the terminal, or approved before (`--approve-skills core-tools`).
 ///
 /// The model is `agent.model`, or --model: anthropic/NAME, openai/NAME, ollama/NAME, or any server that speaks one of their formats
-/// (`agent.base_url`).
+/// (`agent.base_url`). Ctrl-C stops the agent; the conversation is kept, and `metier chat --resume` goes on with it.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What is to be done
@@ -43,9 +43,8 @@ pub(crate) struct How {
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
-    let agents = Agents::new(session, &inventory);
     let talk = Talk::new(session.output, args.how.format);
-    let shared = agents.shared(&talk, Cancel::new());
+    let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
     let task = args.task.join(" ");
     let plan = Plan {
         role: role(session),
@@ -54,13 +53,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         title: task.clone(),
         ..Plan::default()
     };
-    let (id, turn) = open(&agents, shared, plan, |session| {
-        let turn = session.turn(&task)?;
-        Ok((session.id().to_owned(), turn))
-    })
-    .map_err(agents::failure)?;
-    finish(session.output, args.how.format, &id, &turn)?;
-    Ok(ExitCode::SUCCESS)
+    work(session, &agents, &talk, plan, |session| session.turn(&task))
 }
 
 /// Whether the agent that a person talks to may do something itself.
@@ -72,19 +65,37 @@ pub(crate) fn role(session: &Session<'_>) -> Role {
     }
 }
 
-/// The answer, where it was not told on the way.
-pub(crate) fn finish(
-    output: &Output,
-    format: Format,
-    id: &str,
-    turn: &Turn,
-) -> Result<(), Failure> {
-    if output.is_json() && format == Format::Text {
-        output.document(&json!({
-            "session": id,
-            "text": turn.text,
-            "usage": { "input_tokens": turn.usage.input, "output_tokens": turn.usage.output },
-        }))?;
+/// A session with one task, from its begin to its answer.
+pub(super) fn work(
+    session: &Session<'_>,
+    agents: &Agents<'_>,
+    talk: &Talk<'_>,
+    plan: Plan,
+    task: impl FnOnce(&mut Conversing<'_, '_>) -> Result<Turn, Report>,
+) -> Result<ExitCode, Failure> {
+    let (mut id, mut stopped) = (String::new(), false);
+    let done = open(agents, agents.shared(talk), plan, |session| {
+        session.id().clone_into(&mut id);
+        let turn = task(session);
+        // What is active ends in order, whatever ended the turn.
+        stopped = turn.is_err() && agents.cancel().is_cancelled();
+        agents.cancel().clear();
+        turn
+    });
+    if stopped {
+        return Err(Failure::interrupted("stopped by Ctrl-C")
+            .hint(format!("go on with it: metier chat --resume {id}")));
     }
-    Ok(())
+    let turn = done.map_err(agents::failure)?;
+    if session.output.is_json() && talk.is_for_people() {
+        session.output.document(&AnswerDocument {
+            session: &id,
+            text: &turn.text,
+            usage: UsageRow {
+                input_tokens: turn.usage.input,
+                output_tokens: turn.usage.output,
+            },
+        })?;
+    }
+    Ok(ExitCode::SUCCESS)
 }

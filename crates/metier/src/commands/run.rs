@@ -1,27 +1,30 @@
 //! `metier run`
 
-use std::process::ExitCode;
+use std::{borrow::Cow, process::ExitCode};
 
-use metier_model::SkillType;
-use metier_runtime::render::Arguments;
+use metier_agent::{Plan, Report};
+use metier_catalog::Entry;
+use metier_model::{SkillType, text::shell_word};
+use metier_runtime::{Inventory, render::Arguments};
+use metier_select::mentions;
 use serde_json::json;
 
 use crate::{
-    active,
-    commands::{
-        call, find_usable,
-        show::{self, How},
-    },
+    active::{self, Stage},
+    agents::{self, Agents},
+    commands::{agent, call, find_usable, show},
     failure::Failure,
+    interrupt,
     session::Session,
+    talk::Talk,
 };
 
 /// Run a skill
 ///
 /// A skill with a workflow runs it: the arguments are its input, what it prints is its answer, and everything that it does needs the
-/// permissions that were approved for it. For any other skill, --dry-run prints what a model would be given: its text with
-/// the arguments in their places and its commands run, as far as they are permitted. This version has no agent of its own: give
-/// that prompt to yours, or let it ask for skills by `metier mcp`.
+/// permissions that were approved for it; asking a model is one of them. Any other skill is followed by an agent: `metier run review-pr
+/// 123` is what `/review-pr 123` is in `metier chat`. --dry-run prints what a model would be given: the skill's text with the arguments
+/// in their places and its commands run, as far as they are permitted.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The skill
@@ -34,42 +37,161 @@ pub(crate) struct Args {
     /// Print the prompt, and run nothing with it
     #[arg(long)]
     dry_run: bool,
+    #[command(flatten)]
+    how: agent::How,
 }
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
     let entry = inventory.entry(find_usable(session, &inventory, &args.name)?);
+    if args.dry_run {
+        return print(session, &inventory, entry, args);
+    }
+    let talk = Talk::new(session.output, args.how.format);
+    let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
     let is_workflow = entry
         .card
         .as_ref()
         .is_some_and(|card| card.types.contains(SkillType::Workflow) && card.backend.is_some());
-    if is_workflow && !args.dry_run {
-        let name = entry.name().into_owned();
-        let input = json!({ "arguments": args.arguments, "text": args.arguments.join(" ") });
-        let called = active::with(session, &inventory, &[&args.name], |runtime| {
-            runtime
-                .run(&name, args.workflow.as_deref(), &input)
-                .map_err(|error| active::failed(&error))
-        })?;
-        return call::print(session, called);
+    if is_workflow {
+        return run_workflow(session, &agents, &inventory, entry, args);
     }
-    if !args.dry_run {
-        let word = metier_model::text::shell_word(&args.name).into_owned();
-        return Err(Failure::unmet(
-            "no-agent",
-            "this version has no agent that could follow a skill",
-        )
-        .skill(entry.name())
-        .hint(format!(
-            "metier run {word} --dry-run prints what a model would be given"
-        )));
+    let said = invocation(&inventory, entry, &args.arguments)?;
+    let plan = Plan {
+        role: agent::role(session),
+        model: args.how.model.clone(),
+        skills: session.global.skills.clone(),
+        title: said.clone(),
+        ..Plan::default()
+    };
+    agent::work(session, &agents, &talk, plan, |session| session.turn(&said))
+}
+
+/// Runs the handler of a workflow, with a model for whatever it asks.
+fn run_workflow(
+    session: &Session<'_>,
+    agents: &Agents<'_>,
+    inventory: &Inventory,
+    entry: &Entry,
+    args: &Args,
+) -> Result<ExitCode, Failure> {
+    let name = entry.name().into_owned();
+    let input = json!({ "arguments": args.arguments, "text": args.arguments.join(" ") });
+    let voice = agents.voice(args.how.model.as_deref());
+    let voice = voice.map_err(agents::failure)?;
+    let stage = Stage {
+        model: Some(&voice),
+        stop: Some(agents.cancel().flag()),
+        ..Stage::default()
+    };
+    let others = session.global.skills.iter().map(String::as_str);
+    let names: Vec<&str> = others.chain([args.name.as_str()]).collect();
+    let mut stopped = false;
+    let called = active::on(session, inventory, &names, stage, |runtime| {
+        let called = runtime.run(&name, args.workflow.as_deref(), &input);
+        stopped = called.is_err() && agents.cancel().is_cancelled();
+        agents.cancel().clear();
+        called.map_err(|error| active::failed(&error))
+    });
+    if stopped {
+        let message = format!("workflow `{name}` was stopped by Ctrl-C");
+        let hint = format!("metier log {} shows what it did", shell_word(&name));
+        return Err(Failure::interrupted(message).skill(name).hint(hint));
     }
+    call::print(session, called?)
+}
+
+/// What somebody would type in a chat.
+fn invocation(
+    inventory: &Inventory,
+    entry: &Entry,
+    arguments: &[String],
+) -> Result<String, Failure> {
+    let name = entry.name();
+    let is_meant = |word: &str| {
+        let found = inventory.find(word).ok();
+        found.is_some_and(|skill| std::ptr::eq(inventory.entry(skill), entry))
+    };
+    let words = [
+        name.to_string(),
+        format!("{}:{name}", entry.source.as_str()),
+    ];
+    let said = words.iter().find(|word| is_meant(word)).map(|word| {
+        let arguments = arguments.iter().map(|argument| quoted(argument));
+        let words = [format!("/{word}").into()].into_iter().chain(arguments);
+        (word, words.collect::<Vec<Cow<'_, str>>>().join(" "))
+    });
+    match said {
+        Some((word, said))
+            if mentions(&said)
+                .first()
+                .is_some_and(|first| first.name == word) =>
+        {
+            Ok(said)
+        }
+        _ => Err(agents::failure(
+            Report::new(
+                "not-callable",
+                format!("skill `{name}` has a name that can't be called with `/`"),
+            )
+            .skill(name.as_ref())
+            .hint(format!(
+                "metier run {} --dry-run prints what a model would be given",
+                shell_word(&name)
+            )),
+        )),
+    }
+}
+
+/// An argument as one word of a line: blanks and quotes in it stay what they are.
+fn quoted(argument: &str) -> Cow<'_, str> {
+    let separates = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\');
+    if !argument.is_empty() && !argument.contains(separates) {
+        Cow::Borrowed(argument)
+    } else if argument.contains('\'') {
+        let argument = argument.replace('\\', "\\\\").replace('"', "\\\"");
+        Cow::Owned(format!("\"{argument}\""))
+    } else {
+        Cow::Owned(format!("'{argument}'"))
+    }
+}
+
+/// What a model would be given.
+fn print(
+    session: &Session<'_>,
+    inventory: &Inventory,
+    entry: &Entry,
+    args: &Args,
+) -> Result<ExitCode, Failure> {
     let arguments = Arguments::from_words(&args.arguments);
-    let document = show::document(session, &inventory, entry, &arguments, How::default())?;
+    let how = show::How::default();
+    let document = show::document(session, inventory, entry, &arguments, how)?;
     if session.output.is_json() {
         session.output.document(&document)?;
     } else {
         session.output.content(&document.content)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_stays_one_word() {
+        for argument in [
+            "123",
+            "build a game",
+            "it's",
+            "say \"hi\"",
+            "it's \"so\"",
+            "a\\b",
+            "",
+            "x\ty",
+        ] {
+            let words = metier_model::template::split_arguments(&quoted(argument));
+            assert_eq!(words, [argument], "{}", quoted(argument));
+        }
+    }
 }

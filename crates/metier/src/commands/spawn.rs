@@ -2,15 +2,10 @@
 
 use std::process::ExitCode;
 
-use metier_agent::{Cancel, Plan, Role, Turn, judge_set, open};
+use metier_agent::{Plan, Role, judge_set};
 
-use super::agent::{How, finish};
-use crate::{
-    agents::{self, Agents},
-    failure::Failure,
-    session::Session,
-    talk::Talk,
-};
+use super::agent::{How, work};
+use crate::{agents::Agents, failure::Failure, interrupt, session::Session, talk::Talk};
 
 /// Start a sub-agent with exactly a set of skills
 ///
@@ -34,7 +29,8 @@ pub(crate) struct Args {
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
-    let agents = Agents::new(session, &inventory);
+    let talk = Talk::new(session.output, args.how.format);
+    let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
     let skills = &session.global.skills;
     let coding = match (args.coding, args.no_coding) {
         (true, _) => Some(true),
@@ -51,19 +47,13 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         })?;
         Role::Set(Box::new(judged))
     };
-    let talk = Talk::new(session.output, args.how.format);
-    let shared = agents.shared(&talk, Cancel::new());
     let plan = Plan {
         role,
         model: args.how.model.clone(),
         title: args.task.clone(),
         ..Plan::default()
     };
-    let (id, turn) = open(&agents, shared, plan, |session| {
-        let turn: Turn = session.assign(&args.task)?;
-        Ok((session.id().to_owned(), turn))
+    work(session, &agents, &talk, plan, |session| {
+        session.assign(&args.task)
     })
-    .map_err(agents::failure)?;
-    finish(session.output, args.how.format, &id, &turn)?;
-    Ok(ExitCode::SUCCESS)
 }

@@ -79,6 +79,7 @@ fn work_with(context: &Context, wants: &[&str], work: impl FnOnce(&Worker<'_>, &
         own: &own,
         temporary: &home,
         unsandboxed: false,
+        stop: None,
     };
     let worker = Worker::new(
         &desk,

@@ -188,6 +188,7 @@ impl Live {
             temporary: &temporary,
             compiled: &compiled,
             unsandboxed: false,
+            stop: None,
         };
         let room = Room {
             file: 1 << 20,

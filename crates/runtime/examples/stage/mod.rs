@@ -192,6 +192,7 @@ impl<'a> Stage<'a> {
             temporary: &temporary,
             compiled: &temporary,
             unsandboxed: false,
+            stop: None,
         };
         let judge = |entry: &Entry| self.judge(entry);
         let patience = Patience {

@@ -3,6 +3,7 @@
 use std::{
     io::ErrorKind,
     path::{Component, Path, PathBuf},
+    sync::atomic::Ordering,
 };
 
 use metier_catalog::{ReadError, Snapshot};
@@ -37,6 +38,11 @@ pub(super) struct Hands<'r, 'p> {
 }
 
 impl Host for Hands<'_, '_> {
+    fn is_stopped(&self) -> bool {
+        let stop = self.runtime.premises.stop;
+        stop.is_some_and(|stop| stop.load(Ordering::Acquire))
+    }
+
     fn ask(&self, request: HostRequest) -> Result<Value, RpcError> {
         match request {
             HostRequest::ReadFile { path } => self.read(&path),

@@ -155,14 +155,15 @@ fn openai(messages: &[Value]) -> Vec<String> {
     problems
 }
 
-/// The same ids, each once, in whatever order.
+/// The same ids in the same order, each once. Providers take any order; ours is that of the calls.
 fn answered(at: usize, calls: &[&str], results: &[&str]) -> Option<String> {
-    let sorted = |ids: &[&str]| {
-        let mut ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
-        ids.sort();
-        ids
-    };
-    let (calls, results) = (sorted(calls), sorted(results));
+    let twice = (1..calls.len()).find(|call| calls[..*call].contains(&calls[*call]));
+    if let Some(call) = twice {
+        return Some(format!(
+            "before message {at}, the id `{}` is there twice",
+            calls[call]
+        ));
+    }
     (calls != results)
         .then(|| format!("message {at} should answer {calls:?} and answers {results:?}"))
 }

@@ -4,10 +4,13 @@
 //! content is refused, so there is none. Two marks tell the provider what to cache: the end of the system prompt, which
 //! all turns share with the tools before it, and the end of the conversation, which the next turn begins with.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::provider::Kind;
+use crate::provider::plain::{plain, plain_name};
 use crate::{Message, Request, ToolSpec};
 
 /// The bytes of the body.
@@ -76,15 +79,15 @@ enum Block<'a> {
     },
     Call {
         r#type: &'static str,
-        id: &'a str,
-        name: &'a str,
+        id: Cow<'a, str>,
+        name: Cow<'a, str>,
         input: Map<String, Value>,
         #[serde(skip_serializing_if = "Option::is_none")]
         cache_control: Option<Cache>,
     },
     Result {
         r#type: &'static str,
-        tool_use_id: &'a str,
+        tool_use_id: Cow<'a, str>,
         content: &'a str,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
@@ -170,8 +173,8 @@ fn blocks(message: &Message) -> Vec<Block<'_>> {
             let text = words(text).then(|| Block::text(text));
             let calls = calls.iter().map(|call| Block::Call {
                 r#type: "tool_use",
-                id: &call.id,
-                name: &call.name,
+                id: plain(&call.id),
+                name: plain_name(&call.name),
                 input: call.input.as_object(),
                 cache_control: None,
             });
@@ -180,7 +183,7 @@ fn blocks(message: &Message) -> Vec<Block<'_>> {
         Message::Results(results) => {
             let result = results.iter().map(|result| Block::Result {
                 r#type: "tool_result",
-                tool_use_id: &result.id,
+                tool_use_id: plain(&result.id),
                 content: &result.output,
                 is_error: result.is_error,
                 cache_control: None,

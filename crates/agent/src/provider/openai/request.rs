@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::provider::plain::plain_name;
 use crate::{Message, Request, ToolCall, ToolResult, ToolSpec};
 
 /// The bytes of the body. `is_original` is whether it goes to OpenAI itself, which has renamed a field that compatible
@@ -88,7 +89,7 @@ struct Call<'a> {
 
 #[derive(Serialize)]
 struct Called<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     arguments: String,
 }
 
@@ -141,7 +142,7 @@ fn call(call: &ToolCall) -> Call<'_> {
         id: &call.id,
         r#type: "function",
         function: Called {
-            name: &call.name,
+            name: plain_name(&call.name),
             arguments: Value::Object(call.input.as_object()).to_string(),
         },
     }

@@ -5,9 +5,9 @@ use std::fs;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use metier_host::backend::{Clock, Event, Process, Session, SessionError, Worker};
-use metier_sdk::wire::method;
-use serde_json::json;
+use metier_host::backend::{Clock, Event, Host, Process, Session, SessionError, Worker};
+use metier_sdk::wire::{HostRequest, RpcError, method};
+use serde_json::{Value, json};
 
 use super::{Desk, PATIENCE, Script, check, hello, text};
 use crate::room::probe;
@@ -26,7 +26,7 @@ impl Clock for Hand {
     }
 }
 
-fn call(session: &mut Process<'_>, timeout: Duration) -> Result<serde_json::Value, SessionError> {
+fn call(session: &mut Process<'_>, timeout: Duration) -> Result<Value, SessionError> {
     session.call(method::TOOL, json!({}), &Desk::default(), timeout)
 }
 
@@ -54,6 +54,41 @@ fn one_that_never_answers_is_ended_in_time() {
         );
         assert!(began.elapsed() < Duration::from_secs(20), "{script}");
     }
+}
+
+/// A host whose user has had enough after a moment.
+struct Impatient(Instant);
+
+impl Host for Impatient {
+    fn ask(&self, _: HostRequest) -> Result<Value, RpcError> {
+        Ok(json!({}))
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.0.elapsed() > Duration::from_millis(100)
+    }
+}
+
+#[test]
+fn one_that_nobody_waits_for_any_more_is_ended_and_can_be_called_again() {
+    let script = Script::new(
+        "begin()\nasked = hear()\nif asked['params'].get('slow'): time.sleep(1000)\nsend(id=asked['id'], result='quick')\nhear()",
+    );
+    let mut session = script.open(&Desk::default()).unwrap();
+    let began = Instant::now();
+    let slow = session.call(
+        method::TOOL,
+        json!({"slow": true}),
+        &Impatient(Instant::now()),
+        PATIENCE,
+    );
+    assert!(matches!(slow, Err(SessionError::Stopped)), "{slow:?}");
+    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(!script.lives());
+    assert_eq!(call(&mut session, PATIENCE).unwrap(), "quick");
+    let events = session.events();
+    let crashed = |event: &Event| matches!(event, Event::Crashed { .. });
+    assert!(!events.iter().any(crashed), "{events:?}");
 }
 
 #[test]

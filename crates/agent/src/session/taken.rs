@@ -1,0 +1,137 @@
+//! The calls of an answer, as far as they are taken.
+//!
+//! **Problem.** A model may call ten thousand tools at once, give two calls the same handle or none, name a tool with a megabyte, or be
+//! stopped in the middle of a call, whose arguments then look complete. No provider takes all of that back, and a call
+//! that is half of one must not be made. **Decision.** Before anything is written down there are few calls, each with a handle that no
+//! other one of the conversation has; what is incomplete stays, so that the model is told, and is not run.
+
+use std::collections::BTreeSet;
+
+use crate::provider::plain;
+use crate::{Stop, ToolCall};
+
+/// As many calls of one answer are taken as a person could follow.
+const MAX_CALLS: usize = 64;
+/// A handle.
+const MAX_ID: usize = 128;
+/// A name. That of a tool is shorter, so one that was cut is unknown.
+const MAX_NAME: usize = 200;
+
+/// The calls of one answer.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Taken {
+    pub(super) calls: Vec<ToolCall>,
+    /// How many more there were.
+    pub(super) surplus: usize,
+    /// Whether the answer ended in the last of them.
+    pub(super) is_cut: bool,
+}
+
+impl Taken {
+    /// Those of an answer that ended like this; `known` are the handles that are in the conversation.
+    pub(super) fn new<'k>(
+        mut calls: Vec<ToolCall>,
+        stop: &Stop,
+        known: impl Iterator<Item = &'k str>,
+    ) -> Self {
+        // Whoever declines does not mean what it said before.
+        if *stop == Stop::Refusal {
+            return Self::default();
+        }
+        let surplus = calls.len().saturating_sub(MAX_CALLS);
+        calls.truncate(MAX_CALLS);
+        let mut seen: BTreeSet<String> = known.map(|id| plain(id).into_owned()).collect();
+        for call in &mut calls {
+            call.id = distinct(&call.id, &mut seen);
+            if call.name.len() > MAX_NAME {
+                let end = call.name.floor_char_boundary(MAX_NAME);
+                call.name.replace_range(end.., "…");
+            }
+        }
+        Self {
+            is_cut: *stop == Stop::MaxTokens && surplus == 0 && !calls.is_empty(),
+            calls,
+            surplus,
+        }
+    }
+}
+
+/// A handle as it is, or one like it that is new. Two are the same if a provider can't tell them apart.
+fn distinct(id: &str, seen: &mut BTreeSet<String>) -> String {
+    let end = id.floor_char_boundary(MAX_ID);
+    let stem = match &id[..end] {
+        "" => "call",
+        stem => stem,
+    };
+    let others = (2usize..).map(|number| format!("{stem}_{number}"));
+    let mut handles = std::iter::once(stem.to_owned()).chain(others);
+    let fresh = handles.find(|handle| seen.insert(plain(handle).into_owned()));
+    fresh.unwrap_or_else(|| stem.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Input;
+
+    fn call(id: &str, name: &str) -> ToolCall {
+        ToolCall {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            input: Input::Object(serde_json::Map::new()),
+        }
+    }
+
+    fn ids(taken: &Taken) -> Vec<&str> {
+        taken.calls.iter().map(|call| call.id.as_str()).collect()
+    }
+
+    #[test]
+    fn no_two_calls_have_the_same_handle() {
+        let calls = ["a", "a", "", "a_2", "x:1", "x.1", "old"].map(|id| call(id, "read"));
+        let known = ["old", "older"].into_iter();
+        let taken = Taken::new(calls.to_vec(), &Stop::ToolUse, known);
+        assert_eq!(
+            ids(&taken),
+            ["a", "a_2", "call", "a_2_2", "x:1", "x.1_2", "old_2"]
+        );
+        let long = Taken::new(
+            vec![call(&"ä".repeat(5000), "read")],
+            &Stop::End,
+            [].into_iter(),
+        );
+        assert_eq!(ids(&long), ["ä".repeat(64)]);
+    }
+
+    #[test]
+    fn of_many_calls_the_first_are_taken_and_the_others_counted() {
+        let calls: Vec<ToolCall> = (0..10_000)
+            .map(|n| call(&format!("c{n}"), "read"))
+            .collect();
+        let taken = Taken::new(calls, &Stop::MaxTokens, [].into_iter());
+        assert_eq!((taken.calls.len(), taken.surplus), (64, 9936));
+        assert!(!taken.is_cut, "the last one that was taken is whole");
+    }
+
+    #[test]
+    fn a_name_that_was_cut_is_the_name_of_no_tool() {
+        let taken = Taken::new(
+            vec![call("a", &"é".repeat(1_000_000))],
+            &Stop::ToolUse,
+            [].into_iter(),
+        );
+        assert!(taken.calls[0].name.ends_with('…') && taken.calls[0].name.len() < 210);
+    }
+
+    #[test]
+    fn what_is_declined_or_breaks_off_is_not_meant() {
+        let one = || vec![call("a", "read")];
+        assert_eq!(
+            Taken::new(one(), &Stop::Refusal, [].into_iter()),
+            Taken::default()
+        );
+        assert!(Taken::new(one(), &Stop::MaxTokens, [].into_iter()).is_cut);
+        assert!(!Taken::new(one(), &Stop::ToolUse, [].into_iter()).is_cut);
+        assert!(!Taken::new(Vec::new(), &Stop::MaxTokens, [].into_iter()).is_cut);
+    }
+}

@@ -1,0 +1,64 @@
+//! Conversations with models: what there are, and what one turn came to.
+
+use metier_store::Conversation;
+use serde::Serialize;
+
+/// `chat --list --json`.
+#[derive(Serialize)]
+pub struct ConversationsDocument {
+    /// Those of this project, the newest first.
+    pub conversations: Vec<ConversationRow>,
+}
+
+/// A conversation, without what was said in it.
+#[derive(Serialize)]
+pub struct ConversationRow {
+    /// What `--resume` takes.
+    pub id: String,
+    /// What it is about.
+    pub title: String,
+    /// The model that it began with.
+    pub model: String,
+    /// The project.
+    pub folder: String,
+    /// When it began.
+    pub started_at: String,
+    /// When something was said last.
+    pub last_at: String,
+    /// How much happened in it.
+    pub lines: u64,
+}
+
+impl From<&Conversation> for ConversationRow {
+    fn from(conversation: &Conversation) -> Self {
+        Self {
+            id: conversation.id.clone(),
+            title: conversation.title.clone(),
+            model: conversation.model.clone(),
+            folder: conversation.folder.clone(),
+            started_at: conversation.started_at.clone(),
+            last_at: conversation.last_at.clone(),
+            lines: conversation.lines,
+        }
+    }
+}
+
+/// `agent --json`, `spawn --json`, and `run --json` of a skill that an agent follows.
+#[derive(Serialize)]
+pub struct AnswerDocument<'a> {
+    /// What `chat --resume` takes.
+    pub session: &'a str,
+    /// The answer.
+    pub text: &'a str,
+    /// What it took.
+    pub usage: UsageRow,
+}
+
+/// Tokens of a turn.
+#[derive(Serialize)]
+pub struct UsageRow {
+    /// What went in.
+    pub input_tokens: u64,
+    /// What came out.
+    pub output_tokens: u64,
+}
