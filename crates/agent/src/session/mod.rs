@@ -291,7 +291,7 @@ impl<'s, 'p> Session<'s, 'p> {
             }
             Err(error) => {
                 self.keep_partial(&error, partial)?;
-                Err(model_report(&error))
+                Err(Report::from(&error))
             }
         }
     }
@@ -415,21 +415,6 @@ fn unfinished(missing: &[String]) -> Report {
 fn spent_report(spent: &crate::Spent) -> Report {
     Report::new("budget", spent.to_string())
         .hint(format!("allow more: metier config {} N", spent.key()))
-}
-
-/// A failure of the model, for people.
-pub(crate) fn model_report(error: &ModelError) -> Report {
-    let code = match error {
-        ModelError::Cancelled => "cancelled",
-        ModelError::NoKey { .. } | ModelError::BadKey { .. } => "no-key",
-        ModelError::NoProvider { .. } => "no-model",
-        _ => "model",
-    };
-    let report = Report::new(code, error.to_string());
-    match error.hint() {
-        Some(hint) => report.hint(hint),
-        None => report,
-    }
 }
 
 /// A call, as it is told: its arguments, or what the model wrote instead.
