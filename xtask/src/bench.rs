@@ -10,6 +10,7 @@
 //! `start` builds release versions of `metier` and of this program and runs the latter, which does the rest: the floors
 //! and the measuring must not be debug builds.
 
+mod agent;
 pub(crate) mod corpus;
 pub(crate) mod floor;
 mod handshake;
@@ -39,6 +40,7 @@ pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
     let examples: &[(&str, &str)] = match options.part {
         Part::Render => &[("metier-runtime", "activation")],
         Part::Host => rooms::EXAMPLES,
+        Part::Agent => agent::EXAMPLES,
         Part::Catalog | Part::Scan | Part::Mcp => &[],
     };
     // In one go: packages that are built one by one agree on fewer features, and build half of the world again.
@@ -85,6 +87,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
             rooms::measure(&bench, &mut table)?;
         }
         Part::Mcp => handshakes(&bench, &options, &mut table)?,
+        Part::Agent => agent::measure(&bench, &options, &mut table)?,
     }
     print!(
         "{}",
@@ -105,7 +108,7 @@ fn renders(bench: &Bench, table: &mut Table) -> Result<()> {
     rows::render(table, value)
 }
 
-/// A program of the runtime's examples.
+/// A program of the examples.
 fn example(name: &str) -> Result<PathBuf> {
     Ok(release_folder()?.join("examples").join(name))
 }

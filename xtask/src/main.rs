@@ -22,6 +22,7 @@
 mod bench;
 mod guests;
 mod layers;
+mod model;
 mod test;
 mod tidy;
 mod wasi;
@@ -36,6 +37,8 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   test             install what the tests need and run them all
+  test --with-model
+                   install a small model and talk to it; not part of the other tests
   guests           build the skills that are WebAssembly, after getting what that takes
   tidy             docs, links, names, lengths, the map in ARCHITECTURE.md
   layers           dependencies between crates point down
@@ -47,7 +50,9 @@ usage: cargo xtask COMMAND
   bench host [--quick] [--keep DIR] [--metier FILE] [--markdown]
                    what skills cost that run: activation, calls, hooks, with the budgets
   bench mcp [--sizes 52,10000] [--quick] [--keep DIR] [--metier FILE] [--markdown]
-                   how long an agent waits for the tools, with the budgets";
+                   how long an agent waits for the tools, with the budgets
+  bench agent [--quick] [--keep DIR] [--metier FILE] [--markdown]
+                   what a turn costs beside the model, with the budgets";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -66,6 +71,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         None => ("help", arguments),
     };
     match command {
+        "test" if rest.first().is_some_and(|word| word == "--with-model") => model::run(&rest[1..]),
         "test" => test::run(rest),
         "guests" => guests::run(rest),
         "tidy" => Ok(report("tidy", &tidy::check(&workspace::root())?)),

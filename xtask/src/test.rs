@@ -37,20 +37,45 @@ const NEEDS: &[Need] = &[
 /// What the clients in Python need, with versions; and Deno, which comes from the same place.
 const REQUIREMENTS: &str = "crates/metier/tests/python/requirements.txt";
 
-/// What the skills in TypeScript need: the packages, and the lock that says which bytes.
-const PACKAGES: [&str; 2] = [
-    "sdk/typescript/tests/package.json",
-    "sdk/typescript/tests/package-lock.json",
+/// Programs that come from npm: the packages, and the lock that says which bytes.
+struct Packages {
+    what: &'static str,
+    /// Where `package.json` and `package-lock.json` are.
+    from: &'static str,
+    /// Where they go, beside the build output.
+    to: &'static str,
+    /// One of these is there afterwards, or there is none for this kind of machine.
+    programs: &'static [&'static str],
+}
+
+const PACKAGES: &[Packages] = &[
+    // For the skills in TypeScript. Node is one of the packages, for the machine's own may be too old to run them.
+    Packages {
+        what: "Node and its packages",
+        from: "sdk/typescript/tests",
+        to: "node",
+        programs: &["node_modules/.bin/node"],
+    },
+    // For the coding pipeline.
+    Packages {
+        what: "OpenCode",
+        from: "crates/metier/tests/opencode",
+        to: "opencode",
+        programs: &[
+            "node_modules/opencode-linux-arm64/bin/opencode",
+            "node_modules/opencode-linux-x64-baseline/bin/opencode",
+        ],
+    },
 ];
 
 /// Installs what is missing, runs every test of the workspace, and passes cargo's code on. Arguments go to cargo.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    for need in missing(NEEDS) {
-        install(need)?;
-    }
+    install_programs()?;
     let (root, target) = (workspace::root(), workspace::target()?);
     prepare_python(&root, &target)?;
-    prepare_node(&root, &target)?;
+    for packages in PACKAGES {
+        prepare_packages(packages, &root, &target)?;
+    }
     guests::prepare(&root, &target)?;
     let status = workspace::cargo()
         .args(["test", "--workspace", "--locked"])
@@ -58,6 +83,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         .status()?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+/// Installs the programs that tests run and this machine does not have.
+pub(crate) fn install_programs() -> Result<()> {
+    missing(NEEDS).into_iter().try_for_each(install)
 }
 
 fn missing(needs: &[Need]) -> Vec<&Need> {
@@ -110,32 +140,9 @@ fn prepare_python(root: &Path, target: &Path) -> Result<()> {
         "the tests need Python packages: installing them into {}",
         folder.display()
     );
-    let make = || {
-        let made = Command::new("python3")
-            .args(["-m", "venv", "--clear"])
-            .arg(&folder)
-            .status();
-        made.is_ok_and(|status| status.success())
-    };
-    // Debian has Python without venv; the package brings it.
-    let venv = &NEEDS[0];
-    let made = make() || (apt(venv.package) && make());
-    if !made {
-        return Err(format!(
-            "`python3 -m venv` fails; install {} and run this again",
-            venv.package
-        )
-        .into());
-    }
+    make_venv(&folder)?;
     let installed = Command::new(folder.join("bin/python"))
-        .args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--requirement",
-        ])
+        .args(PIP_INSTALL)
         .arg(root.join(REQUIREMENTS))
         .status()?;
     if !installed.success() {
@@ -146,22 +153,54 @@ fn prepare_python(root: &Path, target: &Path) -> Result<()> {
     Ok(fs::write(complete, wanted)?)
 }
 
-/// A Node of our own in the same way: it is one of the packages, for the machine's own may be too old to run TypeScript. What
-/// packages would run while they are installed isn't run.
-fn prepare_node(root: &Path, target: &Path) -> Result<()> {
-    let [packages, lock] = PACKAGES.map(|path| fs::read_to_string(root.join(path)));
-    let (packages, lock) = (packages?, lock?);
-    let (folder, complete) = (target.join("node"), target.join("node/complete"));
-    let wanted = packages.clone() + &lock;
+/// What Python is told to install a list of packages with; the list follows.
+pub(crate) const PIP_INSTALL: [&str; 6] = [
+    "-m",
+    "pip",
+    "install",
+    "--quiet",
+    "--disable-pip-version-check",
+    "--requirement",
+];
+
+/// An empty Python in this folder, whatever was there before.
+pub(crate) fn make_venv(folder: &Path) -> Result<()> {
+    let make = || {
+        let made = Command::new("python3")
+            .args(["-m", "venv", "--clear"])
+            .arg(folder)
+            .status();
+        made.is_ok_and(|status| status.success())
+    };
+    // Debian has Python without venv; the package brings it.
+    let venv = &NEEDS[0];
+    if make() || (apt(venv.package) && make()) {
+        return Ok(());
+    }
+    Err(format!(
+        "`python3 -m venv` fails; install {} and run this again",
+        venv.package
+    )
+    .into())
+}
+
+/// Packages of our own in the same way. What they would run while they are installed isn't run.
+fn prepare_packages(packages: &Packages, root: &Path, target: &Path) -> Result<()> {
+    let Packages { what, from, .. } = packages;
+    let read = |name: &str| fs::read_to_string(root.join(from).join(name));
+    let (list, lock) = (read("package.json")?, read("package-lock.json")?);
+    let folder = target.join(packages.to);
+    let complete = folder.join("complete");
+    let wanted = list.clone() + &lock;
     if fs::read_to_string(&complete).ok().as_ref() == Some(&wanted) {
         return Ok(());
     }
     eprintln!(
-        "the tests need Node and its packages: installing them into {}",
+        "the tests need {what}: installing it into {}",
         folder.display()
     );
     fs::create_dir_all(&folder)?;
-    fs::write(folder.join("package.json"), packages)?;
+    fs::write(folder.join("package.json"), list)?;
     fs::write(folder.join("package-lock.json"), lock)?;
     let installed = Command::new("npm")
         .args([
@@ -175,15 +214,14 @@ fn prepare_node(root: &Path, target: &Path) -> Result<()> {
         .status()?;
     if !installed.success() {
         return Err(format!(
-            "npm can't install what {} names; is there a network?",
-            PACKAGES[0]
+            "npm can't install what {from}/package.json names; is there a network?"
         )
         .into());
     }
-    if !folder.join("node_modules/.bin/node").exists() {
+    let is_there = |program: &&str| folder.join(program).exists();
+    if !packages.programs.iter().any(|program| is_there(&program)) {
         return Err(format!(
-            "{} names no Node for this kind of machine; add one",
-            PACKAGES[0]
+            "{from}/package.json names no {what} for this kind of machine; add one"
         )
         .into());
     }

@@ -85,7 +85,7 @@ pub enum ModelError {
         message: String,
     },
     /// The answer broke off.
-    #[error("the answer of {provider} broke off in the middle")]
+    #[error("the answer of {provider} broke off {}", if text.is_empty() { "before its first word" } else { "in the middle" })]
     Cut {
         /// Who.
         provider: Kind,
@@ -190,6 +190,10 @@ impl ModelError {
             }
             Self::RateLimited { after: Some(after), .. } | Self::Overloaded { after: Some(after), .. } => {
                 format!("try again in {} s", after.as_secs().max(1))
+            }
+            // Some servers promise an answer before they count what they were sent (llama-cpp-python's does).
+            Self::Cut { text, .. } if text.is_empty() => {
+                "try again in a while; if the server hangs up because the conversation is longer than its window, shorten it earlier: `metier config agent.context_tokens N`".to_owned()
             }
             Self::RateLimited { .. } | Self::Overloaded { .. } | Self::Cut { .. } => {
                 "try again in a while".to_owned()

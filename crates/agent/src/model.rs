@@ -5,6 +5,7 @@
 //! [`Kept`], what a model wants to have back with its own calls.
 
 use std::ops::AddAssign;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -29,17 +30,18 @@ pub trait Model: Send + Sync {
     ) -> Result<Answer, ModelError>;
 }
 
-/// What a model is asked.
+/// What a model is asked. With a thousand skills the prompt and the tools are most of it, and the same from request to request: they
+/// are shared, not copied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
     /// The model's own name, without a provider: `claude-…`, `gpt-…`.
     pub model: String,
     /// The system prompt; empty is none.
-    pub system: String,
+    pub system: Arc<str>,
     /// The conversation so far, oldest first.
     pub messages: Vec<Message>,
     /// The tools it may call, in the order in which it sees them.
-    pub tools: Vec<ToolSpec>,
+    pub tools: Arc<[ToolSpec]>,
     /// How long the answer may be.
     pub max_tokens: u32,
     /// How hard to think; the provider's default when it isn't set.

@@ -108,12 +108,12 @@ impl Pipeline {
 
     /// The model said something: skills without tools deliver in its words.
     pub(crate) fn hear(&mut self, text: &str) {
-        let silent = |stage: &&mut Stage| !stage.has_tools && stage.contract.is_some();
-        if !self.stages.iter_mut().any(|mut stage| silent(&&mut stage)) {
+        let silent = |stage: &Stage| !stage.has_tools && stage.contract.is_some();
+        if !self.stages.iter().any(silent) {
             return;
         }
         let objects = objects(text);
-        for stage in self.stages.iter_mut().filter(silent) {
+        for stage in self.stages.iter_mut().filter(|stage| silent(stage)) {
             if let Some(fits) = objects.iter().find(|value| stage.misfit(value).is_none()) {
                 stage.output = Some(fits.clone());
             }
@@ -127,22 +127,22 @@ impl Pipeline {
     pub(crate) fn conclude(&mut self, answer: &str) -> Result<(), Vec<String>> {
         let objects = objects(answer);
         let mut missing = Vec::new();
-        let is_last = |skill: &str, stages: &[Stage]| {
-            !stages
-                .iter()
-                .any(|stage| stage.after.iter().any(|first| first == skill))
-        };
-        let last: Vec<usize> = (0..self.stages.len())
-            .filter(|at| is_last(&self.stages[*at].skill, &self.stages))
-            .filter(|at| !self.stages[*at].after.is_empty())
-            .collect();
-        for at in last {
+        for at in 0..self.stages.len() {
             let stage = &self.stages[at];
             let Some(contract) = &stage.contract else {
                 continue;
             };
-            let fits = objects.iter().find(|value| stage.misfit(value).is_none());
-            match fits {
+            if self.is_waited_for(&stage.skill) {
+                if stage.output.is_none() && stage.has_tools {
+                    missing.push(format!("`{}` has not delivered", stage.skill));
+                }
+                continue;
+            }
+            // A skill that neither waits nor is waited for owes nothing at the end.
+            if stage.after.is_empty() {
+                continue;
+            }
+            match objects.iter().find(|value| stage.misfit(value).is_none()) {
                 Some(output) => {
                     missing.extend(self.unanswered(at, output));
                     self.stages[at].output = Some(output.clone());
@@ -157,22 +157,17 @@ impl Pipeline {
                 }
             }
         }
-        for stage in &self.stages {
-            if stage.contract.is_some() && stage.output.is_none() && stage.has_tools {
-                let successors = self
-                    .stages
-                    .iter()
-                    .any(|one| one.after.contains(&stage.skill));
-                if successors {
-                    missing.push(format!("`{}` has not delivered", stage.skill));
-                }
-            }
-        }
         if missing.is_empty() {
             Ok(())
         } else {
             Err(missing)
         }
+    }
+
+    /// Whether another skill comes after this one.
+    fn is_waited_for(&self, skill: &str) -> bool {
+        let mut after = self.stages.iter().flat_map(|stage| &stage.after);
+        after.any(|first| first == skill)
     }
 
     /// The acceptance criteria that a report leaves out, or calls met without evidence.
@@ -252,3 +247,7 @@ fn objects(text: &str) -> Vec<Value> {
         .filter(Value::is_object)
         .collect()
 }
+
+#[cfg(test)]
+#[path = "pipeline_tests.rs"]
+mod tests;

@@ -194,3 +194,7 @@ impl Rules {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "rules_tests.rs"]
+mod tests;

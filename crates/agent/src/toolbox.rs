@@ -97,8 +97,8 @@ impl Toolbox {
     }
 
     /// What the model is told.
-    pub(crate) fn specs(&self) -> &[ToolSpec] {
-        &self.specs
+    pub(crate) fn specs(&self) -> Arc<[ToolSpec]> {
+        Arc::clone(&self.specs)
     }
 
     /// The names of the tools that it is told of.

@@ -59,9 +59,9 @@ impl live::Model for Voice<'_> {
             .map_err(|spent| format!("budget: {spent}"))?;
         let request = Request {
             model: chosen.name.model.clone(),
-            system: system.unwrap_or_default().to_owned(),
+            system: system.unwrap_or_default().into(),
             messages: vec![Message::User(prompt.to_owned())],
-            tools: Vec::new(),
+            tools: Arc::default(),
             max_tokens: max_tokens(self.ground),
             effort: chosen.effort,
             temperature: None,

@@ -22,9 +22,9 @@ macro_rules! builtins {
 builtins! {
     "core-tools": "SKILL.md", "SKILL.yaml", "lib/text.star", "skill.star", "tests/cases.yaml";
     "git": "SKILL.md", "SKILL.yaml", "skill.star", "tests/cases.yaml";
-    "opencode-implementer": "SKILL.md", "SKILL.yaml";
+    "opencode-implementer": "SKILL.md", "SKILL.yaml", "references/setup.md", "skill.star", "tests/cases.yaml";
     "skill-author": "SKILL.md", "references/checklist.md", "references/frontmatter.md";
-    "specification-engine": "SKILL.md", "SKILL.yaml";
+    "specification-engine": "SKILL.md", "SKILL.yaml", "skill.star", "tests/cases.yaml";
 }
 
 impl Builtin {

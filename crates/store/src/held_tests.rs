@@ -10,9 +10,12 @@ use crate::{Store, StoreError};
 
 /// Whether the system knows of a lock that this process has on the file.
 fn is_locked(path: &Path) -> bool {
-    let (process, file) = (std::process::id(), fs::metadata(path).unwrap().ino());
+    let (process, file) = (
+        std::process::id(),
+        fs::metadata(path).expect("a file").ino(),
+    );
     let (process, file) = (format!(" {process} "), format!(":{file} "));
-    let locks = fs::read_to_string("/proc/locks").unwrap();
+    let locks = fs::read_to_string("/proc/locks").expect("a list");
     locks
         .lines()
         .any(|lock| lock.contains(&process) && lock.contains(&file))

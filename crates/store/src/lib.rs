@@ -125,7 +125,8 @@ mod chain_tests;
 mod conversations_tests;
 #[cfg(test)]
 mod crash_tests;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod held_tests;
 #[cfg(test)]
 mod kill_tests;

@@ -17,6 +17,8 @@
 //! | `env` | `NAME=value` lines; `NAME=` alone unsets; the labels are expanded |
 //! | `console` | a transcript, see below |
 //! | `json contains` | must be contained in the JSON that the last command printed |
+//! | `json model` | what a model answers to the next requests, see below |
+//! | `json asked` | what it was asked since the last such block, all of it |
 //! | any other language, without attributes | an illustration; an attribute that is not in this table is an error |
 //!
 //! In a transcript a line `$ COMMAND` runs `metier`, or one of `cat rm mkdir chmod mkfifo ln`; there is no shell, only
@@ -31,11 +33,18 @@
 //! means *empty*. Where such a block directly follows a transcript, the last command's standard output is what the JSON
 //! describes, and the transcript lists only its standard error.
 //!
+//! The first `json model` of a scenario starts a [model server](crate::model_server) and sets the variables that lead `metier` to it. Its
+//! list holds a turn for each request: a text, or `{"text": …, "calls": [["tool", {…}], …]}`, or `{"status": 429}`. In `json asked`
+//! every request is `{"tools": "read write", "system": …, "last": …}`: the names of the tools with blanks between them, the system
+//! prompt and the last message as texts. Each must be contained, their number must be exact, and an empty list says that
+//! nobody asked anything.
+//!
 //! # What makes it fail
 //!
 //! Besides a difference: a folder without a scenario, a document without one (but for `README.md`), a scenario that
 //! prepares files and runs nothing, a block that can't be read. With `METIER_BLESS=1` the expectations of failing
 //! transcripts are rewritten in place, keeping the wildcard lines that still match; read the diff before you commit it.
+//! `METIER_SPEC=compose` runs the documents with that word in their names alone, while you work on one.
 
 mod bless;
 mod builtin;
@@ -43,6 +52,7 @@ mod compare;
 mod contains;
 mod document;
 mod escape;
+mod model;
 mod report;
 mod scenario;
 mod transcript;
@@ -68,7 +78,8 @@ use document::Document;
 )]
 pub fn run_dir(bin: &Path, dir: &Path) {
     let bless = std::env::var_os("METIER_BLESS").is_some_and(|value| value == "1");
-    let report = check_dir(bin, dir, bless);
+    let wanted = std::env::var("METIER_SPEC").unwrap_or_default();
+    let report = check(bin, dir, bless, &wanted);
     println!("{}", report.summary());
     assert!(report.is_success(), "{report}");
 }
@@ -76,10 +87,16 @@ pub fn run_dir(bin: &Path, dir: &Path) {
 /// Like [`run_dir`], but gives the report back. With `bless`, failing transcripts are rewritten in place.
 #[must_use]
 pub fn check_dir(bin: &Path, dir: &Path, bless: bool) -> Report {
+    check(bin, dir, bless, "")
+}
+
+/// The documents whose names hold a word.
+fn check(bin: &Path, dir: &Path, bless: bool, wanted: &str) -> Report {
     let mut report = Report::default();
     match documents(dir) {
         Ok(paths) => {
-            for path in paths {
+            let named = |path: &PathBuf| path.to_string_lossy().contains(wanted);
+            for path in paths.into_iter().filter(named) {
                 check_document(bin, dir, &path, bless, &mut report);
             }
         }

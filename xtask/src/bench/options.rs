@@ -17,6 +17,8 @@ pub(super) enum Part {
     Host,
     /// How long an agent waits for us.
     Mcp,
+    /// Sessions with a model that costs nothing.
+    Agent,
 }
 
 /// What to measure, and how long.
@@ -56,6 +58,7 @@ impl Options {
                 "render" => options.part = Part::Render,
                 "host" => options.part = Part::Host,
                 "mcp" => options.part = Part::Mcp,
+                "agent" => options.part = Part::Agent,
                 "--quick" => options.quick = true,
                 "--markdown" => options.markdown = true,
                 "--keep" => options.keep = Some(value()?.into()),
@@ -67,7 +70,7 @@ impl Options {
         let usual: &[usize] = match (options.part, options.quick) {
             (Part::Scan, true) => &[100],
             (Part::Scan, false) => &[500],
-            (Part::Render | Part::Host, _) => &[],
+            (Part::Render | Part::Host | Part::Agent, _) => &[],
             (Part::Mcp, true) => &[52],
             (Part::Mcp, false) => &[52, 10_000],
             (Part::Catalog, true) => &[52, 1_000],
@@ -116,6 +119,7 @@ mod tests {
         assert_eq!((scan.part, scan.sizes.as_slice()), (Part::Scan, &[500][..]));
         assert_eq!(parse("mcp").unwrap().sizes, [52, 10_000]);
         assert_eq!(parse("host --quick").unwrap().part, Part::Host);
+        assert_eq!(parse("agent").unwrap().part, Part::Agent);
     }
 
     #[test]

@@ -16,11 +16,13 @@
 //! | `anthropic`, `openai` | request → body, event → draft |
 //! | `plain` | handles and names as they are taken back |
 //! | `draft` | an answer that is not complete, and its limits |
+//! | `estimate` | tokens that a server did not count |
 //! | `retry` | whether and when to ask again |
 
 mod anthropic;
 mod draft;
 mod endpoint;
+mod estimate;
 mod exchange;
 mod failure;
 mod limits;
@@ -227,7 +229,7 @@ impl Model for Provider {
                 told(delta);
             };
             let error = match self.attempt(Arc::clone(&body), &mut tell, cancel) {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => return Ok(estimate::counted(request, answer)),
                 Err(error) => error,
             };
             let pause = if is_shown {

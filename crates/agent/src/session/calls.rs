@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use metier_catalog::Resource;
 use metier_model::Context;
-use metier_runtime::render::unframed;
+use metier_runtime::{live::Planned, render::unframed};
 use serde_json::{Map, Value};
 
 use super::{
@@ -19,6 +19,7 @@ use super::{
     subagent::Child,
     taken::Taken,
 };
+use crate::conversation::OpenCall;
 use crate::event::Event;
 use crate::own::{self, Own};
 use crate::rules::{Forbidden, Wanted};
@@ -167,7 +168,13 @@ impl<'s> Session<'s, '_> {
                     let start = Instant::now();
                     running.push((call, start, scope.spawn(move || child.run())));
                 }
+                self.begin_together(&now)?;
                 for (call, job) in now {
+                    // What was done meanwhile counts: a skill that was loaded forbids, one that delivered lets others begin.
+                    let job = match job {
+                        Job::Answer(_) => job,
+                        _ => self.judge_call(&call)?,
+                    };
                     self.run_job(&call, job)?;
                 }
                 for (call, start, thread) in running {
@@ -179,6 +186,45 @@ impl<'s> Session<'s, '_> {
                 Ok::<(), Report>(())
             })?;
         }
+    }
+
+    /// Tools of different skills begin together, as far as the runtime lets them.
+    fn begin_together(&mut self, jobs: &[(ToolCall, Job<'s>)]) -> Result<(), Report> {
+        let inputs: Vec<(&str, &str, &str, Value)> = jobs
+            .iter()
+            .filter_map(|(call, job)| match job {
+                Job::Skill {
+                    skill,
+                    short,
+                    input,
+                } => Some((
+                    call.id.as_str(),
+                    skill.as_str(),
+                    short.as_str(),
+                    Value::Object(input.clone()),
+                )),
+                _ => None,
+            })
+            .collect();
+        let loads = |(_, job): &(ToolCall, Job<'s>)| matches!(job, Job::Own(Own::ActivateSkill, _));
+        if inputs.len() < 2 || jobs.iter().any(loads) {
+            return Ok(());
+        }
+        let is_alone = |skill: &str| inputs.iter().filter(|(_, of, ..)| *of == skill).count() == 1;
+        // Written down before anything begins: after a crash nobody knows which of them did. The others begin when it is their turn.
+        for (id, skill, ..) in inputs.iter().skip(1) {
+            if is_alone(skill) {
+                self.record(Record::Began {
+                    id: (*id).to_owned(),
+                })?;
+            }
+        }
+        let planned: Vec<Planned<'_>> = inputs
+            .iter()
+            .map(|(_, skill, tool, input)| Planned { skill, tool, input })
+            .collect();
+        self.runtime.begin_together(&planned);
+        Ok(())
     }
 
     /// Whether a call may be made, and by whom. Nothing happens yet.
@@ -274,8 +320,10 @@ impl<'s> Session<'s, '_> {
     fn run_job(&mut self, call: &ToolCall, job: Job<'s>) -> Result<(), Report> {
         let start = Instant::now();
         if self.shared.cancel.is_cancelled() {
-            let stopped = Outcome::badly("not run: the user stopped the turn");
-            return self.answer(call, stopped, start);
+            let open = self.conversation.open_calls();
+            let begun = open.iter().find(|open| open.id == call.id && open.began);
+            let why = begun.map_or("not run: the user stopped the turn", OpenCall::verdict);
+            return self.answer(call, Outcome::badly(why), start);
         }
         let outcome = match job {
             Job::Answer(outcome) => outcome,
@@ -287,7 +335,7 @@ impl<'s> Session<'s, '_> {
                     tool: call.name.clone(),
                     reason: forbidden.reason.clone(),
                 });
-                Outcome::badly(forbidden.to_string())
+                return self.conclude(call, Outcome::badly(forbidden.to_string()));
             }
             Job::Own(own, input) => {
                 self.record(Record::Began {
@@ -305,7 +353,7 @@ impl<'s> Session<'s, '_> {
                 })?;
                 self.run_skill(&skill, &short, input)
             }
-            // Those are run elsewhere.
+            // Mostly those are run elsewhere; this one was judged again.
             Job::Child(child) => child.run(),
         };
         self.answer(call, outcome, start)
@@ -383,28 +431,37 @@ impl<'s> Session<'s, '_> {
         }
     }
 
-    /// An answer: written down, told, and part of the conversation.
+    /// An answer: told, and part of the conversation.
     fn answer(&mut self, call: &ToolCall, outcome: Outcome, start: Instant) -> Result<(), Report> {
-        let output = match outcome.skill {
+        let outcome = Outcome {
             // A skill is never cut here: half of an instruction is another one.
-            Some(_) => outcome.output,
-            None => unframed(&cut(outcome.output, self.room)),
+            output: match outcome.skill {
+                Some(_) => outcome.output,
+                None => unframed(&cut(outcome.output, self.room)),
+            },
+            ..outcome
         };
+        let told = Event::ToolResult {
+            id: call.id.clone(),
+            tool: call.name.clone(),
+            output: outcome.output.clone(),
+            is_error: outcome.is_error,
+            ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
+        };
+        self.conclude(call, outcome)?;
+        self.tell(told);
+        Ok(())
+    }
+
+    /// An answer, written down.
+    fn conclude(&mut self, call: &ToolCall, outcome: Outcome) -> Result<(), Report> {
         self.record(Record::Result {
             id: call.id.clone(),
             name: call.name.clone(),
-            output: output.clone(),
+            output: outcome.output,
             is_error: outcome.is_error,
             skill: outcome.skill,
-        })?;
-        self.tell(Event::ToolResult {
-            id: call.id.clone(),
-            tool: call.name.clone(),
-            output,
-            is_error: outcome.is_error,
-            ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
-        });
-        Ok(())
+        })
     }
 
     /// What skills wrote to their logs.

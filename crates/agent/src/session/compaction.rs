@@ -5,6 +5,8 @@
 //! word for word, the texts of active skills are attached again within limits, and whatever found no room is named, to the person and
 //! to the model. If no summary is to be had, nothing changes: as long as the conversation fits it goes on, and else the turn ends with what to do.
 
+use std::sync::Arc;
+
 use metier_runtime::count_tokens;
 
 use super::{Session, calls::cut, model_report, spent_report};
@@ -148,12 +150,12 @@ impl Session<'_, '_> {
         let most = u32::try_from(self.window() / 8).unwrap_or(u32::MAX);
         let request = Request {
             model: chosen.name.model.clone(),
-            system: SUMMARY.to_owned(),
+            system: SUMMARY.into(),
             messages: vec![Message::User(format!(
                 "<conversation>\n{missing}{}\n</conversation>\n\nShorten it.",
                 told.replace("</conversation", "&lt;/conversation")
             ))],
-            tools: Vec::new(),
+            tools: Arc::default(),
             max_tokens: max_tokens(self.ground).min(most).max(1),
             effort: None,
             temperature: None,

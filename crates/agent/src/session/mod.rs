@@ -236,6 +236,7 @@ impl<'s, 'p> Session<'s, 'p> {
                 return Err(unfinished(&missing));
             }
             reminders += 1;
+            self.note(format!("the answer was sent back: {}", missing.join("; ")));
             self.record(Record::User {
                 text: format!("[The task is not done: {}.]", missing.join("; ")),
                 skills: Vec::new(),
@@ -289,14 +290,14 @@ impl<'s, 'p> Session<'s, 'p> {
                 Ok(answer)
             }
             Err(error) => {
-                self.keep_partial(&error, partial)?;
+                self.keep_partial(&error, &partial)?;
                 Err(model_report(&error))
             }
         }
     }
 
     /// What had come of an answer that broke off: a person has read it, so the model should know of it.
-    fn keep_partial(&mut self, error: &ModelError, partial: String) -> Result<(), Report> {
+    fn keep_partial(&mut self, error: &ModelError, partial: &str) -> Result<(), Report> {
         if partial.trim().is_empty() {
             return Ok(());
         }
@@ -304,7 +305,7 @@ impl<'s, 'p> Session<'s, 'p> {
             ModelError::Cancelled => "stopped by the user",
             _ => "the answer broke off",
         };
-        let partial = calls::cut(partial, calls::MAX_OUTPUT);
+        let partial = calls::cut(partial.to_owned(), calls::MAX_OUTPUT);
         self.record(Record::Assistant {
             text: format!("{partial}\n[{why}]"),
             calls: Vec::new(),
@@ -324,14 +325,23 @@ impl<'s, 'p> Session<'s, 'p> {
         Ok(prompt)
     }
 
+    /// What the model would be asked now, put together as at the beginning of a turn. Hooks are asked, the model is not.
+    ///
+    /// # Errors
+    /// When what hooks do can't be written down.
+    pub fn preview(&mut self) -> Result<Request, Report> {
+        self.prompt = None;
+        self.request()
+    }
+
     fn request(&mut self) -> Result<Request, Report> {
         let system = self.system_prompt()?;
         let chosen = self.answering();
         Ok(Request {
             model: chosen.name.model.clone(),
-            system: system.to_string(),
+            system,
             messages: self.conversation.messages(),
-            tools: self.toolbox.specs().to_vec(),
+            tools: self.toolbox.specs(),
             max_tokens: max_tokens(self.ground),
             effort: chosen.effort,
             temperature: None,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use metier_policy::Composition;
-use metier_runtime::live::{CORE, Runtime};
+use metier_runtime::live::Runtime;
 use metier_store::NewConversation;
 
 use super::{Session, Tally, activation::By};
@@ -19,8 +19,9 @@ use crate::transcript::Transcript;
 use crate::voice::Voice;
 use crate::{Budget, Cancel, Record, Report};
 
-/// The skill that has the program's core tools.
+/// The skill that has the program's core tools, and those tools.
 const CORE_SKILL: &str = "core-tools";
+const CORE_TOOLS: &[&str] = &["read", "write", "edit", "glob", "grep", "shell"];
 
 /// What a session has in common with those that it starts.
 #[derive(Clone)]
@@ -169,10 +170,8 @@ impl<'s, 'p> Session<'s, 'p> {
         let chooses = !matches!(self.role, Role::Set(_));
         let inventory = self.ground.inventory();
         self.system = System::new(who, inventory, self.ground.config(), chooses);
-        match self.role.clone() {
-            Role::Set(composition) => self.inject(&composition)?,
-            Role::Orchestrator => {}
-            Role::Primary | Role::Helper | Role::Fork { .. } => {}
+        if let Role::Set(set) = self.role.clone() {
+            self.inject(&set)?;
         }
         self.add_core_tools();
         for name in skills {
@@ -200,7 +199,7 @@ impl<'s, 'p> Session<'s, 'p> {
             .inventory()
             .find(CORE_SKILL)
             .is_ok_and(|skill| skill.status == metier_runtime::Status::Ready);
-        let wanted = self.role != Role::Orchestrator && CORE.iter().any(|tool| offers(&tool));
+        let wanted = self.role != Role::Orchestrator && CORE_TOOLS.iter().any(offers);
         if !is_there || !wanted {
             return;
         }

@@ -37,6 +37,38 @@ fn words_are_told_as_they_come() {
     }
 }
 
+/// As llama-cpp-python streams: it takes `stream_options` and does nothing about it.
+#[test]
+fn tokens_that_a_server_does_not_count_are_estimated() {
+    let chunk = |delta: &str, reason: &str| {
+        format!(
+            r#"data: {{"id": "chatcmpl-1", "model": "m", "created": 1, "object": "chat.completion.chunk", "choices": [{{"index": 0, "delta": {delta}, "logprobs": null, "finish_reason": {reason}}}]}}"#
+        )
+    };
+    let stream = [
+        chunk(r#"{"role": "assistant"}"#, "null"),
+        chunk(r#"{"content": "it says hello"}"#, "null"),
+        chunk("{}", r#""stop""#),
+        "data: [DONE]".to_owned(),
+    ]
+    .join("\n\n")
+        + "\n\n";
+    let server = ModelServer::start([Turn::raw(200, "text/event-stream", stream)]);
+    let answer = answer(Kind::OpenAi, &server, limits()).unwrap();
+    assert_eq!(
+        (answer.text.as_str(), &answer.stop),
+        ("it says hello", &Stop::End)
+    );
+    // Three words came back; two tools went out with the question.
+    assert_eq!(answer.usage.output, 3);
+    assert!(
+        (30..120).contains(&answer.usage.input),
+        "{:?}",
+        answer.usage
+    );
+    assert_eq!(server.finish().len(), 1);
+}
+
 #[test]
 fn several_calls_at_once_keep_their_order_and_their_arguments() {
     for kind in BOTH {
@@ -235,6 +267,51 @@ fn thoughts_are_told_and_what_is_signed_goes_back() {
             _ => assert!(!requests[1].json.to_string().contains("what to do")),
         }
     }
+}
+
+/// As llama-cpp-python streams a call: who is called stands in every fragment, and all of it twice.
+#[test]
+fn a_call_that_is_named_in_every_fragment_is_one_call() {
+    let chunk = |delta: Value, reason: Value| {
+        let choice =
+            json!({ "index": 0, "finish_reason": reason, "logprobs": null, "delta": delta });
+        format!(
+            "data: {}\n\n",
+            json!({ "id": "chatcmpl-1", "choices": [choice] })
+        )
+    };
+    let fragment = |arguments: &str| {
+        let function = json!({ "name": "read_file", "arguments": arguments });
+        let delta = json!({
+            "role": null, "content": null, "function_call": function,
+            "tool_calls": [{ "index": 0, "id": "call__0_read_file", "type": "function", "function": function }],
+        });
+        chunk(delta, Value::Null)
+    };
+    let empty =
+        json!({ "role": "assistant", "content": null, "function_call": null, "tool_calls": null });
+    let stream = [
+        chunk(empty.clone(), Value::Null),
+        fragment("{\""),
+        fragment("path"),
+        fragment("\": \"a.txt\"}"),
+        fragment(""),
+        chunk(empty, json!("tool_calls")),
+        "data: [DONE]\n\n".to_owned(),
+    ];
+    let turn = Turn::raw(200, "text/event-stream", stream.concat());
+    let server = ModelServer::start([turn]);
+    let answer = answer(Kind::OpenAi, &server, limits()).unwrap();
+    assert_eq!(answer.stop, Stop::ToolUse);
+    let [call] = answer.calls.as_slice() else {
+        panic!("{:?}", answer.calls);
+    };
+    assert_eq!(
+        (call.id.as_str(), call.name.as_str()),
+        ("call__0_read_file", "read_file")
+    );
+    assert_eq!(call.input, object(json!({ "path": "a.txt" })));
+    let _ = server.finish();
 }
 
 /// What compatible servers do differently, and what providers may add one day.

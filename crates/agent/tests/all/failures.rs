@@ -139,8 +139,11 @@ fn a_cut_is_not_mended_once_something_was_shown() {
             &question(),
             &Cancel::new(),
         );
-        let Err(ModelError::Cut { text: partial, .. }) = answer else {
-            panic!("{kind}: {answer:?}");
+        let error = answer.unwrap_err();
+        assert!(error.to_string().ends_with("in the middle"), "{error}");
+        assert_eq!(error.hint().unwrap(), "try again in a while");
+        let ModelError::Cut { text: partial, .. } = error else {
+            panic!("{kind}: {error:?}");
         };
         assert!(
             !partial.is_empty() && text.starts_with(&partial),
@@ -224,6 +227,8 @@ fn what_is_not_in_the_format_is_malformed() {
         let server = ModelServer::start((0..3).map(|_| Turn::raw(200, "text/event-stream", "")));
         let error = answer(kind, &server, limits()).unwrap_err();
         assert!(matches!(error, ModelError::Cut { .. }), "{kind}: {error:?}");
+        assert!(error.to_string().ends_with("before its first word"));
+        assert!(error.hint().unwrap().contains("agent.context_tokens"));
         let _ = server.finish();
     }
 }

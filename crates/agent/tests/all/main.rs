@@ -60,9 +60,9 @@ fn question() -> Request {
     };
     Request {
         model: "some-model".to_owned(),
-        system: "be brief".to_owned(),
+        system: "be brief".into(),
         messages: vec![Message::User("what is in a.txt?".to_owned())],
-        tools: vec![tool("read_file"), tool("web_search")],
+        tools: [tool("read_file"), tool("web_search")].into(),
         max_tokens: 1000,
         effort: None,
         temperature: None,

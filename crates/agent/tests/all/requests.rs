@@ -180,8 +180,8 @@ fn a_name_that_ends_like_an_effort_is_sent_as_it_is() {
 fn what_is_empty_is_left_out() {
     for kind in BOTH {
         let request = Request {
-            system: String::new(),
-            tools: Vec::new(),
+            system: "".into(),
+            tools: [].into(),
             messages: vec![
                 Message::User("hello".to_owned()),
                 Message::Assistant {

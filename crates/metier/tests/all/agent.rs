@@ -59,3 +59,166 @@ fn without_permission_an_agent_has_no_hands() {
     assert!(!requests[0].tools().contains(&"read"));
     assert!(last_message(&requests[1]).contains("there is no tool `read`"));
 }
+
+#[test]
+fn without_skills_a_request_is_the_one_with_skills_switched_off() {
+    let body = |settings: &[(&str, &str)]| {
+        let mut room = AgentRoom::new([Turn::text("Hello.")]);
+        for (name, value) in settings {
+            room.stage.context.env(name, value);
+        }
+        let output = room.run(&["agent", "say hello"]);
+        assert_eq!(output.code, 0, "{}", output.snapshot());
+        room.finish().remove(0).body
+    };
+    let none = body(&[("METIER_SKILLS_ALLOW_BUNDLED", "nothing-of-this-name")]);
+    let off = body(&[("METIER_SKILLS_ENABLED", "false")]);
+    assert_eq!(
+        String::from_utf8_lossy(&none),
+        String::from_utf8_lossy(&off)
+    );
+    assert!(!String::from_utf8_lossy(&none).contains("skill"));
+}
+
+#[test]
+fn sub_agents_of_one_answer_work_at_the_same_time() {
+    // Each waits until the other has asked, too: one after the other would never end.
+    let room = AgentRoom::new([]);
+    let both = std::sync::Arc::new(std::sync::Barrier::new(2));
+    let waits = |answer: &'static str| {
+        let both = std::sync::Arc::clone(&both);
+        Turn::computed(move |_| {
+            both.wait();
+            Turn::text(answer)
+        })
+    };
+    room.server.play([
+        Turn::calls([
+            ("sessions_spawn", json!({"task": "count the cats"})),
+            ("sessions_spawn", json!({"task": "count the dogs"})),
+        ]),
+        waits("seven"),
+        waits("seven"),
+        Turn::text("Fourteen."),
+    ]);
+    let output = room.run(&["agent", "count the animals"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    assert_eq!(output.stdout, "Fourteen.\n");
+    let requests = room.finish();
+    let results = requests[3].json["messages"][2]["content"]
+        .as_array()
+        .unwrap();
+    assert_eq!(results.len(), 2);
+}
+
+#[test]
+fn tools_of_different_skills_work_at_the_same_time() {
+    let room = AgentRoom::new([
+        Turn::calls([("left__meet", json!({})), ("right__meet", json!({}))]),
+        Turn::text("They met."),
+    ]);
+    // Each makes a file and waits for the other's.
+    let meet = |own: &str, other: &str| {
+        format!(
+            "#!/usr/bin/env python3\nimport json, os, sys, time\n\
+             for line in sys.stdin:\n    m = json.loads(line)\n    r = {{}}\n\
+             \x20   if m['method'] == 'initialize':\n\
+             \x20       r = {{'protocol': 1, 'tools': [{{'name': 'meet', 'description': 'Meets', 'input_schema': {{'type': 'object'}}}}]}}\n\
+             \x20   elif m['method'] == 'tool/execute':\n\
+             \x20       open('{own}', 'w').close()\n        end = time.time() + 20\n\
+             \x20       while not os.path.exists('{other}') and time.time() < end:\n            time.sleep(0.01)\n\
+             \x20       r = {{'output': 'met' if os.path.exists('{other}') else 'alone'}}\n\
+             \x20   print(json.dumps({{'jsonrpc': '2.0', 'id': m['id'], 'result': r}}), flush=True)\n"
+        )
+    };
+    for (own, other) in [("left", "right"), ("right", "left")] {
+        let folder = format!("~/.config/metier/skills/{own}");
+        room.stage.context.write(
+            &format!("{folder}/SKILL.yaml"),
+            format!(
+                "name: {own}\nversion: 1.0.0\ndescription: Meets.\ntypes: [tool]\n\
+                 permissions: [\"file:read(./**)\", \"file:write(./**)\"]\n\
+                 implementation: {{backend: process, entrypoint: main.py}}\n"
+            ),
+        );
+        room.stage.context.write(
+            &format!("{folder}/main.py"),
+            meet(&format!("{own}.here"), &format!("{other}.here")),
+        );
+    }
+    let output = room.run(&[
+        "--skills",
+        "left,right",
+        "agent",
+        "meet",
+        "--approve-skills",
+        "left,right,core-tools",
+    ]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let requests = room.finish();
+    let results = last_message(&requests[1]);
+    assert_eq!(results.matches("met").count(), 2, "{results}");
+}
+
+#[test]
+fn sub_agents_are_bounded_in_depth_and_share_one_purse() {
+    let spawn = || Turn::calls([("sessions_spawn", json!({"task": "go on"}))]);
+    let mut room = AgentRoom::new([
+        spawn(),
+        spawn(),
+        Turn::text("deep"),
+        Turn::text("up"),
+        Turn::text("top"),
+    ]);
+    room.stage.context.env("METIER_AGENT_MAX_DEPTH", "2");
+    let output = room.run(&["agent", "go down"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let requests = room.finish();
+    let spawns: Vec<bool> = requests
+        .iter()
+        .map(|request| request.tools().contains(&"sessions_spawn"))
+        .collect();
+    assert_eq!(spawns, [true, true, false, true, true]);
+
+    let mut room = AgentRoom::new([spawn(), Turn::calls([("list_skills", json!({}))])]);
+    room.stage.context.env("METIER_AGENT_MAX_REQUESTS", "2");
+    let output = room.run(&["agent", "go down"]);
+    assert_eq!(output.code, 1, "{}", output.snapshot());
+    assert!(
+        output.stderr.contains("agent.max_requests"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(room.finish().len(), 2);
+}
+
+#[test]
+fn a_skill_may_want_another_model_for_its_turn() {
+    let room = AgentRoom::new([Turn::text("Deep."), Turn::text("As usual.")]);
+    room.skill(
+        "thinker",
+        "model: anthropic/deep-thought\neffort: high\n",
+        "Think.\n",
+    );
+    let output = room.run(&["agent", "/thinker what is it?"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let output = room.run(&["agent", "what is it?"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let requests = room.finish();
+    assert_eq!(requests[0].json["model"], "deep-thought");
+    assert_eq!(requests[1].json["model"], "test-model");
+}
+
+#[test]
+fn a_model_that_can_not_be_had_is_no_reason_to_stop() {
+    let room = AgentRoom::new([Turn::text("Anyway.")]);
+    room.skill("thinker", "model: sonnet\n", "Think.\n");
+    let output = room.run(&["agent", "/thinker what is it?"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    assert!(
+        output.stderr.contains("wants the model `sonnet`"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(room.finish()[0].json["model"], "test-model");
+}

@@ -12,7 +12,12 @@ const EXAMPLES: &[&str] = &[
     "reminder",
     "rfc-writer",
 ];
-const BUILTIN: &[&str] = &["core-tools", "git"];
+const BUILTIN: &[&str] = &[
+    "core-tools",
+    "git",
+    "opencode-implementer",
+    "specification-engine",
+];
 
 fn context() -> Context {
     let mut context = Context::new(env!("CARGO_BIN_EXE_metier"));

@@ -27,6 +27,7 @@ mod lifecycle;
 mod open;
 mod rooms;
 mod telling;
+mod together;
 mod tools;
 
 use std::{
@@ -62,7 +63,8 @@ pub use ledger::{Attached, Ledger};
 pub use lifecycle::{State, Transition};
 pub use open::ActivateError;
 pub use telling::{Fragment, Section};
-pub use tools::{BadTool, CORE, Tool, full_name};
+pub use together::Planned;
+pub use tools::{BadTool, CORE, SESSION, Tool, full_name};
 
 /// How many lines are kept that nobody asked for.
 const MAX_SAID: usize = 2_000;
@@ -470,7 +472,7 @@ impl<'p> Runtime<'p> {
             let tool = found.name.clone();
             return Err(CallError::Input { tool, reason });
         }
-        let params = json!({ "name": found.spec.name, "input": input, "session": session });
+        let params = tool_params(&found.spec.name, &input, session);
         let detail = found.name.as_str();
         let done: ToolOutput = self.ask(
             active,
@@ -698,6 +700,11 @@ impl Active<'_> {
             there,
         }
     }
+}
+
+/// What the code of a skill is told about a call.
+fn tool_params(tool: &str, input: &Value, session: &str) -> Value {
+    json!({ "name": tool, "input": input, "session": session })
 }
 
 /// What a session says, behind what it is about: its code's own words behind a colon, and what became of it as a sentence.

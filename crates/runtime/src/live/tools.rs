@@ -2,14 +2,26 @@
 //!
 //! Inside of its skill a tool has a short name. Outside, core tools keep it (`read`, `shell`), which only come with the program, and every
 //! other tool has its skill's name before it (`kubernetes__apply`), so no skill can stand in another's place. The names of
-//! core tools belong to the program even while the skill that has them is not active.
+//! core tools belong to the program even while the skill that has them is not active, and those of the tools by which a session
+//! works with skills (`activate_skill`) belong to no skill at all.
 
 use metier_model::Source;
 use metier_sdk::wire::ToolSpec;
 
-/// Tools of the program: nobody else may call one of theirs so.
+/// Tools of the program's own skills: nobody else may call one of theirs so.
 pub const CORE: &[&str] = &[
     "read", "write", "edit", "glob", "grep", "shell", "bash", "exec", "fetch", "task", "ls",
+    // the two halves of the coding pipeline
+    "specKit", "opencode",
+];
+
+/// Tools that a session itself has: not even a skill of the program may call one of its tools so.
+pub const SESSION: &[&str] = &[
+    "list_skills",
+    "search_skills",
+    "activate_skill",
+    "read_skill_resource",
+    "sessions_spawn",
 ];
 
 /// The longest name that models take.
@@ -51,7 +63,11 @@ pub enum BadTool {
 }
 
 fn is_core(tool: &str) -> bool {
-    CORE.iter().any(|core| core.eq_ignore_ascii_case(tool))
+    is_in(CORE, tool)
+}
+
+fn is_in(names: &[&str], tool: &str) -> bool {
+    names.iter().any(|name| name.eq_ignore_ascii_case(tool))
 }
 
 /// What a tool is called by others.
@@ -70,7 +86,8 @@ pub(super) fn named(skill: &str, source: Source, specs: &[ToolSpec]) -> Result<V
     }
     let mut tools: Vec<Tool> = Vec::new();
     for spec in specs {
-        if is_core(&spec.name) && source != Source::Builtin {
+        let is_taken = is_core(&spec.name) && source != Source::Builtin;
+        if is_taken || is_in(SESSION, &spec.name) {
             return Err(BadTool::Core(spec.name.clone()));
         }
         let name = full_name(skill, source, &spec.name);
@@ -115,15 +132,34 @@ mod tests {
             (&*tools[0].name, &*tools[1].name),
             ("read", "core-tools__x")
         );
+        for (skill, tool) in [
+            ("specification-engine", "specKit"),
+            ("opencode-implementer", "opencode"),
+        ] {
+            let tools = named(skill, Source::Builtin, &[spec(tool)]).unwrap();
+            assert_eq!(tools[0].name, tool);
+        }
     }
 
     #[test]
     fn nobody_stands_in_the_place_of_a_core_tool() {
-        for name in ["read", "Shell", "GREP"] {
+        for name in ["read", "Shell", "GREP", "speckit", "OpenCode"] {
             assert_eq!(
                 named("a", Source::Inline, &[spec(name)]),
                 Err(BadTool::Core(name.into()))
             );
+        }
+    }
+
+    #[test]
+    fn no_skill_at_all_stands_in_the_place_of_a_tool_of_the_session() {
+        for name in SESSION.iter().copied().chain(["Sessions_Spawn"]) {
+            for source in [Source::Builtin, Source::User] {
+                assert_eq!(
+                    named("a", source, &[spec(name)]),
+                    Err(BadTool::Core(name.into()))
+                );
+            }
         }
     }
 

@@ -78,8 +78,19 @@ struct Shared {
     problems: Mutex<Vec<String>>,
     open: AtomicUsize,
     is_over: AtomicBool,
-    /// Whether a request has to show who asks.
-    is_keyless: bool,
+    client: Client,
+}
+
+/// Whose requests come, and so what is asked of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Client {
+    /// Ours: exactly what the provider documents, with a key.
+    #[default]
+    Keyed,
+    /// Ours, without a key.
+    Keyless,
+    /// A program of others, which knows fields that we never send.
+    Foreign,
 }
 
 impl ModelServer {
@@ -89,7 +100,7 @@ impl ModelServer {
     /// When there is no loopback interface.
     #[must_use]
     pub fn start(script: impl IntoIterator<Item = Turn>) -> Self {
-        Self::new(script, false)
+        Self::new(script, Client::Keyed)
     }
 
     /// The same for requests that must not carry a key, like those to a server of one's own.
@@ -98,10 +109,20 @@ impl ModelServer {
     /// When there is no loopback interface.
     #[must_use]
     pub fn start_keyless(script: impl IntoIterator<Item = Turn>) -> Self {
-        Self::new(script, true)
+        Self::new(script, Client::Keyless)
     }
 
-    fn new(script: impl IntoIterator<Item = Turn>, is_keyless: bool) -> Self {
+    /// The same for a program of others: its requests are written down and answered, and their shape is its own affair.
+    /// A request too many and a turn that was never played fail the test as ever.
+    ///
+    /// # Panics
+    /// When there is no loopback interface.
+    #[must_use]
+    pub fn start_foreign(script: impl IntoIterator<Item = Turn>) -> Self {
+        Self::new(script, Client::Foreign)
+    }
+
+    fn new(script: impl IntoIterator<Item = Turn>, client: Client) -> Self {
         let bound = TcpListener::bind("127.0.0.1:0").and_then(|listener| {
             let address = listener.local_addr()?;
             Ok((listener, address))
@@ -110,7 +131,7 @@ impl ModelServer {
             bound.unwrap_or_else(|error| panic!("no port on the loopback interface: {error}"));
         let shared = Arc::new(Shared {
             script: Mutex::new(script.into_iter().collect()),
-            is_keyless,
+            client,
             ..Shared::default()
         });
         let accepting = {
@@ -274,12 +295,15 @@ impl Shared {
     }
 
     fn turn(&self, request: &Recorded, format: Format) -> Answer {
-        let problems = check::request(request, format, self.is_keyless);
+        let problems = match self.client {
+            Client::Foreign => Vec::new(),
+            client => check::request(request, format, client == Client::Keyless),
+        };
         if !problems.is_empty() {
             return self.wrong(400, request, &problems.join("; "));
         }
         let Some(mut turn) = lock(&self.script).pop_front() else {
-            return self.wrong(500, request, "the script is over");
+            return self.wrong(400, request, "the script is over");
         };
         let mut answer = loop {
             match turn.play {

@@ -274,3 +274,16 @@ fn a_request_is_easy_to_look_into() {
     post(&server, Format::OpenAi, &body);
     assert_eq!(server.finish()[0].system(), "be brief");
 }
+
+#[test]
+fn a_program_of_others_may_send_what_we_never_would_but_not_once_too_often() {
+    let body = json!({ "model": "m", "messages": [], "a_field_of_its_own": true });
+    let server = ModelServer::start_foreign([Turn::text("hi there")]);
+    let answer = post(&server, Format::Anthropic, &body);
+    assert!(answer.contains("hi there"), "{answer}");
+    let answer = post(&server, Format::Anthropic, &body);
+    assert!(answer.starts_with("HTTP/1.1 500"), "{answer}");
+    assert_eq!(server.requests().len(), 2);
+    let problems = server.problems_at_end();
+    assert_eq!(problems, ["POST /v1/messages: the script is over"]);
+}

@@ -52,6 +52,10 @@ pub(super) enum Action {
     Env(Vec<(String, String)>),
     Console(Vec<Command>),
     JsonContains(Value),
+    /// Turns that a model plays.
+    Model(Vec<Value>),
+    /// Requests that it got.
+    Asked(Vec<Value>),
 }
 
 /// Something in the document that can't be understood.
@@ -105,7 +109,10 @@ impl Document {
             Err(message) => self.problem(block.line, message),
             Ok(None) => {}
             Ok(Some(action)) => {
-                let runs = matches!(action, Action::Console(_) | Action::JsonContains(_));
+                let runs = matches!(
+                    action,
+                    Action::Console(_) | Action::JsonContains(_) | Action::Asked(_)
+                );
                 let step = Step {
                     line: block.line,
                     action,
@@ -216,6 +223,14 @@ fn action(block: &Block) -> Result<Option<Action>, String> {
                 serde_json::from_str(&block.text).map_err(|error| format!("not JSON: {error}"))?;
             Ok(Some(Action::JsonContains(value)))
         }
+        "json" if info.has("model") => {
+            info.only(&["model"])?;
+            list(&block.text).map(|turns| Some(Action::Model(turns)))
+        }
+        "json" if info.has("asked") => {
+            info.only(&["asked"])?;
+            list(&block.text).map(|requests| Some(Action::Asked(requests)))
+        }
         "env" => {
             info.only(&[])?;
             variables(&block.text).map(|pairs| Some(Action::Env(pairs)))
@@ -226,6 +241,10 @@ fn action(block: &Block) -> Result<Option<Action>, String> {
         }
         _ => info.only(&[]).map(|()| None),
     }
+}
+
+fn list(text: &str) -> Result<Vec<Value>, String> {
+    serde_json::from_str(text).map_err(|error| format!("not a JSON list: {error}"))
 }
 
 fn content(block: &Block, info: &Info) -> Result<Vec<u8>, String> {

@@ -7,7 +7,7 @@ use super::compare::Comparison;
 use super::document::{Action, Scenario, Step};
 use super::transcript::{Command, drop_blank_end};
 use super::words::Word;
-use super::{builtin, contains, escape};
+use super::{builtin, contains, escape, model::Model};
 use crate::{Context, Output};
 
 /// What came of a scenario.
@@ -30,6 +30,7 @@ pub(super) fn run(context: Context, shared: &[Step], scenario: &Scenario) -> Don
     let mut runner = Runner {
         context,
         last: None,
+        model: None,
         done: Done::default(),
     };
     let steps: Vec<&Step> = shared.iter().chain(&scenario.steps).collect();
@@ -41,6 +42,7 @@ pub(super) fn run(context: Context, shared: &[Step], scenario: &Scenario) -> Don
             break;
         }
     }
+    runner.end(scenario.line);
     runner.done
 }
 
@@ -48,6 +50,8 @@ struct Runner {
     context: Context,
     /// The last command and what it printed, for `json contains`.
     last: Option<(String, Output)>,
+    /// The model of this scenario, once it has one.
+    model: Option<Model>,
     done: Done,
 }
 
@@ -83,8 +87,35 @@ impl Runner {
                 self.json(step.line, expected);
                 Ok(())
             }
+            Action::Model(turns) => return self.play(turns),
+            Action::Asked(expected) => {
+                let wrong = match &mut self.model {
+                    Some(model) => model.check(expected),
+                    None => vec!["no model was asked, because there is none".to_owned()],
+                };
+                for message in wrong {
+                    self.mismatch(step.line, message, None);
+                }
+                Ok(())
+            }
         }
         .map_err(|error| error.to_string())
+    }
+
+    fn play(&mut self, turns: &[Value]) -> Result<(), String> {
+        let model = self.model.get_or_insert_with(Model::start);
+        for (name, value) in model.variables() {
+            self.context.env(name, value);
+        }
+        model.play(turns)
+    }
+
+    /// What a model saw and did not like, and what it was never asked.
+    fn end(&mut self, line: usize) {
+        let model = self.model.take();
+        for problem in model.map(Model::end).unwrap_or_default() {
+            self.mismatch(line, format!("the model server: {problem}"), None);
+        }
     }
 
     fn variables(&mut self, pairs: &[(String, String)]) {

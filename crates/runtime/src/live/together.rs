@@ -1,0 +1,61 @@
+//! Tools of several skills that were called at once: all begin, then each is answered in its turn.
+//!
+//! What a tool asks of its host is still answered one after the other, in the order of the calls, so receipts stand in their order and
+//! nobody is asked two things at once; what it does by itself it does meanwhile. A call begins early only when it is certain that
+//! exactly this call comes next to that skill: while any hook sees calls or results, nothing begins early.
+
+use metier_sdk::{HookPhase, wire::method};
+use serde_json::Value;
+
+use super::{Runtime, open, tool_params};
+
+/// A call that is about to be made.
+#[derive(Clone, Copy, Debug)]
+pub struct Planned<'a> {
+    /// The skill.
+    pub skill: &'a str,
+    /// Its tool, by its own name.
+    pub tool: &'a str,
+    /// With what.
+    pub input: &'a Value,
+}
+
+impl Runtime<'_> {
+    /// Lets calls begin that are made next, in this order; answers which of them did. Of several to one skill none does.
+    pub fn begin_together(&self, calls: &[Planned<'_>]) -> Vec<bool> {
+        let watched = [HookPhase::BeforeToolCall, HookPhase::AfterToolResult];
+        if calls.len() < 2 || watched.iter().any(|phase| self.handles(*phase)) {
+            return vec![false; calls.len()];
+        }
+        let alone = |call: &Planned<'_>| {
+            let same = calls.iter().filter(|other| other.skill == call.skill);
+            same.count() == 1
+        };
+        // The first one is answered first in any case.
+        let begin =
+            |(at, call): (usize, &Planned<'_>)| at > 0 && alone(call) && self.begin_call(call);
+        calls.iter().enumerate().map(begin).collect()
+    }
+
+    fn begin_call(&self, call: &Planned<'_>) -> bool {
+        let Ok(active) = self.get(call.skill) else {
+            return false;
+        };
+        let mut tools = active.tools.iter().zip(&active.schemas);
+        let Some((tool, schema)) = tools.find(|(known, _)| known.spec.name == call.tool) else {
+            return false;
+        };
+        let schema = schema.get_or_init(|| open::schema(&tool.spec.input_schema));
+        if open::fits(schema, call.input).is_err() {
+            return false;
+        }
+        let Ok(mut session) = active.session.try_borrow_mut() else {
+            return false;
+        };
+        let params = tool_params(&tool.spec.name, call.input, &self.premises.desk.session);
+        session.as_mut().is_some_and(|session| {
+            session.ahead(method::TOOL, &params);
+            true
+        })
+    }
+}

@@ -1,0 +1,321 @@
+//! `bench agent`: what a session with a model costs beside the model.
+//!
+//! Inside of one process an example of the agent holds a conversation with a model that has its answer ready; every request is put
+//! together, and every turn written down, as the program does it. From outside the program is started against a server on this
+//! machine, and the clock stops at the first byte that arrives there. It is compared with the same program asked for its version.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::host::{ms, us};
+use super::options::Options;
+use super::table::{Row, Table};
+use super::{Bench, Figures, example};
+use crate::Result;
+
+/// What is built before anything is measured: package and example.
+pub(super) const EXAMPLES: &[(&str, &str)] = &[("metier-agent", "turns")];
+
+/// How many skills are written; a few of a hundred are broken on purpose, and a thousand have to be left.
+const SKILLS: usize = 1_030;
+const TURN_US: f64 = 1_000.0;
+const PROMPT_US: f64 = 200.0;
+/// How much more memory a process may hold after all turns: its window is full then.
+const GROWTH_MB: f64 = 4.0;
+/// How long the program may take to connect before the bench gives up.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A whole answer, as short as one can be.
+const ANSWER: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Done.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+
+pub(super) fn measure(bench: &Bench, options: &Options, table: &mut Table) -> Result<()> {
+    let skills = bench.corpus(SKILLS)?;
+    inside(bench, options, &skills, table)?;
+    let rounds = if options.quick { 5 } else { 31 };
+    outside(bench, &bench.one_skill()?, 1, rounds, table)?;
+    outside(bench, &skills, SKILLS, rounds, table)?;
+    bench.drop_corpus(&skills)
+}
+
+/// Turns of one process.
+fn inside(bench: &Bench, options: &Options, skills: &Path, table: &mut Table) -> Result<()> {
+    let turns = if options.quick { 100 } else { 1_000 };
+    eprintln!("a conversation of {turns} turns");
+    let folder = bench.path().join("turns");
+    std::fs::create_dir_all(&folder)?;
+    let mut command = Command::new(example("turns")?);
+    command.arg(&bench.metier).arg(skills).arg(&folder);
+    let figures = Figures::of(command.arg(turns.to_string()))?;
+    std::fs::remove_dir_all(&folder)?;
+    let value = |name: &str| figures.value(name);
+    turn(table, value)?;
+    prompt(table, value)?;
+    held(table, turns, value)
+}
+
+fn turn(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
+    let size = value("skills")? as usize;
+    let (whole, lines) = (value("turn_us")?, value("lines_us")?);
+    table.push(
+        Row::new("turn without the model / its two lines on disk")
+            .size(size)
+            .ours(us(whole))
+            .floor(us(lines))
+            .value(format!("{:.1}", whole / lines))
+            .budget(whole, TURN_US, "µs"),
+    );
+    let late = value("turn_p95_us")?;
+    table.push(
+        Row::new("- 95 of 100")
+            .size(size)
+            .ours(us(late))
+            .budget(late, TURN_US, "µs"),
+    );
+    for (what, name) in [
+        ("- with a call of a Starlark skill", "call_turn"),
+        ("- over HTTP on this machine", "http_turn"),
+    ] {
+        let (middle, late) = (
+            value(&format!("{name}_us"))?,
+            value(&format!("{name}_p95_us"))?,
+        );
+        table.push(
+            Row::new(what)
+                .size(size)
+                .ours(us(middle))
+                .value(format!("95 %: {}", us(late))),
+        );
+    }
+    let open = value("open_ms")?;
+    table.push(Row::new("session opened").size(size).ours(ms(open)));
+    Ok(())
+}
+
+fn prompt(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
+    let size = value("skills")? as usize;
+    for (what, prefix) in [
+        ("prompt put together, ten turns", ""),
+        ("prompt put together, window full", "full_"),
+    ] {
+        // A short run does not fill the window.
+        let Ok(time) = value(&format!("{prefix}prompt_us")) else {
+            continue;
+        };
+        let kilobytes = value(&format!("{prefix}request_kb"))?;
+        table.push(
+            Row::new(what)
+                .size(size)
+                .ours(us(time))
+                .value(format!("{kilobytes:.0} kB"))
+                .budget(time, PROMPT_US, "µs"),
+        );
+    }
+    Ok(())
+}
+
+/// What is still there after many turns.
+fn held(table: &mut Table, turns: usize, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
+    let (before, after) = (value("memory_before_mb")?, value("memory_after_mb")?);
+    table.push(
+        Row::new("turns, memory")
+            .size(turns)
+            .ours(format!("{after:.1} MB"))
+            .floor(format!("{before:.1} MB"))
+            .value(format!("{:+.1} MB", after - before))
+            .budget(after - before, GROWTH_MB, "MB more"),
+    );
+    let compacted = value("compacted")?;
+    table.push(
+        Row::new("- summed up")
+            .size(turns)
+            .ours(format!("{compacted} times")),
+    );
+    for what in ["threads", "descriptors"] {
+        let before = value(&format!("{what}_before"))?;
+        let after = value(&format!("{what}_after"))?;
+        table.push(
+            Row::new(&format!("- {what}"))
+                .size(turns)
+                .ours(format!("{after}"))
+                .floor(format!("{before}"))
+                .value(format!("{:+}", after - before))
+                .budget(after - before, 0.0, "more"),
+        );
+    }
+    Ok(())
+}
+
+/// From the start of the program to the first byte of its request, and `--version` in turns with it.
+fn outside(
+    bench: &Bench,
+    root: &Path,
+    size: usize,
+    rounds: usize,
+    table: &mut Table,
+) -> Result<()> {
+    eprintln!("starting agents with {size} skills");
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let (mut agent, mut version) = (Vec::new(), Vec::new());
+    // The first one writes the index, and scans what it activates.
+    for round in 0..=rounds {
+        let time = first_byte(bench, root, &listener)?;
+        let plain = Instant::now();
+        let status = Command::new(&bench.metier)
+            .arg("--version")
+            .stdout(Stdio::null())
+            .status()?;
+        if !status.success() {
+            return Err("`metier --version` fails".into());
+        }
+        if round > 0 {
+            agent.push(time);
+            version.push(plain.elapsed());
+        }
+    }
+    let (agent, version) = (middle(agent), middle(version));
+    table.push(
+        Row::new("agent, start → first byte of its request / --version")
+            .size(size)
+            .ours(ms(agent))
+            .floor(ms(version))
+            .value(format!("{:.1}", agent / version)),
+    );
+    Ok(())
+}
+
+fn first_byte(bench: &Bench, root: &Path, listener: &TcpListener) -> Result<Duration> {
+    let base = format!("http://{}/v1", listener.local_addr()?);
+    let start = Instant::now();
+    let mut child = Command::new(&bench.metier)
+        .arg("--root")
+        .arg(root)
+        .args(["agent", "Say when you are done.", "--model", "openai/ready"])
+        .args(["--approve-skills", "core-tools"])
+        .env("METIER_HOME", bench.path().join("home"))
+        .env("OPENAI_BASE_URL", base)
+        .env("OPENAI_API_KEY", "none")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let served = accept(listener, &mut child).and_then(|stream| {
+        let mut byte = [0];
+        (&stream).read_exact(&mut byte)?;
+        let time = start.elapsed();
+        answer(&stream)?;
+        Ok(time)
+    });
+    if served.is_err() {
+        // It may be over already.
+        let _ = child.kill();
+    }
+    let output = child.wait_with_output()?;
+    if !output.status.success() {
+        let talk = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("`metier agent` ended with {}: {talk}", output.status).into());
+    }
+    served
+}
+
+/// Waits for a connection, but not for a program that has ended.
+fn accept(listener: &TcpListener, child: &mut Child) -> Result<TcpStream> {
+    listener.set_nonblocking(true)?;
+    let start = Instant::now();
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                stream.set_nonblocking(false)?;
+                stream.set_read_timeout(Some(PATIENCE))?;
+                return Ok(stream);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
+                if child.try_wait()?.is_some() || start.elapsed() > PATIENCE {
+                    return Err("`metier agent` asked no model".into());
+                }
+                thread::sleep(Duration::from_micros(50));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Reads the rest of a request, and answers it.
+fn answer(stream: &TcpStream) -> Result<()> {
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        let line = line.trim_end().to_ascii_lowercase();
+        if let Some(value) = line.strip_prefix("content-length:") {
+            length = value.trim().parse()?;
+        }
+        if line.is_empty() {
+            break;
+        }
+    }
+    std::io::copy(&mut reader.by_ref().take(length), &mut std::io::sink())?;
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        ANSWER.len()
+    );
+    let mut stream = stream;
+    stream.write_all(head.as_bytes())?;
+    Ok(stream.write_all(ANSWER.as_bytes())?)
+}
+
+/// In milliseconds.
+fn middle(mut times: Vec<Duration>) -> f64 {
+    times.sort_unstable();
+    times[times.len() / 2].as_secs_f64() * 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Table, held, prompt, turn};
+
+    #[test]
+    fn a_turn_that_takes_too_long_is_told() {
+        let mut table = Table::default();
+        let value = |name: &str| {
+            Ok(if name == "turn_p95_us" {
+                1_001.0
+            } else {
+                999.0
+            })
+        };
+        turn(&mut table, value).unwrap();
+        assert_eq!(table.verdicts(), ["ok", "MISSED", "", "", ""]);
+    }
+
+    #[test]
+    fn a_window_that_was_never_full_has_no_row() {
+        let mut table = Table::default();
+        let value = |name: &str| match name {
+            "prompt_us" => Ok(201.0),
+            name if name.starts_with("full_") => Err("not measured".into()),
+            _ => Ok(1.0),
+        };
+        prompt(&mut table, value).unwrap();
+        assert_eq!(table.verdicts(), ["MISSED"]);
+    }
+
+    #[test]
+    fn what_grows_with_turns_is_told() {
+        let mut table = Table::default();
+        let value = |name: &str| {
+            Ok(match name {
+                "memory_after_mb" => 14.5,
+                "memory_before_mb" => 10.0,
+                "threads_after" => 2.0,
+                _ => 1.0,
+            })
+        };
+        held(&mut table, 1_000, value).unwrap();
+        assert_eq!(table.verdicts(), ["MISSED", "", "MISSED", "ok"]);
+    }
+}
