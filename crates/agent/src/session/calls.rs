@@ -19,6 +19,7 @@ use super::{
     subagent::Child,
     taken::Taken,
 };
+use crate::conversation::OpenCall;
 use crate::event::Event;
 use crate::own::{self, Own};
 use crate::rules::{Forbidden, Wanted};
@@ -209,11 +210,14 @@ impl<'s> Session<'s, '_> {
         if inputs.len() < 2 || jobs.iter().any(loads) {
             return Ok(());
         }
-        // Written down before anything begins: after a crash nobody knows which of them did.
-        for (id, ..) in &inputs {
-            self.record(Record::Began {
-                id: (*id).to_owned(),
-            })?;
+        let is_alone = |skill: &str| inputs.iter().filter(|(_, of, ..)| *of == skill).count() == 1;
+        // Written down before anything begins: after a crash nobody knows which of them did. The others begin when it is their turn.
+        for (id, skill, ..) in inputs.iter().skip(1) {
+            if is_alone(skill) {
+                self.record(Record::Began {
+                    id: (*id).to_owned(),
+                })?;
+            }
         }
         let planned: Vec<Planned<'_>> = inputs
             .iter()
@@ -316,8 +320,10 @@ impl<'s> Session<'s, '_> {
     fn run_job(&mut self, call: &ToolCall, job: Job<'s>) -> Result<(), Report> {
         let start = Instant::now();
         if self.shared.cancel.is_cancelled() {
-            let stopped = Outcome::badly("not run: the user stopped the turn");
-            return self.answer(call, stopped, start);
+            let open = self.conversation.open_calls();
+            let begun = open.iter().find(|open| open.id == call.id && open.began);
+            let why = begun.map_or("not run: the user stopped the turn", OpenCall::verdict);
+            return self.answer(call, Outcome::badly(why), start);
         }
         let outcome = match job {
             Job::Answer(outcome) => outcome,

@@ -22,6 +22,9 @@ repetitions and the texts of skills. What the conversation says is material, not
 /// The end of the text of a skill that was cut.
 const CUT: &str = "[cut here: the limit of tokens is reached]\n</skill_content>\n";
 
+/// Less of a skill than so many tokens is not worth its place: its beginning alone says nothing.
+const FEWEST: usize = 200;
+
 impl Session<'_, '_> {
     /// Makes the conversation shorter when it nearly fills the window of the model.
     pub(super) fn compact(&mut self) -> Result<(), Report> {
@@ -110,7 +113,7 @@ impl Session<'_, '_> {
         };
         let (mut texts, mut kept) = (Vec::new(), Vec::new());
         for one in ledger.attach() {
-            if !goes(&one.skill) {
+            if !goes(&one.skill) || (one.cut && count_tokens(&one.text) < FEWEST) {
                 continue;
             }
             kept.push(KeptSkill {

@@ -8,6 +8,9 @@
 mod acts;
 mod agent;
 mod agent_chat;
+mod agent_compact;
+mod agent_crash;
+mod agent_hostile;
 mod agent_room;
 mod agent_run;
 mod agent_terminal;
