@@ -5,8 +5,9 @@ use std::{ffi::OsString, path::PathBuf};
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 
 use crate::commands::{
-    agent, call, completions, compose, config, deps, doctor, exec, info, list, log, man, mcp, new,
-    permissions, prompt, read, run, scan, select, show, spawn, test, tools, trust, validate, why,
+    agent, call, chat, completions, compose, config, deps, doctor, exec, info, list, log, man, mcp,
+    new, permissions, prompt, read, run, scan, select, show, spawn, test, tools, trust, validate,
+    why,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -124,6 +125,7 @@ pub(crate) enum Command {
     Doctor(doctor::Args),
     Run(run::Args),
     Agent(agent::Args),
+    Chat(chat::Args),
     Spawn(spawn::Args),
     Tools(tools::Args),
     Call(call::Args),

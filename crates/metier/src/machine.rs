@@ -84,6 +84,11 @@ impl Machine {
         })
     }
 
+    /// Where the lines are kept that were typed in chats: what people say to a model is no skill's business.
+    pub(crate) fn history(&self) -> Option<PathBuf> {
+        Some(self.database.as_ref()?.with_file_name("chat-history"))
+    }
+
     /// The same machine at this moment, for a run that answers many questions.
     pub(crate) fn now(&self) -> Self {
         Self {

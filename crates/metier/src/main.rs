@@ -14,9 +14,11 @@
 mod active;
 mod agents;
 mod approver;
+mod chat;
 mod cli;
 mod commands;
 mod compiler;
+mod conversations;
 mod failure;
 mod interpreter;
 mod interrupt;

@@ -105,6 +105,7 @@ impl<'s> Office<'s> {
             approver,
             common: common.collect(),
             own: own(database)
+                .chain(session.machine.history())
                 .chain(config)
                 .chain([cache.join("catalog"), cache.join("wasm")])
                 .collect(),
@@ -166,7 +167,7 @@ pub(crate) fn fresh_id() -> Result<String, Failure> {
 }
 
 /// A folder for the user alone. It must be there before a skill could make it: what is in it will be run.
-fn private(folder: PathBuf) -> Result<PathBuf, Failure> {
+pub(crate) fn private(folder: PathBuf) -> Result<PathBuf, Failure> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new()
         .recursive(true)

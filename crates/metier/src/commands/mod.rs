@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod call;
+pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod compose;
 pub(crate) mod config;
@@ -62,6 +63,7 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(Command::Doctor(args)) => doctor::run(&open_anyway()?, args),
         Some(Command::Run(args)) => run::run(&open()?, args),
         Some(Command::Agent(args)) => agent::run(&open()?, args),
+        Some(Command::Chat(args)) => chat::run(&open()?, args),
         Some(Command::Spawn(args)) => spawn::run(&open()?, args),
         Some(Command::Tools(args)) => tools::run(&open()?, args),
         Some(Command::Test(args)) => test::run(&open()?, args),

@@ -234,7 +234,17 @@ const ACTS: &[(&str, Refused)] = &[
     ("run", |stage| {
         let (refused, output) = failed(stage.run(&["run", "trap", "--dry-run"]));
         assert!(refused, "{}", output.snapshot());
+        let (refused, output) = failed(stage.run(&["run", "trap"]));
+        assert!(refused, "{}", output.snapshot());
         failed(stage.run(&["run", "snare"]))
+    }),
+    ("agent", |stage| failed(stage.run(&["agent", "/trap"]))),
+    ("chat", |stage| {
+        let chat = ["--root", "skills", "chat"];
+        failed(stage.context.run_with_stdin(&chat, "/trap\n"))
+    }),
+    ("spawn", |stage| {
+        failed(stage.run(&["spawn", "--skills", "trap", "--task", "set it off"]))
     }),
     ("tools", |stage| failed(stage.run(&["tools", "snare"]))),
     ("call", |stage| failed(stage.run(&["call", "snare", "t"]))),
@@ -378,6 +388,7 @@ fn an_untrusted_project_acts_through_no_command() {
     let tries: &[&[&str]] = &[
         &["--approve-skills", "trap", "show", "trap"],
         &["--approve-skills", "trap", "run", "trap", "--dry-run"],
+        &["--approve-skills", "trap", "run", "trap"],
         &["--approve-skills", "trap", "exec", "trap", "scripts/do.sh"],
         &[
             "--approve-skills",

@@ -7,8 +7,10 @@
 
 mod acts;
 mod agent;
+mod agent_chat;
 mod agent_room;
 mod agent_run;
+mod agent_terminal;
 mod answers;
 mod authority;
 mod doors;

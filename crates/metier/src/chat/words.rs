@@ -1,0 +1,90 @@
+//! What a line in a chat means: a word to the program, or something for the model.
+
+use metier_runtime::Inventory;
+use metier_select::mentions;
+
+use crate::{failure::Failure, output::one_line};
+
+/// What the program itself understands, and what it does then.
+pub(super) const COMMANDS: &[(&str, &str)] = &[
+    ("help", "what you can type here"),
+    (
+        "skills",
+        "the skills that are active, and those that there are",
+    ),
+    ("unload", "NAME takes a skill out of the conversation"),
+    ("compact", "makes the conversation shorter now"),
+    ("quit", "leaves; the conversation is kept"),
+];
+
+/// A line, understood.
+#[derive(Debug)]
+pub(super) enum Said<'l> {
+    Nothing,
+    Help,
+    Skills,
+    Unload(&'l str),
+    Compact,
+    Quit,
+    /// For the model.
+    Turn(&'l str),
+    /// For nobody.
+    Wrong(Failure),
+}
+
+/// What a line means. A skill with the name of a command is called with `$`, so that commands always work.
+pub(super) fn read<'l>(line: &'l str, inventory: &Inventory) -> Said<'l> {
+    let line = line.trim();
+    if line.is_empty() {
+        return Said::Nothing;
+    }
+    let Some(typed) = line.strip_prefix('/') else {
+        return Said::Turn(line);
+    };
+    let (word, rest) = typed
+        .split_once(char::is_whitespace)
+        .map_or((typed, ""), |(word, rest)| (word, rest.trim()));
+    match (word, rest) {
+        ("help", "") => Said::Help,
+        ("skills", "") => Said::Skills,
+        ("compact", "") => Said::Compact,
+        ("quit", "") => Said::Quit,
+        ("unload", name) if !name.is_empty() => Said::Unload(name),
+        ("unload", _) => Said::Wrong(
+            Failure::unmet("usage", "/unload needs the name of a skill")
+                .hint("/skills shows which are active"),
+        ),
+        (known, _) if COMMANDS.iter().any(|(name, _)| *name == known) => Said::Wrong(
+            Failure::unmet("usage", format!("/{known} takes nothing"))
+                .hint(format!("for a skill of that name, type ${known}")),
+        ),
+        _ => skill_or_text(line, inventory),
+    }
+}
+
+/// A line that begins with `/` names a skill, unless it can't be a name at all, such as a path.
+fn skill_or_text<'l>(line: &'l str, inventory: &Inventory) -> Said<'l> {
+    let first = mentions(line).into_iter().next();
+    let Some(name) = first.filter(|first| line.starts_with(first.text)) else {
+        return Said::Turn(line);
+    };
+    let Err(missing) = inventory.find(name.name) else {
+        return Said::Turn(line);
+    };
+    let commands = COMMANDS.iter().map(|(command, _)| *command);
+    let near = commands.filter(|command| strsim::jaro_winkler(name.name, command) > 0.82);
+    let near = near.map(str::to_owned).chain(missing.near);
+    let near: Vec<String> = near.map(|name| format!("/{name}")).collect();
+    let shown = one_line(name.text);
+    let failure = Failure::unmet(
+        "unknown-skill",
+        format!("there is no skill or command `{shown}`"),
+    );
+    Said::Wrong(match near.as_slice() {
+        [] => failure.hint("/skills shows what there is; nothing was said to the model"),
+        near => failure.hint(format!(
+            "near to it are: {}; nothing was said to the model",
+            near.join(", ")
+        )),
+    })
+}

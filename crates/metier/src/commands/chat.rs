@@ -1,0 +1,67 @@
+//! `metier chat`
+
+use std::process::ExitCode;
+
+use metier_wire::{ConversationRow, ConversationsDocument};
+
+use super::agent::How;
+use crate::{
+    chat,
+    conversations::{self, Conversations},
+    failure::Failure,
+    session::Session,
+};
+
+/// Talk with a model that has skills
+///
+/// Each line that you type is said to the model; a line that ends with `\` goes on, and pasted text may have several. `/name` and `$name`
+/// load a skill at once, the Tab key completes their names, and /help says what else there is. Ctrl-C stops an answer, Ctrl-D leaves. What
+/// was said is kept: --resume goes on with it. Without a terminal each line of the input is one turn, and the exit code says whether the
+/// last one was answered.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Go on with an earlier conversation: the newest of this project, or the one whose id begins so
+    #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with = "list")]
+    resume: Option<Option<String>>,
+    /// List the conversations of this project, and say nothing
+    #[arg(long)]
+    list: bool,
+    #[command(flatten)]
+    how: How,
+}
+
+pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+    let kept = Conversations::open(session)?;
+    if args.list {
+        return list(session, &kept);
+    }
+    if session.output.is_json() {
+        let message = "a chat has no one document to print at its end";
+        return Err(Failure::broken("usage", message)
+            .hint("metier chat --format jsonl prints each event as a line of JSON"));
+    }
+    let resumed = match &args.resume {
+        None => None,
+        Some(None) => Some(kept.newest()?),
+        Some(Some(id)) => Some(kept.named(id)?),
+    };
+    chat::hold(session, &kept, resumed, &args.how)
+}
+
+fn list(session: &Session<'_>, kept: &Conversations) -> Result<ExitCode, Failure> {
+    let all = kept.list()?;
+    if session.output.is_json() {
+        session.output.document(&ConversationsDocument {
+            conversations: all.iter().map(ConversationRow::from).collect(),
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let lines = all
+        .iter()
+        .map(|one| conversations::line(session.output, one));
+    session.output.text(&lines.collect::<String>())?;
+    if all.is_empty() {
+        session.output.note("no conversations in this project yet");
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,341 @@
+//! `metier chat` at a real terminal: what is typed, what is shown, and what Ctrl-C does.
+
+use std::{
+    io::{Read, Write},
+    os::unix::fs::PermissionsExt,
+    process::{Child, ChildStdin, Command, Stdio},
+    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use metier_testkit::model_server::Turn;
+use serde_json::json;
+
+use crate::{
+    agent_room::{AgentRoom, last_message},
+    stage::has_program,
+};
+
+/// Whoever has approved the core tools is asked nothing.
+const CHAT: &[&str] = &["chat", "--approve-skills", "core-tools"];
+
+const PROMPT: &str = "> ";
+const CTRL_C: &str = "\u{3}";
+const CTRL_D: &str = "\u{4}";
+const TAB: &str = "\t";
+const UP: &str = "\u{1b}[A";
+const ENTER: &str = "\r";
+
+/// A person in front of the program.
+struct Person {
+    terminal: Child,
+    keyboard: ChildStdin,
+    screen: Receiver<Vec<u8>>,
+    /// Everything that was shown.
+    shown: String,
+    /// How much of it was waited for already.
+    read: usize,
+}
+
+impl Person {
+    /// Starts `metier` with these arguments; `script` (util-linux) makes the terminal.
+    fn at(room: &AgentRoom, arguments: &[&str]) -> Self {
+        let command = room.stage.context.command();
+        let program = command.get_program().to_str().unwrap();
+        let words: Vec<String> = [program]
+            .iter()
+            .chain(arguments)
+            .map(|word| format!("'{word}'"))
+            .collect();
+        let line = format!("stty cols 100 rows 40; exec {}", words.join(" "));
+        let mut script = Command::new("script");
+        script
+            .args(["-q", "-e", "-c", &line, "/dev/null"])
+            .env_clear()
+            .envs(
+                command
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .env("TERM", "xterm")
+            .current_dir(command.get_current_dir().unwrap())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut terminal = script.spawn().unwrap();
+        let keyboard = terminal.stdin.take().unwrap();
+        let mut output = terminal.stdout.take().unwrap();
+        let (send, screen) = mpsc::channel();
+        thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = output.read(&mut buffer) {
+                if send.send(buffer[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            terminal,
+            keyboard,
+            screen,
+            shown: String::new(),
+            read: 0,
+        }
+    }
+
+    fn types(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits until this is shown, after what was waited for last.
+    fn sees(&mut self, text: &str) {
+        let began = Instant::now();
+        loop {
+            if let Some(found) = self.shown[self.read..].find(text) {
+                self.read += found + text.len();
+                return;
+            }
+            assert!(
+                began.elapsed() < Duration::from_secs(20),
+                "{text:?} is not shown: {:?}",
+                self.shown
+            );
+            match self.screen.recv_timeout(Duration::from_millis(100)) {
+                Ok(bytes) => self.shown.push_str(&String::from_utf8_lossy(&bytes)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    panic!("it ended before {text:?}: {:?}", self.shown)
+                }
+            }
+        }
+    }
+
+    /// Waits for the prompt, and types a line.
+    fn says(&mut self, line: &str) {
+        self.sees(PROMPT);
+        self.types(&format!("{line}{ENTER}"));
+    }
+
+    /// The exit code, and everything that was shown.
+    fn leaves(mut self) -> (i32, String) {
+        let began = Instant::now();
+        while !matches!(
+            self.screen.recv_timeout(Duration::from_millis(100)),
+            Err(RecvTimeoutError::Disconnected)
+        ) {
+            assert!(
+                began.elapsed() < Duration::from_secs(20),
+                "it does not end: {:?}",
+                self.shown
+            );
+        }
+        (
+            self.terminal.wait().unwrap().code().unwrap_or(-1),
+            self.shown,
+        )
+    }
+}
+
+/// A machine with a terminal and a model, if it can have one.
+fn room(script: impl IntoIterator<Item = Turn>) -> Option<AgentRoom> {
+    has_program("script").then(|| AgentRoom::new(script))
+}
+
+#[test]
+fn somebody_talks_and_leaves() {
+    let Some(room) = room([Turn::text("Hello, Ada.").usage(1234, 56, 0)]) else {
+        return;
+    };
+    let mut person = Person::at(&room, CHAT);
+    person.sees("anthropic/test-model; /help says what you can type");
+    person.says("I am Ada");
+    person.sees("…");
+    person.sees("Hello, Ada.\r\n");
+    person.sees("1234 tokens in, 56 out");
+    person.sees(PROMPT);
+    person.types(CTRL_C);
+    person.sees("/quit or Ctrl-D leaves");
+    person.sees(PROMPT);
+    person.types(CTRL_D);
+    person.sees("go on with it: metier chat --resume ");
+    let (code, _) = person.leaves();
+    assert_eq!(code, 0);
+    let history = room
+        .stage
+        .context
+        .path("~/.local/share/metier/chat-history");
+    assert_eq!(
+        history.metadata().unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    assert!(
+        std::fs::read_to_string(history)
+            .unwrap()
+            .contains("I am Ada")
+    );
+    assert_eq!(room.finish().len(), 1);
+}
+
+#[test]
+fn what_was_typed_earlier_comes_back() {
+    let Some(room) = room([Turn::text("Once."), Turn::text("Twice.")]) else {
+        return;
+    };
+    let mut person = Person::at(&room, CHAT);
+    person.says("tell me");
+    person.sees("Once.");
+    person.says("/quit");
+    person.leaves();
+    let mut person = Person::at(&room, CHAT);
+    person.sees(PROMPT);
+    person.types(UP);
+    person.types(UP);
+    person.sees("tell me");
+    person.types(ENTER);
+    person.sees("Twice.");
+    person.says("/quit");
+    person.leaves();
+    assert!(last_message(&room.finish()[1]).contains("tell me"));
+}
+
+#[test]
+fn names_complete_themselves() {
+    let Some(room) = room([Turn::text("Reviewed.")]) else {
+        return;
+    };
+    room.skill("review-pr", "", "The text of the skill, for $ARGUMENTS.\n");
+    room.skill("review-inner", "user-invocable: false\n", "For models.\n");
+    let mut person = Person::at(&room, CHAT);
+    person.sees(PROMPT);
+    person.types("/rev");
+    person.sees("iew-pr  Does review-pr.");
+    person.types(&format!("{TAB}123{ENTER}"));
+    person.sees(" review-pr (you named it)");
+    person.sees("Reviewed.");
+    person.sees(PROMPT);
+    person.types(&format!("/unl{TAB}"));
+    person.sees("/unload ");
+    person.types(&format!("rev{TAB}{ENTER}"));
+    person.sees("unloaded");
+    person.sees(" review-pr\r\n");
+    person.says("/quit");
+    assert_eq!(person.leaves().0, 0);
+    assert!(last_message(&room.finish()[0]).contains("The text of the skill, for 123."));
+}
+
+#[test]
+fn a_turn_may_have_several_lines() {
+    let Some(room) = room([Turn::text("Two."), Turn::text("Three.")]) else {
+        return;
+    };
+    let mut person = Person::at(&room, CHAT);
+    person.says("first\\");
+    person.types(&format!("second{ENTER}"));
+    person.sees("Two.");
+    person.sees(PROMPT);
+    // As a terminal sends what was pasted.
+    person.types(&format!("\u{1b}[200~one\ntwo\rthree\u{1b}[201~{ENTER}"));
+    person.sees("Three.");
+    person.says("/quit");
+    person.leaves();
+    let requests = room.finish();
+    assert!(last_message(&requests[0]).contains("first\\nsecond"));
+    assert!(last_message(&requests[1]).contains("one\\ntwo\\nthree"));
+}
+
+#[test]
+fn ctrl_c_stops_the_answer_and_not_the_chat() {
+    let Some(room) = room([
+        Turn::text("A very long story that never ends").hang_after(600),
+        Turn::text("Something else."),
+    ]) else {
+        return;
+    };
+    let mut person = Person::at(&room, CHAT);
+    person.says("tell me a story");
+    room.server.wait_for(1);
+    person.types(CTRL_C);
+    person.sees("stopped; what was done until then is kept");
+    person.says("then something else");
+    person.sees("Something else.");
+    person.says("/quit");
+    let (code, _) = person.leaves();
+    assert_eq!(code, 0);
+    let requests = room.finish();
+    assert!(
+        requests[1].json["messages"]
+            .to_string()
+            .contains("tell me a story")
+    );
+}
+
+#[test]
+fn ctrl_c_at_a_question_is_a_no() {
+    let Some(room) = room([]) else { return };
+    let mut person = Person::at(&room, &["chat"]);
+    person.says("look around");
+    person.sees("(deny) ");
+    person.types(CTRL_C);
+    person.sees("stopped; nothing was said to the model");
+    person.sees(PROMPT);
+    person.types(CTRL_D);
+    let (code, shown) = person.leaves();
+    assert_eq!(code, 0, "{shown:?}");
+    let receipts = room.stage.receipts();
+    assert!(
+        receipts
+            .iter()
+            .all(|receipt| receipt["decision"] == "refused"),
+        "{receipts:?}"
+    );
+    assert!(room.finish().is_empty());
+}
+
+#[test]
+fn what_a_model_says_does_not_act_on_the_terminal() {
+    let evil = "See \u{1b}[2J\u{1b}]0; title\u{7} and \u{9b}31m that.";
+    let Some(room) = room([Turn::text(evil)
+        .in_pieces_of(3)
+        .thinking("\u{1b}[8m hidden")])
+    else {
+        return;
+    };
+    let mut person = Person::at(
+        &room,
+        &["-v", "agent", "--approve-skills", "core-tools", "show me"],
+    );
+    person.sees("See \\u{1b}[2J");
+    person.sees("that.");
+    let (code, shown) = person.leaves();
+    assert_eq!(code, 0, "{shown:?}");
+    let ours = [
+        "\u{1b}[2K",
+        "\u{1b}[2m",
+        "\u{1b}[36m",
+        "\u{1b}[0m",
+        "\u{1b}[33m",
+    ];
+    let rest = ours.iter().fold(shown, |text, code| text.replace(code, ""));
+    assert!(!rest.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{rest:?}");
+    assert_eq!(room.finish().len(), 1);
+}
+
+#[test]
+fn a_quiet_agent_shows_the_answer_and_nothing_else() {
+    let Some(room) = room([
+        Turn::calls([("read", json!({"path": "absent.txt"}))]).and_text("Let me see. "),
+        Turn::text("Nothing there."),
+    ]) else {
+        return;
+    };
+    let mut person = Person::at(
+        &room,
+        &["-q", "agent", "--approve-skills", "core-tools", "look"],
+    );
+    person.sees("Nothing there.\r\n");
+    let (code, shown) = person.leaves();
+    assert_eq!(code, 0, "{shown:?}");
+    assert!(!shown.contains("tool") && !shown.contains("…"), "{shown:?}");
+    assert_eq!(room.finish().len(), 2);
+}
