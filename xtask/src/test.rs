@@ -218,8 +218,8 @@ fn prepare_packages(packages: &Packages, root: &Path, target: &Path) -> Result<(
         )
         .into());
     }
-    let is_there = |program: &&str| folder.join(program).exists();
-    if !packages.programs.iter().any(|program| is_there(&program)) {
+    let mut programs = packages.programs.iter();
+    if !programs.any(|program| folder.join(program).exists()) {
         return Err(format!(
             "{from}/package.json names no {what} for this kind of machine; add one"
         )

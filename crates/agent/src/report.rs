@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::ModelError;
+
 use metier_store::StoreError;
 
 /// What happened, to which skill, and what to type next.
@@ -76,5 +78,21 @@ impl From<StoreError> for Report {
             _ => Self::broken("store", error.to_string()),
         };
         report.hint(error.hint())
+    }
+}
+
+impl From<&ModelError> for Report {
+    fn from(error: &ModelError) -> Self {
+        let code = match error {
+            ModelError::Cancelled => "cancelled",
+            ModelError::NoKey { .. } | ModelError::BadKey { .. } => "no-key",
+            ModelError::NoProvider { .. } | ModelError::BadUrl { .. } => "no-model",
+            _ => "model",
+        };
+        let report = Self::new(code, error.to_string());
+        match error.hint() {
+            Some(hint) => report.hint(hint),
+            None => report,
+        }
     }
 }

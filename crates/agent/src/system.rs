@@ -100,14 +100,7 @@ impl System {
     pub(crate) fn with(&self, fragments: &[Fragment]) -> String {
         let mut prompt = self.fixed.clone();
         for fragment in fragments {
-            prompt.push_str("\n\n");
-            if let Some(skill) = &fragment.skill {
-                prompt.push_str(&format!("## {skill}\n\n"));
-            }
-            prompt.push_str(fragment.text.trim());
-            if fragment.cut {
-                prompt.push_str("\n[cut: its limit of tokens is reached]");
-            }
+            fragment.append(&mut prompt);
         }
         prompt
     }

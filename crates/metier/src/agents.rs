@@ -117,21 +117,11 @@ impl Ground for Agents<'_> {
             return Err(Report::new("no-model", "no model is configured")
                 .hint("name one with --model anthropic/NAME, openai/NAME or ollama/NAME, or for good: metier config agent.model PROVIDER/NAME"));
         };
-        let refuse = |error: &ModelError| {
-            let code = match error {
-                ModelError::NoKey { .. } | ModelError::BadKey { .. } => "no-key",
-                _ => "no-model",
-            };
-            let report = Report::new(code, error.to_string());
-            match error.hint() {
-                Some(hint) => report.hint(hint),
-                None => report,
-            }
-        };
-        let name = ModelName::parse(name, settings.provider).map_err(|error| refuse(&error))?;
+        let name =
+            ModelName::parse(name, settings.provider).map_err(|error| Report::from(&error))?;
         let lookup = |variable: &str| env::var(variable).ok();
         let endpoint =
-            Endpoint::resolve(&name, &settings, &lookup).map_err(|error| refuse(&error))?;
+            Endpoint::resolve(&name, &settings, &lookup).map_err(|error| Report::from(&error))?;
         let price = Price::find(&agent.prices, &name)
             .map_err(|error| Report::new("price", error.to_string()).hint(error.hint()))?;
         let limits = Limits::within(Duration::from_secs(agent.timeout));

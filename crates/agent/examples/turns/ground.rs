@@ -193,6 +193,7 @@ impl Ground for Disk {
             temporary: &temporary,
             compiled: &temporary,
             unsandboxed: false,
+            stop: None,
         };
         let scanner = Scanner::new(&self.config, Vec::new(), 0);
         let scanned = RefCell::new(BTreeSet::new());

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use metier_runtime::count_tokens;
 
-use super::{Session, calls::cut, model_report, spent_report};
+use super::{Session, calls::cut, spent_report};
 use crate::conversation::SkillText;
 use crate::event::{Event, KeptSkill};
 use crate::voice::max_tokens;
@@ -166,7 +166,7 @@ impl Session<'_, '_> {
         let answer = chosen
             .model
             .answer(&request, &mut |_| {}, &self.shared.cancel);
-        let answer = answer.map_err(|error| model_report(&error))?;
+        let answer = answer.map_err(|error| Report::from(&error))?;
         self.tally.requests += 1;
         self.tally.usage += answer.usage;
         self.shared.budget.use_tokens(answer.usage);

@@ -290,14 +290,14 @@ impl<'s, 'p> Session<'s, 'p> {
                 Ok(answer)
             }
             Err(error) => {
-                self.keep_partial(&error, &partial)?;
-                Err(model_report(&error))
+                self.keep_partial(&error, partial)?;
+                Err(Report::from(&error))
             }
         }
     }
 
     /// What had come of an answer that broke off: a person has read it, so the model should know of it.
-    fn keep_partial(&mut self, error: &ModelError, partial: &str) -> Result<(), Report> {
+    fn keep_partial(&mut self, error: &ModelError, partial: String) -> Result<(), Report> {
         if partial.trim().is_empty() {
             return Ok(());
         }
@@ -314,6 +314,15 @@ impl<'s, 'p> Session<'s, 'p> {
         })
     }
 
+    /// What the model would be asked now, put together as at the beginning of a turn. Hooks are asked, the model is not.
+    ///
+    /// # Errors
+    /// When what hooks do can't be written down.
+    pub fn preview(&mut self) -> Result<Request, Report> {
+        self.prompt = None;
+        self.request()
+    }
+
     /// The system prompt, built anew when something changed.
     fn system_prompt(&mut self) -> Result<Arc<str>, Report> {
         if let Some(prompt) = &self.prompt {
@@ -323,15 +332,6 @@ impl<'s, 'p> Session<'s, 'p> {
         let prompt: Arc<str> = self.system.with(&fragments).into();
         self.prompt = Some(Arc::clone(&prompt));
         Ok(prompt)
-    }
-
-    /// What the model would be asked now, put together as at the beginning of a turn. Hooks are asked, the model is not.
-    ///
-    /// # Errors
-    /// When what hooks do can't be written down.
-    pub fn preview(&mut self) -> Result<Request, Report> {
-        self.prompt = None;
-        self.request()
     }
 
     fn request(&mut self) -> Result<Request, Report> {
@@ -415,21 +415,6 @@ fn unfinished(missing: &[String]) -> Report {
 fn spent_report(spent: &crate::Spent) -> Report {
     Report::new("budget", spent.to_string())
         .hint(format!("allow more: metier config {} N", spent.key()))
-}
-
-/// A failure of the model, for people.
-pub(crate) fn model_report(error: &ModelError) -> Report {
-    let code = match error {
-        ModelError::Cancelled => "cancelled",
-        ModelError::NoKey { .. } | ModelError::BadKey { .. } => "no-key",
-        ModelError::NoProvider { .. } => "no-model",
-        _ => "model",
-    };
-    let report = Report::new(code, error.to_string());
-    match error.hint() {
-        Some(hint) => report.hint(hint),
-        None => report,
-    }
 }
 
 /// A call, as it is told: its arguments, or what the model wrote instead.

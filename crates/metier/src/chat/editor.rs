@@ -41,6 +41,16 @@ pub(super) struct Word {
     pub(super) is_command: bool,
 }
 
+impl Word {
+    pub(super) fn new(name: &str, about: &str, is_command: bool) -> Self {
+        Self {
+            name: name.to_owned(),
+            about: one_line(about),
+            is_command,
+        }
+    }
+}
+
 /// A terminal at which lines are typed.
 pub(super) struct Keyboard {
     editor: Editor<Typist, FileHistory>,
@@ -273,13 +283,46 @@ impl Highlighter for Typist {
 
 impl Helper for Typist {}
 
-/// A skill or a command, as it is shown.
-impl Word {
-    pub(super) fn new(name: &str, about: &str, is_command: bool) -> Self {
-        Self {
-            name: name.to_owned(),
-            about: one_line(about),
-            is_command,
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_with_a_sign_is_completed_where_a_skill_could_be_named() {
+        let check = |line: &str, expected: Option<(usize, char, &str, bool)>| {
+            let found = begun(line, line.len());
+            let found = found.map(|word| (word.start, word.sign, word.name, word.is_first));
+            assert_eq!(found, expected, "{line:?}");
+        };
+        check("/rev", Some((0, '/', "rev", true)));
+        check("  $rev", Some((2, '$', "rev", true)));
+        check("use $", Some((4, '$', "", false)));
+        check("é\u{2003}/x", Some((5, '/', "x", false)));
+        check("one\n/x", Some((4, '/', "x", false)));
+        check("/rev ", None);
+        check("a/b", None);
+        check("", None);
+    }
+
+    #[test]
+    fn commands_stand_first_and_hide_skills_of_their_name() {
+        let typist = Typist {
+            output: Output::json(),
+            words: vec![
+                Word::new("help", "The command.", true),
+                Word::new("help", "The skill.", false),
+                Word::new("helper", "Another.", false),
+            ],
+            active: Vec::new(),
+        };
+        let check = |line: &str, expected: &[&str]| {
+            let begun = begun(line, line.len()).unwrap();
+            let found: Vec<&str> = typist.candidates(&begun).map(|word| &*word.about).collect();
+            assert_eq!(found, expected, "{line:?}");
+        };
+        check("/he", &["The command.", "Another."]);
+        check("$he", &["The skill.", "Another."]);
+        check("use /help", &["The skill.", "Another."]);
+        check("/x", &[]);
     }
 }

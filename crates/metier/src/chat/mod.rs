@@ -128,7 +128,8 @@ impl Chat<'_> {
             self.talk.screen().line(line);
             self.turn(|| conversing.go_on().map(drop));
         }
-        let mut next = first;
+        // Somebody had enough while the session was opened, and was asked for permission.
+        let mut next = first.filter(|_| !self.was_stopped());
         loop {
             let line = match next.take() {
                 Some(line) => line,
@@ -199,6 +200,19 @@ impl Chat<'_> {
             // A program was told by an event.
             Err(_) if !self.talk.is_for_people() => self.went_well = false,
             Err(report) => self.complain(&agents::failure(report)),
+        }
+        stopped
+    }
+
+    /// Whether Ctrl-C was pressed before anything was under way.
+    fn was_stopped(&mut self) -> bool {
+        let stopped = self.agents.cancel().is_cancelled();
+        if stopped {
+            self.agents.cancel().clear();
+            self.went_well = false;
+            self.talk
+                .screen()
+                .line("stopped; nothing was said to the model");
         }
         stopped
     }

@@ -222,3 +222,60 @@ fn a_model_that_can_not_be_had_is_no_reason_to_stop() {
     );
     assert_eq!(room.finish()[0].json["model"], "test-model");
 }
+
+#[test]
+fn a_turn_has_its_own_rates() {
+    let run = || Turn::calls([("shell", json!({"command": "echo hello"}))]);
+    let reload = Turn::calls([
+        ("activate_skill", json!({"name": "core-tools"})),
+        ("shell", json!({"command": "echo hello"})),
+    ]);
+    let mut room = AgentRoom::new([
+        run(),
+        reload,
+        Turn::text("Once is enough."),
+        run(),
+        Turn::text("Once more."),
+    ]);
+    let context = &mut room.stage.context;
+    context.env("METIER_SKILLS_LIMITS_MAX_SHELL_EXEC_PER_TURN", "1");
+    let arguments = ["chat", "--approve-skills", "core-tools"];
+    let output = context.run_with_stdin(&arguments, "say hello\nand again\n");
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let requests = room.finish();
+    assert!(last_message(&requests[1]).contains("hello"));
+    // Loading the skill again does not begin a new turn; what somebody says next does.
+    let refused = last_message(&requests[2]);
+    assert!(
+        refused.contains("per turn") || refused.contains("in this turn"),
+        "{refused}"
+    );
+    assert!(last_message(&requests[4]).contains("hello"));
+}
+
+#[test]
+fn a_model_chooses_among_names_that_there_are() {
+    let room = AgentRoom::new([Turn::text("Hello.")]);
+    room.skill(
+        "hidden",
+        "disable-model-invocation: true\n",
+        "For people.\n",
+    );
+    room.skill("open", "", "For all.\n");
+    let output = room.run(&["agent", "say hello"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let request = room.finish().remove(0);
+    let tools = request.json["tools"].as_array().unwrap();
+    let activate = tools.iter().find(|tool| tool["name"] == "activate_skill");
+    let names = &activate.unwrap()["input_schema"]["properties"]["name"]["enum"];
+    let names: Vec<&str> = names
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|name| name.as_str())
+        .collect();
+    assert!(
+        names.contains(&"open") && !names.contains(&"hidden"),
+        "{names:?}"
+    );
+}

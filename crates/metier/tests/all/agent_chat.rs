@@ -471,3 +471,55 @@ fn a_workflow_that_fits_is_offered() {
     assert_eq!(output.stdout, "You could.\nRoses\n");
     assert_eq!(room.finish().len(), 1);
 }
+
+#[test]
+fn a_conversation_is_made_shorter_on_request() {
+    let mut room = AgentRoom::new([
+        Turn::text("A long answer. ".repeat(200).as_str()),
+        Turn::text("Another."),
+        Turn::text("They talked."),
+        Turn::text("We talked."),
+    ]);
+    room.stage
+        .context
+        .env("METIER_AGENT_CONTEXT_TOKENS", "20000");
+    let output = chat(&room, &[], "tell me\nmore\n/compact\nwhat was that?\n");
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    assert!(
+        output
+            .stderr
+            .contains("shortened the conversation from about"),
+        "{}",
+        output.stderr
+    );
+    let requests = room.finish();
+    assert!(
+        !requests[3].json["messages"]
+            .to_string()
+            .contains("A long answer.")
+    );
+}
+
+/// What people typed lies beside the database, and like that is shown to no skill, whatever it was allowed.
+#[test]
+fn what_was_typed_is_no_skills_business() {
+    let mut room = AgentRoom::new([
+        Turn::calls([("read", json!({"path": "own/chat-history"}))]),
+        Turn::text("I can't."),
+    ]);
+    let own = room.stage.context.dir("own");
+    room.stage.context.env("METIER_HOME", &own);
+    room.stage
+        .context
+        .write("own/chat-history", "#V2\nmy secret\n");
+    let output = room.run(&[
+        "agent",
+        "--approve-skills",
+        "core-tools",
+        "what did I type?",
+    ]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let answered = last_message(&room.finish()[1]);
+    assert!(!answered.contains("my secret"), "{answered}");
+    assert!(answered.contains("is_error\":true"), "{answered}");
+}

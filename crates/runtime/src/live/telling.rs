@@ -27,6 +27,22 @@ pub struct Fragment {
     pub cut: bool,
 }
 
+impl Fragment {
+    /// Adds it to a prompt, behind the name of its skill.
+    pub fn append(&self, prompt: &mut String) {
+        if !prompt.is_empty() {
+            prompt.push_str("\n\n");
+        }
+        if let Some(skill) = &self.skill {
+            prompt.push_str(&format!("## {skill}\n\n"));
+        }
+        prompt.push_str(self.text.trim());
+        if self.cut {
+            prompt.push_str("\n[cut: its limit of tokens is reached]");
+        }
+    }
+}
+
 /// A section of a wiki that is about to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
@@ -99,16 +115,7 @@ impl Runtime<'_> {
     pub fn build_prompt(&self, base: &str) -> Result<String, StoreError> {
         let mut prompt = base.trim_end().to_owned();
         for fragment in self.fragments()? {
-            if !prompt.is_empty() {
-                prompt.push_str("\n\n");
-            }
-            if let Some(skill) = &fragment.skill {
-                prompt.push_str(&format!("## {skill}\n\n"));
-            }
-            prompt.push_str(fragment.text.trim());
-            if fragment.cut {
-                prompt.push_str("\n[cut: its limit of tokens is reached]");
-            }
+            fragment.append(&mut prompt);
         }
         Ok(prompt)
     }
