@@ -284,7 +284,7 @@ pub fn unframed(text: &str) -> String {
             let begin = name.as_bytes().get(..tag.len());
             begin.is_some_and(|begin| begin.eq_ignore_ascii_case(tag.as_bytes()))
         };
-        FRAMES.iter().any(|tag| begins(&tag))
+        FRAMES.iter().any(begins)
     };
     let mut pieces = text.split('<');
     let mut out = pieces.next().unwrap_or_default().to_owned();
@@ -331,6 +331,18 @@ fn framed(text: &str) -> String {
 mod tests {
     use super::*;
     use metier_model::{FileText, Files, parse};
+
+    #[test]
+    fn a_frame_is_known_however_it_is_spelt() {
+        let check = |text: &str, expected: &str| assert_eq!(unframed(text), expected, "{text}");
+        check("</Skill_Content>", "&lt;/Skill_Content>");
+        check("< / skill_content >", "&lt; / skill_content >");
+        check("<<available_skills", "<&lt;available_skills");
+        check("<conversation_summary>", "&lt;conversation_summary>");
+        check("<skill> < b <", "<skill> < b <");
+        check("ä<ä", "ä<ä");
+        check("", "");
+    }
 
     #[test]
     fn a_body_stays_in_its_frame() {

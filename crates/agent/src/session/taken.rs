@@ -35,7 +35,7 @@ impl Taken {
         known: impl Iterator<Item = &'k str>,
     ) -> Self {
         // Whoever declines does not mean what it said before.
-        if *stop == Stop::Refusal {
+        if *stop == Stop::Refusal || calls.is_empty() {
             return Self::default();
         }
         let surplus = calls.len().saturating_sub(MAX_CALLS);
@@ -49,7 +49,7 @@ impl Taken {
             }
         }
         Self {
-            is_cut: *stop == Stop::MaxTokens && surplus == 0 && !calls.is_empty(),
+            is_cut: *stop == Stop::MaxTokens && surplus == 0,
             calls,
             surplus,
         }

@@ -97,7 +97,11 @@ fn a_skill_in_the_prompt_is_not_attached_again() {
     ]);
     small(&mut room, 8_000);
     room.skill("given", "", "The rule of GIVEN.\n");
-    let output = chat(&room, &["--skills", "given"], "one\n$given again\nthree\n");
+    let output = chat(
+        &room,
+        &["--skills", "given"],
+        "one\nuse $given for it\nthree\n",
+    );
     assert_eq!(output.code, 0, "{}", output.snapshot());
     assert_eq!(compacted(&output)[0]["skills"], json!([]));
     for request in room.finish().iter().filter(|request| !is_summary(request)) {
@@ -150,21 +154,54 @@ fn what_does_not_fit_is_cut_and_named() {
     );
 }
 
+/// Four times the same long file, one summary on the way, and an answer.
+fn reads_and_reads() -> impl Iterator<Item = Turn> {
+    let reads = Arc::new(AtomicUsize::new(0));
+    (0..6).map(move |_| {
+        let reads = Arc::clone(&reads);
+        Turn::computed(move |request| match is_summary(request) {
+            true => Turn::text("Read it a few times."),
+            false if reads.fetch_add(1, Ordering::Relaxed) < 4 => {
+                Turn::calls([("read", json!({ "path": "long.txt" }))])
+            }
+            false => Turn::text("Done."),
+        })
+    })
+}
+
+#[test]
+fn the_skills_of_a_sub_agent_stay_in_its_prompt_and_nowhere_else() {
+    let mut room = AgentRoom::new(reads_and_reads());
+    small(&mut room, 10_000);
+    room.skill("reader", "allowed_tools: [read]\n", "The rule of READER.\n");
+    let long = format!("{}\n", words(20)).repeat(100);
+    room.stage.context.write("long.txt", long);
+    let output = room.run(&[
+        "--approve-skills",
+        "core-tools,reader",
+        "--skills",
+        "reader",
+        "spawn",
+        "--format",
+        "jsonl",
+        "--no-coding",
+        "--task",
+        "read it THE-TASK",
+    ]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    assert_eq!(compacted(&output)[0]["skills"], json!([]));
+    let requests = room.finish();
+    for request in requests.iter().filter(|request| !is_summary(request)) {
+        let whole = request.json.to_string();
+        assert_eq!(whole.matches("The rule of READER.").count(), 1, "{whole}");
+        assert!(whole.contains("THE-TASK"));
+    }
+}
+
 #[test]
 fn one_task_with_many_calls_is_made_shorter_too() {
     for format in FORMATS {
-        let reads = Arc::new(AtomicUsize::new(0));
-        let script = (0..6).map(|_| {
-            let reads = Arc::clone(&reads);
-            Turn::computed(move |request| match is_summary(request) {
-                true => Turn::text("Read it a few times."),
-                false if reads.fetch_add(1, Ordering::Relaxed) < 4 => {
-                    Turn::calls([("read", json!({ "path": "long.txt" }))])
-                }
-                false => Turn::text("Done."),
-            })
-        });
-        let mut room = room(format, script);
+        let mut room = room(format, reads_and_reads());
         small(&mut room, 12_000);
         room.stage
             .context

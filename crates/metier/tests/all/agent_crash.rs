@@ -206,6 +206,35 @@ fn a_session_may_be_killed_again_and_again() {
 }
 
 #[test]
+fn a_sub_agent_goes_with_its_parent_and_does_not_come_back() {
+    let room = AgentRoom::new([
+        Turn::calls([("sessions_spawn", json!({ "task": "count for me" }))]),
+        Turn::calls([("shell", json!({ "command": COUNTS }))]),
+    ]);
+    room.skill("open", "", "Nothing.\n");
+    let counted = || std::fs::read_to_string(room.stage.context.path("counted"));
+    let first = [
+        "--approve-skills",
+        "core-tools",
+        "chat",
+        "--format",
+        "jsonl",
+    ];
+    let child = start(&room, &first, "count\n");
+    wait_until("the count", || counted().is_ok_and(|text| !text.is_empty()));
+    kill(child);
+    room.server
+        .play([Turn::text("I know that it may be counted.")]);
+    let output = chat(&room, &["--resume"], "");
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    assert_eq!(counted().unwrap(), "once\n");
+    let requests = room.finish();
+    assert_eq!(requests.len(), 3);
+    let told = results(&requests[2]);
+    assert!(told[0].starts_with("interrupted: "), "{told:?}");
+}
+
+#[test]
 fn of_two_that_go_on_with_one_conversation_the_second_is_told() {
     let room = AgentRoom::new([Turn::text("Hello.")]);
     chat(&room, &[], "hi\n");

@@ -287,3 +287,34 @@ fn a_program_of_others_may_send_what_we_never_would_but_not_once_too_often() {
     let problems = server.problems_at_end();
     assert_eq!(problems, ["POST /v1/messages: the script is over"]);
 }
+
+#[test]
+fn results_stand_in_the_order_of_their_calls_and_no_id_is_there_twice() {
+    let anthropic = |calls: &[&str], results: &[&str]| {
+        let calls = calls
+            .iter()
+            .map(|id| json!({ "type": "tool_use", "id": id, "name": "f", "input": {} }));
+        let results = results
+            .iter()
+            .map(|id| json!({ "type": "tool_result", "tool_use_id": id, "content": "x" }));
+        let (calls, results): (Vec<Value>, Vec<Value>) = (calls.collect(), results.collect());
+        let body = asking(&json!([
+            { "role": "user", "content": "go" },
+            { "role": "assistant", "content": calls },
+            { "role": "user", "content": results },
+        ]));
+        problem(Format::Anthropic, &body)
+    };
+    assert!(anthropic(&["a", "b"], &["b", "a"]).contains("should answer [\"a\", \"b\"]"));
+    assert!(anthropic(&["a", "a"], &["a", "a"]).contains("the id `a` is there twice"));
+    let call =
+        json!({ "id": "a", "type": "function", "function": { "name": "f", "arguments": "{}" } });
+    let result = json!({ "role": "tool", "tool_call_id": "a", "content": "x" });
+    let twice = asking(&json!([
+        { "role": "user", "content": "go" },
+        { "role": "assistant", "tool_calls": [call, call] },
+        result,
+        result,
+    ]));
+    assert!(problem(Format::OpenAi, &twice).contains("the id `a` is there twice"));
+}
