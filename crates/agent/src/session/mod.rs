@@ -138,7 +138,7 @@ impl<'s, 'p> Session<'s, 'p> {
             let active = self.conversation.active().join(", ");
             let report = Report::new("not-active", format!("skill `{skill}` is not active"));
             return Err(match active.as_str() {
-                "" => report.skill(skill),
+                "" => report.skill(skill).hint("no skill is active"),
                 active => report.skill(skill).hint(format!("active are: {active}")),
             });
         }

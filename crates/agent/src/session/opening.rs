@@ -226,7 +226,7 @@ impl<'s, 'p> Session<'s, 'p> {
         }
         if let Err(error) = self.runtime.activate(CORE_SKILL) {
             self.note(format!(
-                "the core tools are left out: {error}; allow them with --approve-skills {CORE_SKILL}"
+                "the core tools are left out: {error}; allow them with --approve-skills {CORE_SKILL}, or for good: metier permissions {CORE_SKILL} --approve"
             ));
         }
         // Its text is advice for agents that have other tools; it is loaded if somebody asks for it.

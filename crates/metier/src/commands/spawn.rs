@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-use metier_agent::{Plan, Role, judge_set};
+use metier_agent::{Plan, Rejected, Role, judge_set};
 use metier_model::text::shell_word;
+use metier_policy::{CODING_PIPELINE, FaultCode};
 
 use super::agent::{How, work};
 use crate::{agents::Agents, failure::Failure, interrupt, session::Session, talk::Talk};
@@ -47,7 +48,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         let judged = judge_set(&agents, &args.task, skills, coding).map_err(|rejected| {
             let failure = Failure::unmet("rejected", "the sub-agent was not started");
             let failure = rejected.lines().into_iter().fold(failure, Failure::detail);
-            failure.hint(way_out(skills, args.coding))
+            failure.hint(way_out(skills, &rejected))
         })?;
         Role::Set(Box::new(judged))
     };
@@ -61,13 +62,19 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     })
 }
 
-/// The command that shows the set without starting it.
-fn way_out(skills: &[String], coding: bool) -> String {
-    let words = skills.iter().map(|skill| shell_word(skill));
-    let words = words.chain(coding.then(|| "--coding".into()));
-    let words: Vec<_> = ["metier".into(), "compose".into()]
-        .into_iter()
-        .chain(words)
-        .collect();
-    words.join(" ")
+/// The command that judges the same without starting anything.
+fn way_out(skills: &[String], rejected: &Rejected) -> String {
+    let named = skills.iter().map(String::as_str);
+    let names: Vec<&str> = if skills.is_empty() {
+        CODING_PIPELINE.to_vec()
+    } else {
+        named.collect()
+    };
+    let names: Vec<_> = names.into_iter().map(shell_word).collect();
+    let mut errors = rejected.errors.iter();
+    let coding = match errors.any(|fault| fault.code == FaultCode::IncompleteCodingPipeline) {
+        true => " --coding",
+        false => "",
+    };
+    format!("metier compose {}{coding}", names.join(" "))
 }

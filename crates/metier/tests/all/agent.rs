@@ -190,6 +190,16 @@ fn sub_agents_are_bounded_in_depth_and_share_one_purse() {
         output.stderr
     );
     assert_eq!(room.finish().len(), 2);
+
+    // An answer takes 15 tokens: the second one, of the sub-agent, is the last.
+    let mut room = AgentRoom::new([spawn(), Turn::text("deep")]);
+    let context = &mut room.stage.context;
+    context.env("METIER_AGENT_MAX_TOTAL_TOKENS", "30");
+    let output = room.run(&["agent", "go down"]);
+    assert_eq!(output.code, 1, "{}", output.snapshot());
+    let hint = "agent.max_total_tokens";
+    assert!(output.stderr.contains(hint), "{}", output.stderr);
+    assert_eq!(room.finish().len(), 2);
 }
 
 #[test]
@@ -206,7 +216,9 @@ fn a_skill_may_want_another_model_for_its_turn() {
     assert_eq!(output.code, 0, "{}", output.snapshot());
     let requests = room.finish();
     assert_eq!(requests[0].json["model"], "deep-thought");
+    assert_eq!(requests[0].json["output_config"]["effort"], "high");
     assert_eq!(requests[1].json["model"], "test-model");
+    assert_eq!(requests[1].json.get("output_config"), None);
 }
 
 #[test]
