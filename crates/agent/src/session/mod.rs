@@ -305,7 +305,7 @@ impl<'s, 'p> Session<'s, 'p> {
             ModelError::Cancelled => "stopped by the user",
             _ => "the answer broke off",
         };
-        let partial = calls::cut(partial.to_owned(), calls::MAX_OUTPUT);
+        let partial = calls::cut(partial, calls::MAX_OUTPUT);
         self.record(Record::Assistant {
             text: format!("{partial}\n[{why}]"),
             calls: Vec::new(),
