@@ -60,26 +60,24 @@ pub(crate) enum Code<'a> {
 impl Code<'_> {
     /// Loads a module.
     pub(crate) fn module(self, engine: &Engine) -> Result<Module, Refused> {
-        // SAFETY: these bytes were made by `Engine::precompile_module`: neither kind of code is made from anything else. That
-        // they fit this engine is checked by wasmtime itself. What was kept is mapped, and stays as it is: it is frozen.
-        unsafe {
-            match self {
-                Self::Made(code) => Module::deserialize(engine, &code.0),
-                Self::Kept(code) => Module::deserialize_file(engine, code.0.path()),
-            }
-        }
-        .map_err(refused)
+        let loaded = match self {
+            // SAFETY: these bytes were made by `Engine::precompile_module`: `Compiled` is made from nothing else. That they fit
+            // this engine is checked by wasmtime itself.
+            Self::Made(code) => unsafe { Module::deserialize(engine, &code.0) },
+            // SAFETY: so was what is kept, and it stays as it is while it is mapped: it is frozen.
+            Self::Kept(code) => unsafe { Module::deserialize_file(engine, code.0.path()) },
+        };
+        loaded.map_err(refused)
     }
 
     /// Loads a component.
     pub(crate) fn component(self, engine: &Engine) -> Result<Component, Refused> {
-        // SAFETY: as for a module; wasmtime checks which of both it is.
-        unsafe {
-            match self {
-                Self::Made(code) => Component::deserialize(engine, &code.0),
-                Self::Kept(code) => Component::deserialize_file(engine, code.0.path()),
-            }
-        }
-        .map_err(refused)
+        let loaded = match self {
+            // SAFETY: as for a module; wasmtime checks which of both it is.
+            Self::Made(code) => unsafe { Component::deserialize(engine, &code.0) },
+            // SAFETY: as above.
+            Self::Kept(code) => unsafe { Component::deserialize_file(engine, code.0.path()) },
+        };
+        loaded.map_err(refused)
     }
 }
