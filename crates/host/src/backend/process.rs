@@ -268,7 +268,7 @@ impl<'a> Process<'a> {
         let error = match failed {
             Failed::Stopped => {
                 // Not its fault: it counts as no crash.
-                self.note([Event::Ended]);
+                self.events.note([Event::Ended]);
                 return SessionError::Stopped;
             }
             Failed::Answered(error) => SessionError::Answered(error),
