@@ -193,9 +193,9 @@ impl Chat<'_> {
             Ok(()) => self.went_well = true,
             Err(_) if stopped => {
                 self.went_well = false;
-                self.talk
-                    .screen()
-                    .line("stopped; what was done until then is kept");
+                self.talk.screen().stopped();
+                let line = "stopped; what was done until then is kept";
+                self.talk.screen().line(line);
             }
             // A program was told by an event.
             Err(_) if !self.talk.is_for_people() => self.went_well = false,
@@ -331,7 +331,7 @@ fn callable(inventory: &Inventory) -> impl Iterator<Item = (String, &str)> {
 }
 
 /// What a conversation is called in lists: the first line that was said in it.
-fn title(line: &str) -> String {
+pub(crate) fn title(line: &str) -> String {
     let first = line.lines().next().unwrap_or_default();
     first.chars().take(80).collect()
 }

@@ -7,6 +7,7 @@ use metier_wire::{AnswerDocument, UsageRow};
 
 use crate::{
     agents::{self, Agents},
+    chat,
     failure::Failure,
     interrupt,
     session::Session,
@@ -50,7 +51,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         role: role(session),
         model: args.how.model.clone(),
         skills: session.global.skills.clone(),
-        title: task.clone(),
+        title: chat::title(&task),
         ..Plan::default()
     };
     work(session, &agents, &talk, plan, |session| session.turn(&task))
@@ -83,6 +84,7 @@ pub(super) fn work(
         turn
     });
     if stopped {
+        talk.screen().stopped();
         return Err(Failure::interrupted("stopped by Ctrl-C")
             .hint(format!("go on with it: metier chat --resume {id}")));
     }

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, process::ExitCode};
 
-use metier_agent::{Plan, Report};
+use metier_agent::{Ground, Plan, Report};
 use metier_catalog::Entry;
 use metier_model::{SkillType, text::shell_word};
 use metier_runtime::{Inventory, render::Arguments};
@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::{
     active::{self, Stage},
     agents::{self, Agents},
+    chat,
     commands::{agent, call, find_usable, show},
     failure::Failure,
     interrupt,
@@ -54,14 +55,14 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         .as_ref()
         .is_some_and(|card| card.types.contains(SkillType::Workflow) && card.backend.is_some());
     if is_workflow {
-        return run_workflow(session, &agents, &inventory, entry, args);
+        return run_workflow(session, &agents, &talk, entry, args);
     }
     let said = invocation(&inventory, entry, &args.arguments)?;
     let plan = Plan {
         role: agent::role(session),
         model: args.how.model.clone(),
         skills: session.global.skills.clone(),
-        title: said.clone(),
+        title: chat::title(&said),
         ..Plan::default()
     };
     agent::work(session, &agents, &talk, plan, |session| session.turn(&said))
@@ -71,7 +72,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
 fn run_workflow(
     session: &Session<'_>,
     agents: &Agents<'_>,
-    inventory: &Inventory,
+    talk: &Talk<'_>,
     entry: &Entry,
     args: &Args,
 ) -> Result<ExitCode, Failure> {
@@ -87,13 +88,14 @@ fn run_workflow(
     let others = session.global.skills.iter().map(String::as_str);
     let names: Vec<&str> = others.chain([args.name.as_str()]).collect();
     let mut stopped = false;
-    let called = active::on(session, inventory, &names, stage, |runtime| {
+    let called = active::on(session, agents.inventory(), &names, stage, |runtime| {
         let called = runtime.run(&name, args.workflow.as_deref(), &input);
         stopped = called.is_err() && agents.cancel().is_cancelled();
         agents.cancel().clear();
         called.map_err(|error| active::failed(&error))
     });
     if stopped {
+        talk.screen().stopped();
         let message = format!("workflow `{name}` was stopped by Ctrl-C");
         let hint = format!("metier log {} shows what it did", shell_word(&name));
         return Err(Failure::interrupted(message).skill(name).hint(hint));

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use metier_agent::{Plan, Role, judge_set};
 
 use super::agent::{How, work};
-use crate::{agents::Agents, failure::Failure, interrupt, session::Session, talk::Talk};
+use crate::{agents::Agents, chat, failure::Failure, interrupt, session::Session, talk::Talk};
 
 /// Start a sub-agent with exactly a set of skills
 ///
@@ -50,7 +50,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     let plan = Plan {
         role,
         model: args.how.model.clone(),
-        title: args.task.clone(),
+        title: chat::title(&args.task),
         ..Plan::default()
     };
     work(session, &agents, &talk, plan, |session| {

@@ -101,6 +101,15 @@ impl Screen {
         self.settle(&mut state);
     }
 
+    /// Somebody pressed Ctrl-C, and a terminal shows that as `^C` wherever its cursor is.
+    pub(crate) fn stopped(&self) {
+        let mut state = self.lock();
+        self.settle(&mut state);
+        if self.shows_waiting {
+            self.output.murmur(TAKE_BACK);
+        }
+    }
+
     /// Lets somebody have the terminal to themselves.
     pub(crate) fn hold<T>(&self, work: impl FnOnce() -> T) -> T {
         let mut state = self.lock();

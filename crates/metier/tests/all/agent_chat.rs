@@ -1,7 +1,7 @@
 //! `metier chat` from a pipe: a line is a turn, what was said is kept, and Ctrl-C ends what is under way.
 
 use std::{
-    io::Write,
+    io::{Read, Write},
     net::TcpListener,
     process::{Child, Command},
     thread,
@@ -338,10 +338,17 @@ fn the_second_interrupt_ends_the_program() {
         format!("def wait(input):\n    return fetch(\"http://127.0.0.1:{port}/\").body\n\nregister_workflow(\"patient\", wait)\n"),
     );
     let mut child = start(&room, &["--approve-skills", "patient", "run", "patient"]);
-    let (_connection, _) = nobody.accept().unwrap();
+    let (mut connection, _) = nobody.accept().unwrap();
+    assert!(connection.read(&mut [0; 1024]).unwrap() > 0);
+    // An answer that begins and never ends.
+    let begin = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nwait";
+    connection.write_all(begin).unwrap();
+    thread::sleep(Duration::from_secs(1));
     signal(&child, Signal::INT);
     thread::sleep(Duration::from_millis(500));
-    assert!(child.try_wait().unwrap().is_none(), "it still waits");
+    if child.try_wait().unwrap().is_some() {
+        panic!("it did not wait: {:?}", end(child));
+    }
     let began = Instant::now();
     signal(&child, Signal::INT);
     let (code, told) = end(child);

@@ -270,6 +270,41 @@ fn ctrl_c_stops_the_answer_and_not_the_chat() {
     );
 }
 
+/// The tool is ended, the model is told so with the next turn, and the conversation is one that a provider takes.
+#[test]
+fn ctrl_c_stops_a_tool_and_not_the_chat() {
+    let sleep = json!({"command": "echo asleep; sleep 7303"});
+    let Some(room) = room([
+        Turn::calls([("shell", sleep), ("read", json!({"path": "a.txt"}))]),
+        Turn::text("Good morning."),
+    ]) else {
+        return;
+    };
+    let mut person = Person::at(&room, CHAT);
+    person.says("sleep");
+    person.sees(" shell ");
+    thread::sleep(Duration::from_millis(300));
+    let began = Instant::now();
+    person.types(CTRL_C);
+    person.sees("stopped; what was done until then is kept");
+    assert!(
+        began.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        began.elapsed()
+    );
+    person.says("wake up");
+    person.sees("Good morning.");
+    person.says("/quit");
+    assert_eq!(person.leaves().0, 0);
+    let requests = room.finish();
+    let told = requests[1].json["messages"].to_string();
+    assert!(told.contains("skill `core-tools` was stopped"), "{told}");
+    assert!(
+        told.contains("not run: the user stopped the turn"),
+        "{told}"
+    );
+}
+
 #[test]
 fn ctrl_c_at_a_question_is_a_no() {
     let Some(room) = room([]) else { return };
