@@ -391,7 +391,8 @@ pub(crate) fn deno() -> Option<PathBuf> {
     if deno_is_hidden() {
         let this = thread::current();
         let test = this.name().unwrap_or("a test");
-        writeln!(io::stderr(), "{test}: not in Deno, which is hidden").unwrap();
+        let line = format!("{test}: not in Deno, which is hidden\n");
+        io::stderr().write_all(line.as_bytes()).unwrap();
         return None;
     }
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
