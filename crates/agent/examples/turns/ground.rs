@@ -189,6 +189,7 @@ impl Ground for Disk {
             home: None,
             path: Some("/usr/bin:/bin".as_ref()),
             common: &[],
+            stop: None,
             own: &[self.folder.join("metier.db")],
             temporary: &temporary,
             compiled: &temporary,
