@@ -2,7 +2,6 @@
 
 use metier_catalog::Entry;
 use metier_model::{Context, Manifest, SkillType};
-use metier_policy::Composition;
 use metier_runtime::{
     Status,
     activate::ActivationError,
@@ -14,7 +13,7 @@ use metier_sdk::HookPhase;
 use metier_select::{Mention, Mode, Offer, Signal, Situation, matches, mentions};
 use serde_json::json;
 
-use super::{Role, Session, effort, subagent::Child};
+use super::{Role, Session, SkillSet, effort, subagent::Child};
 use crate::conversation::SkillText;
 use crate::event::Event;
 use crate::pipeline::Pipeline;
@@ -181,31 +180,45 @@ impl<'p> Session<'_, 'p> {
     }
 
     /// The skills of a sub-agent, in their order: what each promises stands behind its text.
-    pub(super) fn inject(&mut self, set: &Composition) -> Result<(), Report> {
+    pub(super) fn inject(&mut self, set: &SkillSet) -> Result<(), Report> {
         let mut members = Vec::new();
-        for name in &set.order {
-            let skill = self.read(name, By::Plan)?;
+        for skill in self.judged_members(set)? {
+            let name = skill.entry.name().into_owned();
             let done = self.runtime.instruct(&skill, &Arguments::default());
-            let done = done.map_err(|error| not_rendered(name, &error))?;
+            let done = done.map_err(|error| not_rendered(&name, &error))?;
             let folder = skill.entry.place.path().to_string_lossy().into_owned();
-            let text = render::wrap(name, &folder, &done.rendered);
+            let text = render::wrap(&name, &folder, &done.rendered);
             self.system.add_skill(&text, &contract(&skill.manifest));
             if has_code(&skill) {
-                let place = skill.entry.place.path().to_string_lossy().into_owned();
-                let opened = self.runtime.activate(&place);
-                opened.map_err(|error| not_active(name, &error))?;
+                let opened = self.runtime.activate(&folder);
+                opened.map_err(|error| not_active(&name, &error))?;
             }
             self.choose_model(&skill.manifest)?;
             self.tell(Event::SkillActivated {
-                skill: name.clone(),
+                skill: name,
                 why: By::Plan.why().to_owned(),
                 already: false,
             });
             members.push(skill.manifest);
         }
-        self.rules.confine(set.tools.clone(), &members);
+        self.rules
+            .confine(set.composition().tools.clone(), &members);
         self.pipeline = Pipeline::new(&members);
         Ok(())
+    }
+
+    /// The skills of a set, if they are still those that were judged: between the two somebody may have written to their folders.
+    fn judged_members(&self, set: &SkillSet) -> Result<Vec<Loaded<'p>>, Report> {
+        let places = set.places().iter();
+        let members: Vec<Loaded<'p>> = places
+            .map(|place| self.read(place, By::Plan))
+            .collect::<Result<_, Report>>()?;
+        if set.is_still(&members, self.ground.config()) {
+            return Ok(members);
+        }
+        let names = set.composition().order.join(", ");
+        let message = format!("the set of skills ({names}) changed since it was judged");
+        Err(Report::new("changed", message).hint("start the sub-agent again"))
     }
 
     /// Reads a skill that whoever asks may have.
@@ -255,6 +268,7 @@ impl<'p> Session<'_, 'p> {
             opened.map_err(|error| not_active(&skill.entry.name(), &error))?;
         }
         self.rules.narrow(&skill.manifest);
+        self.pipeline.join(&skill.manifest);
         self.prompt = None;
         self.refresh_tools();
         Ok(())
@@ -296,11 +310,20 @@ impl<'p> Session<'_, 'p> {
     ) -> Result<String, Report> {
         let name = skill.entry.name().into_owned();
         self.enliven(skill)?;
+        // It has no text that would tell: its rules hold when the conversation goes on later, too.
+        self.record(Record::Activated {
+            skill: name.clone(),
+        })?;
         self.tell(Event::SkillActivated {
             skill: name.clone(),
             why: by.why().to_owned(),
             already: false,
         });
+        if let Err(not_yet) = self.pipeline.admit(&name) {
+            let reason = not_yet.to_string();
+            self.runtime.refuse(Some(&name), &name, &reason)?;
+            return Err(Report::new("order", reason).skill(name));
+        }
         let words = Arguments::from_text(arguments);
         let input = json!({ "arguments": words.words(), "text": arguments });
         let called = self.runtime.run(&name, None, &input);
