@@ -2,7 +2,8 @@
  * What a skill in TypeScript needs: copy this file beside it. Node 22.18 or newer runs it as it is, Deno too; nothing else.
  *
  * Handlers may be async and are called one after the other. What they print goes to stderr, which is the skill's log; only a
- * child with inherited stdio could get between the frames. An exception fails its own call and nothing else.
+ * child with inherited stdio could get between the frames. An exception fails its own call and nothing else. The engine inside of
+ * metier runs this file too: there are no pipes, so it takes over when `serve` is called.
  */
 import { Buffer } from "node:buffer";
 import process from "node:process";
@@ -10,6 +11,7 @@ import process from "node:process";
 const PROTOCOL = 1, MAX_FRAME = 4 << 20;
 const PARSE = -32700, INVALID = -32600, METHOD = -32601, PARAMS = -32602, INTERNAL = -32603, REFUSED = -32001;
 const CANCELLED = Symbol("cancelled");
+const engine: Json = (globalThis as Json)[Symbol.for("metier.engine")];
 
 /** JSON comes as it is; a handler says in its own annotation what it expects. */
 export type Json = any;
@@ -25,6 +27,8 @@ export type Ended = { exit: number | null; stdout: string; stderr: string; trunc
 export type Request = { method?: string; headers?: Record<string, string>; body?: string };
 export type Fetched = { status: number; headers: Record<string, string>; body: string };
 export type Output = { output: Json; is_error?: boolean };
+/** What carries questions and log lines to the host. */
+type Line = { ask(method: string, params: Json): Promise<Json>; send(message: Json): unknown };
 type Part = { spec: Json; handler: (host: Host, input: Json) => Json };
 
 /** The host did not do it: `refused`, or something went wrong. */
@@ -50,10 +54,10 @@ export class Host {
   directory = "";
   config: Json;
   permissions: string[] = [];
-  readonly #pipes: Pipes;
-  constructor(pipes: Pipes) { this.#pipes = pipes; }
+  readonly #line: Line;
+  constructor(line: Line) { this.#line = line; }
   /** Asks for anything; the methods below are shorter ways to say it. */
-  async ask(method: string, params: Json): Promise<Json> { return await this.#pipes.ask(method, params); }
+  async ask(method: string, params: Json): Promise<Json> { return await this.#line.ask(method, params); }
   async readFile(path: string): Promise<string> { return (await this.ask("host/read_file", { path })).content; }
   async writeFile(path: string, content: string): Promise<void> { await this.ask("host/write_file", { path, content }); }
   async glob(pattern: string): Promise<string[]> { return (await this.ask("host/glob", { pattern })).paths; }
@@ -72,7 +76,7 @@ export class Host {
     return await this.ask("host/invoke_skill", { name, tool, input });
   }
   log(level: "debug" | "info" | "warn" | "error", message: string): void {
-    this.#pipes.send({ method: "host/log", params: { level, message } });
+    this.#line.send({ method: "host/log", params: { level, message } });
   }
 }
 
@@ -99,6 +103,8 @@ export class Skill {
   }
   /** Serves on stdin and stdout until the host ends; then the program ends too. */
   async serve(): Promise<void> {
+    const answer = (host: Host, method: string, params: Json) => this.#answer(host, method, params);
+    if (engine) return engine({ Host, HostError, Wrong, answer });
     const pipes = new Pipes(), host = new Host(pipes);
     let served = Promise.resolve(); // one call after the other
     for await (const line of lines(process.stdin)) {
@@ -245,6 +251,6 @@ function field(params: Json, name: string): Json {
 }
 const oversized = (what: string): string => `${what} is longer than ${MAX_FRAME} bytes`;
 function words(error: unknown): string {
-  console.error(error);
+  if (!engine) console.error(error); // the engine knows itself where it was thrown
   return error instanceof Error && error.message ? error.message : String(error);
 }

@@ -19,6 +19,11 @@ use crate::{Kept, Message, ToolCall, ToolResult, Usage};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Record {
+    /// It is that of a sub-agent with exactly these skills: without their limits nobody goes on with it.
+    Confined {
+        /// The skills, in their order.
+        skills: Vec<String>,
+    },
     /// Somebody said something, and loaded skills by it.
     User {
         /// What was said.
@@ -165,6 +170,8 @@ impl Conversation {
     /// One more thing happened.
     pub fn apply(&mut self, record: Record) {
         match record {
+            // Whoever goes on with a conversation has looked at it.
+            Record::Confined { .. } => {}
             Record::User { text, skills } => {
                 for skill in &skills {
                     self.activate(&skill.skill);

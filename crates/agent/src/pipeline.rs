@@ -4,6 +4,9 @@
 //! the program. A skill that comes after another one has its tools refused until the other's *output* exists and fits its contract.
 //! The output of a skill is what one of its tools answered; of a skill without tools, a JSON object in the model's words. The
 //! last skills of the order are asked for theirs at the end: the final answer holds it, or the task is not done.
+//!
+//! In a conversation skills come and go, and nobody asks for their outputs. There a skill that can't be without the one before it has
+//! its text and no tools; a sub-agent with both has them.
 
 use jsonschema::Validator;
 use metier_model::{ComposabilityRule, Manifest};
@@ -14,6 +17,8 @@ use serde_json::Value;
 #[derive(Default)]
 pub(crate) struct Pipeline {
     stages: Vec<Stage>,
+    /// Skills that were loaded in a conversation, and the one that each can't be without.
+    apart: Vec<(String, String)>,
 }
 
 struct Stage {
@@ -67,7 +72,27 @@ impl Pipeline {
         };
         Self {
             stages: members.iter().map(stage).collect(),
+            apart: Vec::new(),
         }
+    }
+
+    /// A skill was loaded in a conversation.
+    pub(crate) fn join(&mut self, manifest: &Manifest) {
+        let skill = manifest.card.name.to_string();
+        self.leave(&skill);
+        if self.stages.iter().any(|stage| stage.skill == skill) {
+            return;
+        }
+        let rules = manifest.contract.composability_rules.iter();
+        let mut first = rules.filter(|rule| rule.required && is_after(rule));
+        if let Some(first) = first.next() {
+            self.apart.push((skill, first.with.to_string()));
+        }
+    }
+
+    /// It was unloaded.
+    pub(crate) fn leave(&mut self, skill: &str) {
+        self.apart.retain(|(apart, _)| apart != skill);
     }
 
     /// Whether a tool of this skill may be called now.
@@ -75,6 +100,15 @@ impl Pipeline {
     /// # Errors
     /// When another skill comes first.
     pub(crate) fn admit(&self, skill: &str) -> Result<(), NotYet> {
+        if let Some((waits, first)) = self.apart.iter().find(|(apart, _)| apart == skill) {
+            return Err(NotYet {
+                waits: waits.clone(),
+                first: first.clone(),
+                what: format!(
+                    "give the task to a sub-agent with the skills `{first}` and `{waits}`"
+                ),
+            });
+        }
         let Some(stage) = self.stages.iter().find(|stage| stage.skill == skill) else {
             return Ok(());
         };
@@ -221,6 +255,10 @@ impl Stage {
             }),
         }
     }
+}
+
+fn is_after(rule: &ComposabilityRule) -> bool {
+    rule.order.as_deref() == Some("after")
 }
 
 /// Whether a skill says that it works before or after another one.

@@ -62,6 +62,26 @@ fn a_skill_waits_until_the_one_before_has_delivered() {
 }
 
 #[test]
+fn in_a_conversation_a_skill_has_no_tools_without_the_one_that_it_requires() {
+    let pair = pair();
+    let mut conversation = Pipeline::default();
+    for skill in &pair {
+        conversation.join(skill);
+    }
+    assert_eq!(conversation.admit("planner"), Ok(()));
+    let apart = conversation.admit("builder").unwrap_err();
+    assert!(apart.what.contains("sub-agent"), "{apart}");
+    conversation.leave("builder");
+    assert_eq!(conversation.admit("builder"), Ok(()));
+
+    // A member of a set that is loaded once more stays a member.
+    let mut set = Pipeline::new(&pair);
+    set.deliver("planner", &json!({"plan": "three steps"}));
+    set.join(&pair[1]);
+    assert_eq!(set.admit("builder"), Ok(()));
+}
+
+#[test]
 fn the_order_may_be_said_by_either() {
     let first = skill(
         "first",

@@ -12,6 +12,9 @@ pub struct Transcript<'s> {
 }
 
 impl<'s> Transcript<'s> {
+    /// The code of the report that a conversation is that of a sub-agent.
+    pub const OF_SUB_AGENT: &'static str = "sub-agent";
+
     /// A new one.
     ///
     /// # Errors
@@ -25,10 +28,11 @@ impl<'s> Transcript<'s> {
         })
     }
 
-    /// One that was begun earlier, and all that is in it.
+    /// One that was begun earlier, and all that is in it. Those of sub-agents are not gone on with: what limited them was the parent, or the
+    /// set of skills that was judged for one task, and neither is there any more.
     ///
     /// # Errors
-    /// When there is none, or when it can't be read.
+    /// When there is none, when it can't be read, or when it is that of a sub-agent.
     pub fn resume(store: &'s Store, id: &str) -> Result<(Self, Vec<Record>), Report> {
         let lines = store.conversation_lines(id)?;
         let unread = |number: u64, error: &serde_json::Error| {
@@ -40,6 +44,16 @@ impl<'s> Transcript<'s> {
             serde_json::from_str(&line.body).map_err(|error| unread(line.number, &error))
         });
         let records = records.collect::<Result<Vec<Record>, Report>>()?;
+        let has_parent = store
+            .conversation(id)?
+            .is_some_and(|one| one.parent.is_some());
+        let confined = records.iter().find_map(|record| match record {
+            Record::Confined { skills } => Some(skills.join(",")),
+            _ => None,
+        });
+        if has_parent || confined.is_some() {
+            return Err(of_sub_agent(id, confined.as_deref()));
+        }
         let transcript = Self {
             store,
             id: id.to_owned(),
@@ -62,4 +76,14 @@ impl<'s> Transcript<'s> {
         self.lines = self.store.append_lines(&self.id, self.lines, at, &lines)?;
         Ok(())
     }
+}
+
+fn of_sub_agent(id: &str, skills: Option<&str>) -> Report {
+    let message = format!(
+        "conversation `{id}` is that of a sub-agent, which can't be gone on with: nothing would limit it as it was"
+    );
+    Report::new(Transcript::OF_SUB_AGENT, message).hint(match skills {
+        Some(skills) => format!("start another one: metier spawn --skills {skills} --task TASK"),
+        None => "metier chat --list shows those that can".to_owned(),
+    })
 }

@@ -47,6 +47,8 @@
   lazy("require", () => requires(native.caller() ?? ""));
   globalThis.global = globalThis;
   cache["metier:native"] = { exports: native };
+  // Where a skill that is written for pipes goes on.
+  globalThis[Symbol.for("metier.engine")] = (skill) => load("metier:engine")(skill);
   // What a file passes to `runHook` of `openclaw/hooks` is its handler.
   globalThis[Symbol.for("metier.hooks")] = (handler) => void (native.handler = handler);
   // `await` asks nobody: what a script did to promises does not change it.

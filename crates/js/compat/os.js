@@ -1,12 +1,12 @@
 // `node:os`: the little of it that says where things are. What the machine is called is nobody's business.
 "use strict";
-const { env, platform } = require("node:process");
+const { arch, env, platform } = require("node:process");
 module.exports = {
   EOL: "\n",
   homedir: () => env.HOME ?? "/",
   tmpdir: () => env.TMPDIR ?? "/tmp",
   platform: () => platform,
-  arch: () => "x64",
+  arch: () => arch,
   release: () => "",
   hostname: () => "localhost",
   cpus: () => [],

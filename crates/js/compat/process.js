@@ -66,7 +66,7 @@ module.exports = {
   ppid: 0,
   title: "metier",
   platform: native.platform,
-  arch: "x64",
+  arch: native.arch,
   version: "v22.18.0",
   versions: { node: "22.18.0" },
   release: { name: "node" },

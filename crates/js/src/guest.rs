@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
-use metier_sdk::wire::{Handler, Initialize, OpenclawHandle, RpcError, code};
+use metier_sdk::wire::{Handler, Initialize, OpenclawHandle, PROTOCOL, RpcError, code, method};
 use rquickjs::context::EvalOptions;
 use rquickjs::function::Constructor;
 use rquickjs::{Ctx, Function, Module, Object, Persistent, Promise, Value};
+use serde_json::json;
 
 use crate::json::{Unsendable, encode};
 use crate::natives;
@@ -73,7 +74,7 @@ impl<'js> Guest<'js> {
             None => "{}".to_owned(),
             Some(file) => {
                 guest.module(file).map_err(|error| named(file, &error))?;
-                guest.answer("initialize", "{}")?
+                guest.answer(method::INITIALIZE, &about(state))?
             }
         };
         guest.turn.finish(state).map_err(|error| failed(&error))?;
@@ -249,6 +250,18 @@ impl Drop for Guest<'_> {
     fn drop(&mut self) {
         self.state.load.replace(None);
     }
+}
+
+/// What a skill is told about itself.
+fn about(state: &State) -> String {
+    json!({
+        "protocol": PROTOCOL,
+        "skill": state.skill,
+        "directory": state.directory,
+        "config": state.config,
+        "permissions": state.permissions,
+    })
+    .to_string()
 }
 
 fn failed(trouble: &Trouble) -> RpcError {

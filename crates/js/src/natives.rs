@@ -42,11 +42,14 @@ fn host<'js>(ctx: &Ctx<'js>, state: &Rc<State>, native: &Object<'js>) -> rquickj
         other => other,
     };
     native.set("platform", platform)?;
-    native.set("skill", state.skill.as_str())?;
-    native.set("directory", state.directory.as_str())?;
-    native.set("project", state.project.as_str())?;
-    native.set("permissions", state.permissions.clone())?;
-    native.set("config", ctx.json_parse(state.config.to_string())?)
+    let arch = match std::env::consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        "x86" => "ia32",
+        other => other,
+    };
+    native.set("arch", arch)?;
+    native.set("project", state.project.as_str())
 }
 
 /// Asks the host. What it says no to is an exception with the wire's code in `rpc`, and its word for the reason in `reason`.

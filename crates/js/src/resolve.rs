@@ -10,18 +10,18 @@ use crate::shims;
 const ENDINGS: &[&str] = &[".ts", ".mts", ".js", ".mjs", ".cjs", ".cts", ".json"];
 /// Modules of Node that would lead out of the room, and what to do instead.
 const REFUSED: &[(&str, &str)] = &[
-    ("child_process", "a handler starts no programs"),
-    ("cluster", "a handler starts no programs"),
-    ("worker_threads", "a handler has one thread"),
-    ("net", "a handler opens no sockets; `fetch` asks the host"),
-    ("tls", "a handler opens no sockets; `fetch` asks the host"),
-    ("dgram", "a handler opens no sockets; `fetch` asks the host"),
-    ("dns", "a handler opens no sockets; `fetch` asks the host"),
-    ("http", "a handler opens no sockets; `fetch` asks the host"),
-    ("https", "a handler opens no sockets; `fetch` asks the host"),
-    ("http2", "a handler opens no sockets; `fetch` asks the host"),
-    ("vm", "a handler makes no other worlds"),
-    ("inspector", "a handler is not debugged"),
+    ("child_process", "a skill starts no programs"),
+    ("cluster", "a skill starts no programs"),
+    ("worker_threads", "a skill has one thread"),
+    ("net", "a skill opens no sockets; `fetch` asks the host"),
+    ("tls", "a skill opens no sockets; `fetch` asks the host"),
+    ("dgram", "a skill opens no sockets; `fetch` asks the host"),
+    ("dns", "a skill opens no sockets; `fetch` asks the host"),
+    ("http", "a skill opens no sockets; `fetch` asks the host"),
+    ("https", "a skill opens no sockets; `fetch` asks the host"),
+    ("http2", "a skill opens no sockets; `fetch` asks the host"),
+    ("vm", "a skill makes no other worlds"),
+    ("inspector", "a skill is not debugged"),
 ];
 
 /// Why a word means nothing.

@@ -51,7 +51,9 @@ const SHIMS: &[Shim] = &[
     shim!("metier:console", ["console"], "console.js"),
     shim!("metier:web", [], "web.js"),
     shim!("metier:fetch", [], "fetch.js"),
-    shim!("metier", [], "metier.ts"),
+    shim!("metier:engine", [], "engine.js"),
+    // What a skill is written with: the file that a program has beside it.
+    shim!("metier", [], "../../../sdk/typescript/metier.ts"),
     shim!("openclaw/hooks", [], "openclaw-hooks.ts"),
 ];
 

@@ -201,6 +201,8 @@ pub(crate) fn failed(error: &CallError) -> Failure {
                 "metier log {} shows what it cancelled",
                 shell_word(by)
             )),
+        CallError::NotAllowed { .. } => Failure::unmet("not-allowed", message)
+            .hint("metier log shows which hook changed its input"),
         CallError::Busy(skill) => {
             Failure::unmet("busy", message)
                 .skill(skill.as_str())

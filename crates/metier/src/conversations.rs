@@ -53,12 +53,20 @@ impl Conversations {
         Ok(all)
     }
 
-    /// The newest one of this project.
+    /// The newest one of this project that can be gone on with.
     pub(crate) fn newest(&self) -> Result<Conversation, Failure> {
-        self.list()?.into_iter().next().ok_or_else(|| {
+        let mut all = self.list()?.into_iter();
+        all.find(|one| !self.is_of_sub_agent(one)).ok_or_else(|| {
             let message = format!("there is no conversation in {} yet", self.folder);
             Failure::unmet("no-conversation", message).hint("begin one with `metier chat`")
         })
+    }
+
+    /// Whatever else is wrong with it is said when somebody goes on with it.
+    fn is_of_sub_agent(&self, one: &Conversation) -> bool {
+        let store = self.store.as_ref();
+        let read = store.map(|store| Transcript::resume(store, &one.id).map(drop));
+        matches!(read, Some(Err(report)) if report.code == Transcript::OF_SUB_AGENT)
     }
 
     /// The one that an id means, or the beginning of one.

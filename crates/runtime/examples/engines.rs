@@ -18,6 +18,7 @@ use std::{
 use metier_config::{Config, Engine};
 use metier_host::{
     backend::{Host, Process, Session, Worker},
+    child::SMALL_PAGES,
     world::{Openings, deno_flags},
 };
 use metier_js::{DENO_RUNNER, OPENCLAW_HOOKS};
@@ -138,7 +139,9 @@ fn cold_worker(metier: &Path, skill: &Path) -> Result<f64, Error> {
     let worker = Worker {
         binary: metier.to_owned(),
         arguments: vec!["__js".to_owned()],
-        variables: vec![("MIMALLOC_ARENA_RESERVE".into(), "16384".into())],
+        variables: [("MIMALLOC_ARENA_RESERVE", "16384"), SMALL_PAGES]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
         confinement: "worker",
     };
     let start = Instant::now();

@@ -7,6 +7,7 @@ use metier_policy::{Composition, Member, Options, Reason, ReasonKind, compose, s
 
 use crate::{
     inventory::{Inventory, NotFound, Skill, Status, switch, switch_hint},
+    render::Loaded,
     scanning::Stance,
 };
 
@@ -50,6 +51,23 @@ impl Inventory {
                     why,
                     hint: hint.as_deref(),
                 },
+            })
+            .collect();
+        compose(&members, rules(config, coding))
+    }
+
+    /// Puts skills together that were read already.
+    #[must_use]
+    pub fn compose_loaded(skills: &[Loaded<'_>], config: &Config, coding: bool) -> Composition {
+        let places: Vec<String> = skills
+            .iter()
+            .map(|skill| skill.entry.place.path().to_string_lossy().into_owned())
+            .collect();
+        let members = skills.iter().zip(&places);
+        let members: Vec<Member<'_>> = members
+            .map(|(skill, place)| Member::Known {
+                manifest: &skill.manifest,
+                place,
             })
             .collect();
         compose(&members, rules(config, coding))

@@ -8,6 +8,7 @@ use metier_catalog::{Entry, FileEntry, ReadError, Resource, Snapshot};
 use metier_model::{
     Manifest, Mode, Parsed,
     template::{self, Command, Piece, Placeholders, Values, Variable},
+    text::is_invisible,
 };
 
 /// How many files of a skill are named in its activation.
@@ -275,11 +276,12 @@ const FRAMES: [&str; 4] = [
     "conversation_summary",
 ];
 
-/// A text in which no frame of ours begins or ends, however it is spelt: a model reads past capitals and blanks.
+/// A text in which no frame of ours begins or ends, however it is spelt: a model reads past capitals, blanks and what nobody sees.
 #[must_use]
 pub fn unframed(text: &str) -> String {
     let is_frame = |behind: &str| {
-        let name = behind.trim_start_matches(|c: char| c == '/' || c.is_whitespace());
+        let is_nothing = |c: char| c == '/' || c.is_whitespace() || is_invisible(c);
+        let name = behind.trim_start_matches(is_nothing);
         let begins = |tag: &&str| {
             let begin = name.as_bytes().get(..tag.len());
             begin.is_some_and(|begin| begin.eq_ignore_ascii_case(tag.as_bytes()))
@@ -342,6 +344,17 @@ mod tests {
         check("<skill> < b <", "<skill> < b <");
         check("ä<ä", "ä<ä");
         check("", "");
+    }
+
+    #[test]
+    fn what_nobody_sees_does_not_open_a_frame() {
+        for text in [
+            "<\u{200b}skill_content>",
+            "</\u{2060}\u{feff} Skill_Content>",
+        ] {
+            assert!(unframed(text).starts_with("&lt;"), "{text:?}");
+        }
+        assert_eq!(unframed("a <b> </b>"), "a <b> </b>");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What a call costs, for `cargo xtask bench host`: each line is a name and a number.
 //!
 //! `speed [COMPONENT]`: a guest that answers at once, so that all that is measured is ours: the context, the store, the instance, the way
-//! in and out. And a component, if there is one: the word-count of the examples, which does something.
+//! in and out. And a component, if there is one: the word-count of the examples, which does something. How much of a call is its own
+//! work is seen by an instance of it that stays, and is asked the same again and again.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 use std::{
@@ -12,9 +13,15 @@ use std::{
 
 use metier_wasm::{Cache, Limits, Program, Room, compile};
 use serde_json::{Value, json};
+use wasmtime::{
+    Config, Engine, Store,
+    component::{Component, ComponentType, Lift, Linker, ResourceTable},
+};
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 const CALLS: u32 = 1_000;
 const TIME: Duration = Duration::from_secs(10);
+const METHOD: &str = "tool/execute";
 /// A reactor that answers with a constant.
 const MODULE: &str = r#"(module
     (memory (export "memory") 2)
@@ -28,7 +35,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     measure("wasm", &wat::parse_str(MODULE)?, &json!({}), &cache)?;
     if let Some(component) = std::env::args_os().nth(1) {
         let input = json!({"name": "count", "input": {"text": "one two\nthree\n"}});
-        measure("component", &fs::read(component)?, &input, &cache)?;
+        let component = fs::read(component)?;
+        measure("component", &component, &input, &cache)?;
+        let own = own_work(&component, &input)?;
+        tell("component_own_us", own.as_secs_f64() * 1e6);
     }
     Ok(())
 }
@@ -54,13 +64,7 @@ fn measure(name: &str, module: &[u8], params: &Value, cache: &Cache) -> Result<(
     tell(&format!("{name}_cached_ms"), cached.as_secs_f64() * 1e3);
     let program = load()?;
     let call = || {
-        let answer = program.call(
-            &json!({"protocol": 1, "skill": "x", "directory": "/"}),
-            "tool/execute",
-            params,
-            &mut |_, _| Ok(Value::Null),
-            TIME,
-        );
+        let answer = program.call(&about(), METHOD, params, &mut |_, _| Ok(Value::Null), TIME);
         answer.result.map(drop)
     };
     (0..100).try_for_each(|_| call())?;
@@ -71,19 +75,77 @@ fn measure(name: &str, module: &[u8], params: &Value, cache: &Cache) -> Result<(
     Ok(())
 }
 
+/// What `initialize` is told.
+fn about() -> Value {
+    json!({"protocol": 1, "skill": "x", "directory": "/"})
+}
+
+/// What an instance has that stays: nothing.
+#[derive(Default)]
+struct Guest {
+    context: WasiCtx,
+    table: ResourceTable,
+}
+
+impl WasiView for Guest {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView {
+            ctx: &mut self.context,
+            table: &mut self.table,
+        }
+    }
+}
+
+/// The record `problem` of the world.
+#[derive(Debug, ComponentType, Lift)]
+#[component(record)]
+#[expect(dead_code, reason = "it is shown as a whole")]
+struct Problem {
+    code: i32,
+    message: String,
+    data: Option<String>,
+}
+
+/// How long a component takes to answer by itself: no context, no store, no instance is made for it.
+fn own_work(component: &[u8], params: &Value) -> Result<Duration, Box<dyn Error>> {
+    // Its code counts and can be interrupted, as ours does.
+    let mut config = Config::new();
+    config.consume_fuel(true).epoch_interruption(true);
+    let engine = Engine::new(&config)?;
+    let component = Component::new(&engine, component)?;
+    let mut linker = Linker::<Guest>::new(&engine);
+    wasmtime_wasi::p2::add_to_linker_sync(&mut linker)?;
+    linker.define_unknown_imports_as_traps(&component)?;
+    let mut store = Store::new(&engine, Guest::default());
+    store.set_fuel(u64::MAX)?;
+    store.set_epoch_deadline(u64::MAX / 2);
+    let instance = linker.instantiate(&mut store, &component)?;
+    type Answer = (Result<String, Problem>,);
+    let answer = instance.get_typed_func::<(&str, &str, &str), Answer>(&mut store, "answer")?;
+    let (about, params) = (about().to_string(), params.to_string());
+    let mut call = || -> Result<(), Box<dyn Error>> {
+        let (answered,) = answer.call(&mut store, (&about, METHOD, &params))?;
+        answered
+            .map(drop)
+            .map_err(|problem| format!("{problem:?}").into())
+    };
+    (0..100).try_for_each(|_| call())?;
+    median(CALLS, call)
+}
+
 fn tell(name: &str, value: f64) {
     println!("{name} {value:.3}");
 }
 
 /// The time that is in the middle of many.
-fn median<E: Error + 'static>(
+fn median<E: Into<Box<dyn Error>>>(
     times: u32,
     mut work: impl FnMut() -> Result<(), E>,
 ) -> Result<Duration, Box<dyn Error>> {
     let mut took = Vec::new();
     for _ in 0..times {
         let began = Instant::now();
-        work()?;
+        work().map_err(Into::into)?;
         took.push(began.elapsed());
     }
     took.sort_unstable();

@@ -17,11 +17,17 @@ use rustix::fs::{Mode, OFlags};
 use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 
-use crate::{artifact::Compiled, engine::fingerprint};
+use crate::{
+    artifact::{Compiled, Kept},
+    engine::fingerprint,
+    frozen::Frozen,
+};
 
 /// How a file begins.
 const MAGIC: &[u8] = b"metier-wasm-1\n";
 const DIGEST: usize = 32;
+/// What is before the code: how it begins, and its seal.
+const HEAD: usize = MAGIC.len() + DIGEST;
 /// The largest file that is read.
 const LARGEST: u64 = 1 << 30;
 /// How many files are kept, the newest.
@@ -54,14 +60,17 @@ impl Cache {
     }
 
     /// What was kept, if it can be believed.
-    pub(crate) fn get(&self, key: &Key) -> Option<Compiled> {
+    pub(crate) fn get(&self, key: &Key) -> Option<Kept> {
         if !is_private_folder(&self.folder) {
             return None;
         }
-        let bytes = read(&self.path(key))?;
-        let rest = bytes.strip_prefix(MAGIC)?;
-        let (digest, code) = rest.split_at_checked(DIGEST)?;
-        (digest == key.seal(code)).then(|| Compiled::own(code.to_vec()))
+        let mut file = open(&self.path(key))?;
+        let mut head = [0; HEAD];
+        file.read_exact(&mut head).ok()?;
+        let seal = head.strip_prefix(MAGIC)?;
+        // First it is a copy that nobody can change, then it is checked.
+        let code = Frozen::copy(file.take(LARGEST)).ok()?;
+        (seal == key.seal_of(&code)?).then(|| Kept::own(code))
     }
 
     /// Keeps code, if it can be.
@@ -115,10 +124,18 @@ impl Cache {
 impl Key {
     /// The digest of code that was made from this.
     fn seal(&self, code: &[u8]) -> [u8; DIGEST] {
-        let mut hash = Sha256::new();
-        hash.update(self.0);
-        hash.update(code);
-        hash.finalize().into()
+        self.begin().chain_update(code).finalize().into()
+    }
+
+    /// The same for code that was kept.
+    fn seal_of(&self, code: &Frozen) -> Option<[u8; DIGEST]> {
+        let mut hash = self.begin();
+        code.each(|piece| hash.update(piece)).ok()?;
+        Some(hash.finalize().into())
+    }
+
+    fn begin(&self) -> Sha256 {
+        Sha256::new().chain_update(self.0)
     }
 }
 
@@ -132,16 +149,11 @@ fn is_own(found: &fs::Metadata) -> bool {
     found.uid() == rustix::process::geteuid().as_raw()
 }
 
-/// Reads a plain file of the user's that nobody else can write; no link is followed, and nothing waited for.
-fn read(path: &Path) -> Option<Vec<u8>> {
+/// Opens a plain file of the user's that nobody else can write; no link is followed, and nothing waited for.
+fn open(path: &Path) -> Option<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let mut file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
     let found = file.metadata().ok()?;
     let believed = found.is_file() && is_own(&found) && found.mode() & 0o022 == 0;
-    if !believed || found.len() > LARGEST {
-        return None;
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(found.len()).ok()?);
-    file.read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    (believed && found.len() <= LARGEST).then_some(file)
 }

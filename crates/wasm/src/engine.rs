@@ -10,7 +10,7 @@ use std::{
 };
 
 use sha2::{Digest, Sha256};
-use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
+use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::{
     artifact::Compiled,
@@ -105,6 +105,9 @@ fn config() -> Config {
         .max_wasm_stack(Limits::STACK)
         .async_stack_size(2 * Limits::STACK)
         .wasm_backtrace_max_frames(std::num::NonZeroUsize::new(FRAMES))
+        // A sixth of the code, for debuggers of the system and for offsets that nobody is told.
+        .native_unwind_info(false)
+        .generate_address_map(false)
         // Written out, because compiled code depends on them, whatever the way of allocation.
         .memory_reservation(1 << 32)
         .memory_guard_size(32 << 20)
@@ -128,6 +131,8 @@ fn pool() -> PoolingAllocationConfig {
         .max_core_instances_per_component(per_component)
         .max_core_instance_size(8 << 20)
         .max_component_instance_size(8 << 20)
+        // Of those only what was written is cleaned, where the kernel tells which pages that are.
+        .pagemap_scan(Enabled::Auto)
         .linear_memory_keep_resident(KEPT)
         .table_keep_resident(KEPT)
         .max_unused_warm_slots(AT_ONCE);

@@ -27,6 +27,7 @@ mod counter;
 mod drive;
 mod engine;
 mod examine;
+mod frozen;
 mod limits;
 mod meter;
 mod program;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use wasmtime::{Engine, Module};
 
 use crate::{
-    artifact::Compiled,
+    artifact::{Code, Compiled},
     cache::Cache,
     carrier::{Request, command, component, far, reactor},
     engine::engine,
@@ -73,16 +73,16 @@ impl Program {
         let limits = limits.within_ceiling();
         let kind = examine(bytes, &limits)?;
         let engine = engine()?;
-        let load = |code: &Compiled| Carrier::new(engine, kind, code);
+        let load = |code: Code<'_>| Carrier::new(engine, kind, code);
         let key = cache.map(|cache| cache.key(bytes, engine));
         let found = cache.zip(key.as_ref());
         let found = found.and_then(|(cache, key)| cache.get(key));
         // What was kept and does not load was made by another version of us: it is made anew.
-        let carrier = match found.and_then(|code| load(&code).ok()) {
+        let carrier = match found.and_then(|code| load(Code::Kept(code)).ok()) {
             Some(carrier) => carrier,
             None => {
                 let code = compiler(bytes, limits.compile_time)?;
-                let carrier = load(&code)?;
+                let carrier = load(Code::Made(&code))?;
                 if let Some((cache, key)) = cache.zip(key.as_ref()) {
                     cache.put(key, &code);
                 }
@@ -161,7 +161,7 @@ impl Program {
 }
 
 impl Carrier {
-    fn new(engine: &Engine, kind: Kind, code: &Compiled) -> Result<Self, Refused> {
+    fn new(engine: &Engine, kind: Kind, code: Code<'_>) -> Result<Self, Refused> {
         if kind == Kind::Component {
             return component::Loaded::new(engine, &code.component(engine)?).map(Self::Component);
         }

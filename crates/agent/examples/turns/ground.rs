@@ -189,11 +189,11 @@ impl Ground for Disk {
             home: None,
             path: Some("/usr/bin:/bin".as_ref()),
             common: &[],
+            stop: None,
             own: &[self.folder.join("metier.db")],
             temporary: &temporary,
             compiled: &temporary,
             unsandboxed: false,
-            stop: None,
         };
         let scanner = Scanner::new(&self.config, Vec::new(), 0);
         let scanned = RefCell::new(BTreeSet::new());

@@ -1,8 +1,7 @@
 //! Skills in a conversation: asked for by a person, a model or a plan; loaded once, with their tools and rules.
 
 use metier_catalog::Entry;
-use metier_model::{Card, Context, Manifest};
-use metier_policy::Composition;
+use metier_model::{Card, Context, Manifest, text::shell_word};
 use metier_runtime::{
     Status,
     activate::ActivationError,
@@ -14,7 +13,7 @@ use metier_sdk::HookPhase;
 use metier_select::{Mention, Mode, Offer, Signal, Situation, matches, mentions};
 use serde_json::json;
 
-use super::{Role, Session, effort, subagent::Child};
+use super::{Role, Session, SkillSet, effort, subagent::Child};
 use crate::conversation::SkillText;
 use crate::event::Event;
 use crate::pipeline::Pipeline;
@@ -65,7 +64,7 @@ impl<'p> Session<'_, 'p> {
             let Some(entry) = self.meant(&mention) else {
                 continue;
             };
-            let name = entry.place.path().to_string_lossy().into_owned();
+            let name = place(entry);
             let rest = trimmed.strip_prefix(mention.text);
             if let Some(arguments) = rest
                 && let Some(answer) = self.run_instead(&name, arguments.trim(), trimmed)?
@@ -150,15 +149,11 @@ impl<'p> Session<'_, 'p> {
     ) -> Result<Activated, Report> {
         let skill = self.read(name, by)?;
         let name = skill.entry.name().into_owned();
-        let arguments = Arguments::from_text(arguments);
-        let done = self.runtime.instruct(&skill, &arguments);
-        let done = done.map_err(|error| not_rendered(&name, &error))?;
-        let folder = skill.entry.place.path().to_string_lossy().into_owned();
-        let text = render::wrap(&name, &folder, &done.rendered);
+        let text = self.text_of(&skill, &Arguments::from_text(arguments))?;
         let already =
             self.conversation.skill_text(&name) == Some(&text) || self.system.holds(&text);
         self.enliven(&skill)?;
-        self.choose_model(&skill.manifest)?;
+        self.choose_model(&skill.manifest);
         self.runtime.ledger().keep(&name, text.clone());
         self.tell(Event::SkillActivated {
             skill: name.clone(),
@@ -181,31 +176,38 @@ impl<'p> Session<'_, 'p> {
     }
 
     /// The skills of a sub-agent, in their order: what each promises stands behind its text.
-    pub(super) fn inject(&mut self, set: &Composition) -> Result<(), Report> {
+    pub(super) fn inject(&mut self, set: &SkillSet) -> Result<(), Report> {
         let mut members = Vec::new();
-        for name in &set.order {
-            let skill = self.read(name, By::Plan)?;
-            let done = self.runtime.instruct(&skill, &Arguments::default());
-            let done = done.map_err(|error| not_rendered(name, &error))?;
-            let folder = skill.entry.place.path().to_string_lossy().into_owned();
-            let text = render::wrap(name, &folder, &done.rendered);
+        for skill in self.judged_members(set)? {
+            let text = self.text_of(&skill, &Arguments::default())?;
             self.system.add_skill(&text, &contract(&skill.manifest));
-            if has_code(&skill) {
-                let place = skill.entry.place.path().to_string_lossy().into_owned();
-                let opened = self.runtime.activate(&place);
-                opened.map_err(|error| not_active(name, &error))?;
-            }
-            self.choose_model(&skill.manifest)?;
+            self.start(&skill)?;
+            self.choose_model(&skill.manifest);
             self.tell(Event::SkillActivated {
-                skill: name.clone(),
+                skill: skill.entry.name().into_owned(),
                 why: By::Plan.why().to_owned(),
                 already: false,
             });
             members.push(skill.manifest);
         }
-        self.rules.confine(set.tools.clone(), &members);
+        self.rules
+            .confine(set.composition().tools.clone(), &members);
         self.pipeline = Pipeline::new(&members);
         Ok(())
+    }
+
+    /// The skills of a set, if they are still those that were judged: between the two somebody may have written to their folders.
+    fn judged_members(&self, set: &SkillSet) -> Result<Vec<Loaded<'p>>, Report> {
+        let places = set.places().iter();
+        let members: Vec<Loaded<'p>> = places
+            .map(|place| self.read(place, By::Plan))
+            .collect::<Result<_, Report>>()?;
+        if set.is_still(&members, self.ground.config()) {
+            return Ok(members);
+        }
+        let names = set.composition().order.join(", ");
+        let message = format!("the set of skills ({names}) changed since it was judged");
+        Err(Report::new("changed", message).hint("start the sub-agent again"))
     }
 
     /// Reads a skill that whoever asks may have.
@@ -220,52 +222,71 @@ impl<'p> Session<'_, 'p> {
         })?;
         let entry = inventory.entry(found);
         let card = entry.card.as_ref();
-        let refuse = |code, what: &str| {
+        let refused = |code, what: &str| {
             let message = format!("skill `{}` {what}", entry.name());
-            Err(Report::new(code, message).skill(entry.name()))
+            Report::new(code, message).skill(entry.name())
         };
         match by {
             By::Model if card.is_some_and(|card| !card.model_invocable) => {
-                return refuse(
+                return Err(refused(
                     "not-for-models",
                     "is started by people only, its author says",
-                );
+                ));
             }
             By::User if card.is_some_and(|card| !card.user_invocable) => {
-                return refuse(
+                return Err(refused(
                     "not-for-people",
                     "is started by models only, its author says",
-                );
+                )
+                .hint("say what is to be done; the model loads it when it fits"));
             }
             _ => {}
         }
         if by == By::Model && found.status != Status::Ready {
-            return refuse("unusable", "can't be used now");
+            return Err(refused("unusable", "can't be used now").hint(format!(
+                "metier info {} says why",
+                shell_word(&entry.name())
+            )));
         }
-        let place = entry.place.path().to_string_lossy().into_owned();
-        let loaded = self.runtime.load(&place);
+        let loaded = self.runtime.load(&place(entry));
         loaded.map_err(|error| not_active(&entry.name(), &error))
     }
 
-    /// Starts the code of a skill, if it has any, and lets its rules hold.
-    fn enliven(&mut self, skill: &Loaded<'_>) -> Result<(), Report> {
-        if has_code(skill) {
-            let place = skill.entry.place.path().to_string_lossy().into_owned();
-            let opened = self.runtime.activate(&place);
-            opened.map_err(|error| not_active(&skill.entry.name(), &error))?;
+    /// The text of a skill with these arguments, in its frame.
+    fn text_of(&self, skill: &Loaded<'p>, arguments: &Arguments) -> Result<String, Report> {
+        let name = skill.entry.name();
+        let done = self.runtime.instruct(skill, arguments);
+        let done = done.map_err(|error| not_rendered(&name, &error))?;
+        Ok(render::wrap(&name, &place(skill.entry), &done.rendered))
+    }
+
+    /// Starts the code of a skill, if it has any.
+    fn start(&self, skill: &Loaded<'_>) -> Result<(), Report> {
+        if !has_code(skill) {
+            return Ok(());
         }
+        let opened = self.runtime.activate(&place(skill.entry));
+        opened
+            .map(drop)
+            .map_err(|error| not_active(&skill.entry.name(), &error))
+    }
+
+    /// Starts a skill, and lets its rules hold.
+    fn enliven(&mut self, skill: &Loaded<'_>) -> Result<(), Report> {
+        self.start(skill)?;
         self.rules.narrow(&skill.manifest);
+        self.pipeline.join(&skill.manifest);
         self.prompt = None;
         self.refresh_tools();
         Ok(())
     }
 
     /// A skill may want another model, or more thought, for the rest of the turn.
-    fn choose_model(&mut self, manifest: &Manifest) -> Result<(), Report> {
+    fn choose_model(&mut self, manifest: &Manifest) {
         let named = wanted_model(manifest);
         let effort = effort(manifest.invocation.effort.as_deref());
         if named.is_none() && effort.is_none() {
-            return Ok(());
+            return;
         }
         let mut chosen = self.answering().clone();
         if let Some(name) = named {
@@ -282,7 +303,6 @@ impl<'p> Session<'_, 'p> {
             chosen.effort = effort;
         }
         self.instead = Some(chosen);
-        Ok(())
     }
 
     /// Runs the workflow of a skill with what it was given.
@@ -294,18 +314,30 @@ impl<'p> Session<'_, 'p> {
     ) -> Result<String, Report> {
         let name = skill.entry.name().into_owned();
         self.enliven(skill)?;
+        // It has no text that would tell: its rules hold when the conversation goes on later, too.
+        self.record(Record::Activated {
+            skill: name.clone(),
+        })?;
         self.tell(Event::SkillActivated {
             skill: name.clone(),
             why: by.why().to_owned(),
             already: false,
         });
+        if let Err(not_yet) = self.pipeline.admit(&name) {
+            let reason = not_yet.to_string();
+            self.runtime.refuse(Some(&name), &name, &reason)?;
+            return Err(Report::new("order", reason).skill(name));
+        }
         let words = Arguments::from_text(arguments);
         let input = json!({ "arguments": words.words(), "text": arguments });
         let called = self.runtime.run(&name, None, &input);
         let called = called.map_err(|error| {
             Report::new("workflow", error.to_string())
                 .skill(name.as_str())
-                .hint(format!("metier log {name} shows what it did"))
+                .hint(format!(
+                    "metier log {} shows what it did",
+                    shell_word(&name)
+                ))
         })?;
         self.tell_said(called.said);
         Ok(super::calls::shown(&called.output))
@@ -367,6 +399,11 @@ impl<'p> Session<'_, 'p> {
     }
 }
 
+/// A name that means this skill and no other: several may have the same one.
+pub(super) fn place(entry: &Entry) -> String {
+    entry.place.path().to_string_lossy().into_owned()
+}
+
 /// Whether activating a skill means to run it.
 pub(super) fn runs_workflow(manifest: &Manifest) -> bool {
     manifest.card.runs_workflow()
@@ -388,7 +425,7 @@ fn not_active(skill: &str, error: &ActivateError) -> Report {
     match error {
         ActivateError::Refused(refused) => with_way_out(report, skill, refused),
         ActivateError::Changed => report.hint("begin a new session to use it as it is now"),
-        _ => report.hint(format!("metier info {skill}")),
+        _ => report.hint(format!("metier info {}", shell_word(skill))),
     }
 }
 
@@ -396,11 +433,15 @@ fn not_rendered(skill: &str, error: &ActivationError) -> Report {
     let report = Report::new("not-active", format!("skill `{skill}`: {error}")).skill(skill);
     match error {
         ActivationError::Refused(refused) => with_way_out(report, skill, refused),
-        _ => report.hint(format!("metier show {skill} shows what is wrong")),
+        _ => report.hint(format!(
+            "metier show {} shows what is wrong",
+            shell_word(skill)
+        )),
     }
 }
 
 fn with_way_out(report: Report, skill: &str, refused: &Refused) -> Report {
+    let skill = shell_word(skill);
     match refused {
         Refused::NotApproved { .. } => Report {
             code: "not-approved",

@@ -19,7 +19,6 @@ use super::{
     subagent::Child,
     taken::Taken,
 };
-use crate::conversation::OpenCall;
 use crate::event::Event;
 use crate::own::{self, Own};
 use crate::rules::{Forbidden, Wanted};
@@ -168,14 +167,14 @@ impl<'s> Session<'s, '_> {
                     let start = Instant::now();
                     running.push((call, start, scope.spawn(move || child.run())));
                 }
-                self.begin_together(&now)?;
+                let ahead = self.begin_together(&now)?;
                 for (call, job) in now {
                     // What was done meanwhile counts: a skill that was loaded forbids, one that delivered lets others begin.
                     let job = match job {
                         Job::Answer(_) => job,
                         _ => self.judge_call(&call)?,
                     };
-                    self.run_job(&call, job)?;
+                    self.run_job(&call, job, ahead.contains(&call.id))?;
                 }
                 for (call, start, thread) in running {
                     let done = thread.join();
@@ -188,8 +187,8 @@ impl<'s> Session<'s, '_> {
         }
     }
 
-    /// Tools of different skills begin together, as far as the runtime lets them.
-    fn begin_together(&mut self, jobs: &[(ToolCall, Job<'s>)]) -> Result<(), Report> {
+    /// Tools of different skills begin together, as far as the runtime lets them; answers which calls did.
+    fn begin_together(&mut self, jobs: &[(ToolCall, Job<'s>)]) -> Result<Vec<String>, Report> {
         let inputs: Vec<(&str, &str, &str, Value)> = jobs
             .iter()
             .filter_map(|(call, job)| match job {
@@ -208,7 +207,7 @@ impl<'s> Session<'s, '_> {
             .collect();
         let loads = |(_, job): &(ToolCall, Job<'s>)| matches!(job, Job::Own(Own::ActivateSkill, _));
         if inputs.len() < 2 || jobs.iter().any(loads) {
-            return Ok(());
+            return Ok(Vec::new());
         }
         let is_alone = |skill: &str| inputs.iter().filter(|(_, of, ..)| *of == skill).count() == 1;
         // Written down before anything begins: after a crash nobody knows which of them did. The others begin when it is their turn.
@@ -223,8 +222,9 @@ impl<'s> Session<'s, '_> {
             .iter()
             .map(|(_, skill, tool, input)| Planned { skill, tool, input })
             .collect();
-        self.runtime.begin_together(&planned);
-        Ok(())
+        let began = self.runtime.begin_together(&planned);
+        let began = inputs.iter().zip(began).filter(|(_, began)| *began);
+        Ok(began.map(|((id, ..), _)| (*id).to_owned()).collect())
     }
 
     /// Whether a call may be made, and by whom. Nothing happens yet.
@@ -233,12 +233,11 @@ impl<'s> Session<'s, '_> {
             let wrong = "the arguments are no JSON object; nothing was run. Call it again with arguments that fit its schema";
             return Ok(Job::Answer(Outcome::badly(wrong)));
         };
-        let argument = argument(input);
         let Some(target) = self.toolbox.target(&call.name) else {
-            return Ok(self.unknown(&call.name, &argument));
+            return Ok(self.unknown(&call.name));
         };
         let wanted = target.wanted(&call.name);
-        if let Err(forbidden) = self.rules.permit(wanted, &argument) {
+        if let Err(forbidden) = self.permit(wanted, input) {
             let skill = wanted.skill.map(str::to_owned);
             return Ok(Job::Refused(forbidden, skill));
         }
@@ -262,15 +261,21 @@ impl<'s> Session<'s, '_> {
         }
     }
 
+    /// Whether the rules allow a call with this input.
+    fn permit(&self, wanted: Wanted<'_>, input: &Map<String, Value>) -> Result<(), Forbidden> {
+        let mut arguments = arguments(input).into_iter();
+        arguments.try_for_each(|argument| self.rules.permit(wanted, argument))
+    }
+
     /// A name that nobody answers to. In a sub-agent with a set it is refused like any tool outside of it.
-    fn unknown(&self, name: &str, argument: &str) -> Job<'s> {
+    fn unknown(&self, name: &str) -> Job<'s> {
         let wanted = Wanted {
             name,
             short: name,
             skill: None,
         };
         if self.rules.is_confined()
-            && let Err(forbidden) = self.rules.permit(wanted, argument)
+            && let Err(forbidden) = self.rules.permit(wanted, "")
         {
             return Job::Refused(forbidden, None);
         }
@@ -302,6 +307,9 @@ impl<'s> Session<'s, '_> {
                 };
                 match self.read(&wanted.name, By::Model) {
                     Err(report) => return Ok(Job::Answer(report.into())),
+                    Ok(skill) if runs_workflow(&skill.manifest) => {
+                        return Ok(self.judge_workflow(&skill.entry.name(), &wanted, input));
+                    }
                     Ok(skill) if skill.manifest.invocation.context != Context::Fork => {
                         return Ok(Job::Own(own, input));
                     }
@@ -316,23 +324,42 @@ impl<'s> Session<'s, '_> {
         })
     }
 
-    /// Makes a call, or says why not.
-    fn run_job(&mut self, call: &ToolCall, job: Job<'s>) -> Result<(), Report> {
+    /// A workflow that a model starts is judged like a tool that has the name of its skill: it is code that runs because a model wants it.
+    fn judge_workflow(
+        &self,
+        skill: &str,
+        wanted: &own::Activate,
+        input: Map<String, Value>,
+    ) -> Job<'s> {
+        // What it allows itself is about the tools beside it.
+        let mut rules = self.rules.clone();
+        rules.widen(skill);
+        let workflow = Wanted {
+            name: skill,
+            short: skill,
+            skill: Some(skill),
+        };
+        match rules.permit(workflow, &wanted.arguments) {
+            Ok(()) => Job::Own(Own::ActivateSkill, input),
+            Err(forbidden) => Job::Refused(forbidden, Some(skill.to_owned())),
+        }
+    }
+
+    /// Makes a call, or says why not. One that began ahead goes on to its end in any case, if only to be ended.
+    fn run_job(&mut self, call: &ToolCall, job: Job<'s>, ahead: bool) -> Result<(), Report> {
         let start = Instant::now();
-        if self.shared.cancel.is_cancelled() {
-            let open = self.conversation.open_calls();
-            let begun = open.iter().find(|open| open.id == call.id && open.began);
-            let why = begun.map_or("not run: the user stopped the turn", OpenCall::verdict);
-            return self.answer(call, Outcome::badly(why), start);
+        if self.shared.cancel.is_cancelled() && !ahead {
+            let stopped = Outcome::badly("not run: the user stopped the turn");
+            return self.answer(call, stopped, start);
         }
         let outcome = match job {
             Job::Answer(outcome) => outcome,
             Job::Refused(forbidden, skill) => {
                 self.runtime
-                    .refuse(skill.as_deref(), &call.name, &forbidden.reason)?;
+                    .refuse(skill.as_deref(), &forbidden.tool, &forbidden.reason)?;
                 self.tell(Event::ToolRefused {
                     id: call.id.clone(),
-                    tool: call.name.clone(),
+                    tool: forbidden.tool.clone(),
                     reason: forbidden.reason.clone(),
                 });
                 return self.conclude(call, Outcome::badly(forbidden.to_string()));
@@ -351,7 +378,7 @@ impl<'s> Session<'s, '_> {
                 self.record(Record::Began {
                     id: call.id.clone(),
                 })?;
-                self.run_skill(&skill, &short, input)
+                self.run_skill(&call.name, &skill, &short, input)
             }
             // Mostly those are run elsewhere; this one was judged again.
             Job::Child(child) => child.run(),
@@ -359,14 +386,32 @@ impl<'s> Session<'s, '_> {
         self.answer(call, outcome, start)
     }
 
-    fn run_skill(&mut self, skill: &str, short: &str, input: Map<String, Value>) -> Outcome {
-        match self.runtime.call(skill, short, &Value::Object(input)) {
+    fn run_skill(
+        &mut self,
+        name: &str,
+        skill: &str,
+        short: &str,
+        input: Map<String, Value>,
+    ) -> Outcome {
+        let wanted = Wanted {
+            name,
+            short,
+            skill: Some(skill),
+        };
+        // A hook may make another input of it: what was allowed was this one.
+        let may = |changed: &Value| {
+            let changed = changed.as_object().ok_or("it is no JSON object")?;
+            let permitted = self.permit(wanted, changed);
+            permitted.map_err(|forbidden| forbidden.reason)
+        };
+        let input = Value::Object(input);
+        match self.runtime.call_within(skill, short, &input, &may) {
             Err(error) => Outcome::badly(error.to_string()),
             Ok(called) => {
-                self.tell_said(called.said);
-                if !called.is_error {
-                    self.pipeline.deliver(skill, &called.output);
+                if let Some(made) = called.made() {
+                    self.pipeline.deliver(skill, made);
                 }
+                self.tell_said(called.said);
                 Outcome {
                     output: shown(&called.output),
                     is_error: called.is_error,
@@ -472,11 +517,19 @@ impl<'s> Session<'s, '_> {
     }
 }
 
-/// What of a call a rule with brackets means: the command, the file, the address.
-fn argument(input: &Map<String, Value>) -> String {
+/// What of a call a rule with brackets may mean: the command, the file, the address. Which of them the tool goes by nobody knows but the tool,
+/// so the rule has to hold for each. Something else than a text in such a place may be anything, which is what the empty text stands for.
+fn arguments(input: &Map<String, Value>) -> Vec<&str> {
     let keys = ["command", "path", "file_path", "url", "name"];
-    let found = keys.iter().find_map(|key| input.get(*key)?.as_str());
-    found.unwrap_or_default().to_owned()
+    let there = keys.iter().filter_map(|key| input.get(*key));
+    let there = there.filter(|value| !value.is_null());
+    let mut found: Vec<&str> = there
+        .map(|value| value.as_str().unwrap_or_default())
+        .collect();
+    if found.is_empty() {
+        found.push("");
+    }
+    found
 }
 
 fn misread(wrong: &str) -> Outcome {

@@ -20,6 +20,7 @@ mod activation;
 mod calls;
 mod compaction;
 mod opening;
+mod set;
 mod subagent;
 mod taken;
 
@@ -29,7 +30,7 @@ use metier_runtime::live::Runtime;
 use metier_sdk::HookPhase;
 
 pub use opening::{Plan, Role, Shared, open};
-pub use subagent::{Rejected, judge_set};
+pub use set::{Rejected, SkillSet, judge_set};
 
 use crate::conversation::Conversation;
 use crate::event::{Event, Told};
@@ -146,6 +147,7 @@ impl<'s, 'p> Session<'s, 'p> {
             skill: skill.to_owned(),
         })?;
         self.rules.widen(skill);
+        self.pipeline.leave(skill);
         self.runtime.ledger().strip(skill);
         if self.runtime.names().iter().any(|name| name == skill) {
             let ended = self.runtime.deactivate(skill);
@@ -383,7 +385,11 @@ impl<'s, 'p> Session<'s, 'p> {
     /// Skills, rules or the role changed: what may be called now?
     fn refresh_tools(&mut self) {
         let names = self.system.names.as_deref();
-        let toolbox = Toolbox::new(self.runtime.tools(), self.own_tools(), &self.rules, names);
+        let contributed = match self.role {
+            Role::Orchestrator => Vec::new(),
+            _ => self.runtime.tools(),
+        };
+        let toolbox = Toolbox::new(contributed, self.own_tools(), &self.rules, names);
         let changed = toolbox.names() != self.toolbox.names();
         self.toolbox = toolbox;
         if changed {

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use metier_policy::Composition;
 use metier_runtime::live::Runtime;
 use metier_store::NewConversation;
 
-use super::{Session, activation::By};
+use super::{Session, SkillSet, activation::By};
 use crate::conversation::Conversation;
 use crate::event::{Event, Listener};
 use crate::ground::{Chosen, Ground};
@@ -79,7 +78,7 @@ pub enum Role {
     /// For a person, and only through sub-agents: it can read, write and run nothing itself.
     Orchestrator,
     /// For a parent, with exactly what a set of skills allows.
-    Set(Box<Composition>),
+    Set(Box<SkillSet>),
     /// For a parent, without a set: like a primary agent, as far as the parent's rules go.
     Helper,
     /// For a parent, one skill that wants a session of its own.
@@ -166,6 +165,10 @@ impl<'s, 'p> Session<'s, 'p> {
             tally: Tally::default(),
             voice,
         };
+        if let Role::Set(set) = &session.role {
+            let skills = set.composition().order.clone();
+            session.record(Record::Confined { skills })?;
+        }
         session.tell(Event::SessionStarted { model, resumed });
         session.furnish(&plan.skills)?;
         if resumed {
@@ -191,6 +194,9 @@ impl<'s, 'p> Session<'s, 'p> {
             self.inject(&set)?;
         }
         self.add_core_tools();
+        if !skills.is_empty() && self.role == Role::Orchestrator {
+            return Err(no_hands(&skills.join(", ")));
+        }
         for name in skills {
             let loaded = self.load(name, "", By::Plan)?;
             if let Some(text) = loaded.text {
@@ -251,7 +257,11 @@ impl<'s, 'p> Session<'s, 'p> {
     /// its text must not stay, and the text of a skill that was blocked since then must not come back.
     fn reactivate(&mut self) -> Result<(), Report> {
         for skill in self.conversation.active().to_vec() {
-            if let Err(report) = self.revive(&skill) {
+            let revived = match self.role {
+                Role::Orchestrator => Err(no_hands(&skill)),
+                _ => self.revive(&skill),
+            };
+            if let Err(report) = revived {
                 self.note(format!("skill `{skill}` is not active any more: {report}"));
                 self.rules.widen(&skill);
                 self.runtime.ledger().strip(&skill);
@@ -283,6 +293,11 @@ impl<'s, 'p> Session<'s, 'p> {
     pub(super) fn max_depth(&self) -> usize {
         usize::try_from(self.ground.config().agent.max_depth).unwrap_or(usize::MAX)
     }
+}
+
+fn no_hands(skills: &str) -> Report {
+    let message = format!("an orchestrator loads no skills itself: {skills}");
+    Report::new("orchestrator", message).hint("name them in the task, for a sub-agent; or let it work itself: metier config agent.orchestrator false")
 }
 
 #[cfg(test)]

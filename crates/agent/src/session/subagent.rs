@@ -4,11 +4,14 @@
 //! once. What holds for the parent holds for the child; what the child may do besides comes from its own skills, and from what a person
 //! or the configuration approved for them. Nobody grants anything to anybody here.
 
-use metier_policy::{Composition, Fault};
 use metier_runtime::render::Loaded;
-use metier_select::rules::{Named, coding};
 
-use super::{Plan, Role, Session, Shared, Turn, activation::wanted_model, calls::Outcome, open};
+use super::{
+    Plan, Role, Session, Shared, Turn,
+    activation::{place, wanted_model},
+    calls::Outcome,
+    judge_set, open,
+};
 use crate::event::Event;
 use crate::ground::Ground;
 use crate::own::Spawn;
@@ -20,69 +23,6 @@ pub(super) struct Child<'s> {
     shared: Shared<'s>,
     plan: Plan,
     task: String,
-}
-
-/// A set of skills that nobody works with.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rejected {
-    /// All that is wrong.
-    pub errors: Vec<Fault>,
-}
-
-impl Rejected {
-    /// Each fault in a line, with its way out.
-    #[must_use]
-    pub fn lines(&self) -> Vec<String> {
-        let lines = self.errors.iter().map(|fault| {
-            let hint = fault.hint.as_ref().map(|hint| format!(" ({hint})"));
-            format!(
-                "{}: {}{}",
-                fault.code.as_str(),
-                fault.message,
-                hint.unwrap_or_default()
-            )
-        });
-        lines.collect()
-    }
-
-    /// The same as one report.
-    #[must_use]
-    pub fn report(&self) -> Report {
-        let message = format!("the sub-agent was not started: {}", self.lines().join("; "));
-        let report = Report::new("rejected", message);
-        match self.errors.iter().find_map(|fault| fault.hint.clone()) {
-            Some(hint) => report.hint(hint),
-            None => report.hint("metier compose shows what is wrong with a set"),
-        }
-    }
-}
-
-/// Whether these skills go together for this task.
-///
-/// # Errors
-/// With everything that is wrong, when they don't.
-pub fn judge_set(
-    ground: &dyn Ground,
-    task: &str,
-    skills: &[String],
-    is_coding: Option<bool>,
-) -> Result<Composition, Rejected> {
-    let is_coding = is_coding.unwrap_or_else(|| {
-        let named = Named {
-            files: &[],
-            languages: &[],
-        };
-        coding(task, named).is
-    });
-    let mode = metier_model::Mode::Lenient;
-    let set = ground
-        .inventory()
-        .compose(skills, ground.config(), mode, is_coding);
-    if set.valid {
-        Ok(set)
-    } else {
-        Err(Rejected { errors: set.errors })
-    }
 }
 
 impl<'s> Child<'s> {
@@ -122,13 +62,12 @@ impl<'s> Child<'s> {
         skill: &Loaded<'_>,
         arguments: &str,
     ) -> Result<Self, Report> {
-        let name = skill.entry.place.path().to_string_lossy().into_owned();
         // Its wish counts if it can be met.
         let model =
             wanted_model(&skill.manifest).filter(|name| parent.ground.model(Some(name)).is_ok());
         let model = model.map(str::to_owned);
         let role = Role::Fork {
-            skill: name,
+            skill: place(skill.entry),
             arguments: arguments.to_owned(),
         };
         let task = format!("/{} {arguments}", skill.entry.name());
@@ -183,7 +122,7 @@ impl<'s> Session<'s, '_> {
                     name.map(|skill| self.ground.inventory().entry(skill).name().into_owned());
                 ("fork", name.into_iter().collect())
             }
-            Role::Set(set) => ("spawn", set.order.clone()),
+            Role::Set(set) => ("spawn", set.composition().order.clone()),
             _ => ("spawn", Vec::new()),
         };
         self.tell(Event::SubagentStarted {

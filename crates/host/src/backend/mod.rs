@@ -4,11 +4,14 @@
 //! works it may ask its [`Host`]. The messages are those of [`metier_sdk::wire`], whether they cross a pipe or not.
 
 mod compiler;
+mod events;
 mod frame;
+mod hooks;
 mod line;
 mod log;
 mod params;
 mod process;
+mod round;
 mod several;
 mod wasm;
 mod worker;
@@ -22,9 +25,11 @@ use metier_sdk::{
 use serde_json::Value;
 
 pub use compiler::Compiler;
+pub use hooks::{Hooks, OnlyHooks};
 pub use params::{read, write};
 pub use process::{Alive, Clock, End, Monotonic, Process, Started, Starter, far};
-pub use several::{Several, Tally};
+pub use round::Round;
+pub use several::Several;
 pub use wasm::{Code, Wasm};
 pub use worker::Worker;
 

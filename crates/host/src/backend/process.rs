@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use metier_sdk::wire::{Contributions, Initialize, method};
 use serde_json::{Map, Value};
 
+use super::events::Events;
 use super::line::{Failed, Line};
 use super::{Event, Host, Session, SessionError, write};
 use crate::world::WorldError;
@@ -28,8 +29,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// How long a child that closed its output has to end by itself, so that it can be told how it did.
 const LAST_BREATH: Duration = Duration::from_millis(250);
-/// How many events are kept when nobody asks for them.
-const EVENTS: usize = 2_000;
 
 /// A way to start the same child again and again.
 pub trait Starter {
@@ -118,7 +117,7 @@ pub struct Process<'a> {
     not_before: Duration,
     /// Why it is not started ever again.
     closed: Option<String>,
-    events: Vec<Event>,
+    events: Events,
 }
 
 struct Live {
@@ -161,7 +160,7 @@ impl<'a> Process<'a> {
             crashes: 0,
             not_before: Duration::ZERO,
             closed: None,
-            events: Vec::new(),
+            events: Events::default(),
         };
         process.contributions = process.start(host)?;
         Ok(process)
@@ -201,7 +200,7 @@ impl<'a> Process<'a> {
         match contributions {
             Ok(contributions) => {
                 let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-                self.note([Event::Started { ms, confinement }]);
+                self.events.note([Event::Started { ms, confinement }]);
                 self.live = Some(live);
                 Ok(contributions)
             }
@@ -231,7 +230,7 @@ impl<'a> Process<'a> {
         if !wait.is_zero() {
             self.clock.sleep(wait);
         }
-        self.note([Event::Restarted {
+        self.events.note([Event::Restarted {
             attempt: self.crashes,
             waited: wait,
         }]);
@@ -264,12 +263,12 @@ impl<'a> Process<'a> {
         };
         let end = child.end(patience);
         line.drain();
-        self.note(line.last_words());
+        self.events.note(line.last_words());
         let stderr = line.tail();
         let error = match failed {
             Failed::Stopped => {
                 // Not its fault: it counts as no crash.
-                self.note([Event::Ended]);
+                self.events.note([Event::Ended]);
                 return SessionError::Stopped;
             }
             Failed::Answered(error) => SessionError::Answered(error),
@@ -291,21 +290,16 @@ impl<'a> Process<'a> {
     }
 
     fn crashed(&mut self, how: String, stderr: String) {
-        self.note([Event::Crashed { how, stderr }]);
+        self.events.note([Event::Crashed { how, stderr }]);
         self.crashes = self.crashes.saturating_add(1);
         let wait = pause(self.crashes);
         self.not_before = self.clock.now().saturating_add(wait);
         if wait > LONGEST_WAIT {
-            self.note([Event::GaveUp {
+            self.events.note([Event::GaveUp {
                 crashes: self.crashes,
                 wait,
             }]);
         }
-    }
-
-    fn note(&mut self, events: impl IntoIterator<Item = Event>) {
-        let room = EVENTS.saturating_sub(self.events.len());
-        self.events.extend(events.into_iter().take(room));
     }
 }
 
@@ -332,7 +326,7 @@ impl Session for Process<'_> {
                 @ (Failed::TimedOut | Failed::Stopped | Failed::Closed | Failed::Protocol(_)),
             ) => Err(self.broke(live, failed, Some(method), timeout)),
             Ok(_) | Err(Failed::Answered(_)) => {
-                self.note(live.line.said());
+                self.events.note(live.line.said());
                 self.live = Some(live);
                 self.crashes = 0;
                 answer.map_err(|failed| match failed {
@@ -350,12 +344,12 @@ impl Session for Process<'_> {
     }
 
     fn events(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.events)
+        self.events.take()
     }
 
     fn close(mut self: Box<Self>, host: &dyn Host, grace: Duration) -> Vec<Event> {
         let Some(Live { mut line, child }) = self.live.take() else {
-            return self.events();
+            return self.events.take();
         };
         let until = far(grace);
         let nothing = Value::Object(Map::new());
@@ -365,8 +359,8 @@ impl Session for Process<'_> {
         line.drain();
         let end = child.end(until.saturating_duration_since(Instant::now()));
         line.drain();
-        self.note(line.last_words());
-        self.note([if end.by_itself {
+        self.events.note(line.last_words());
+        self.events.note([if end.by_itself {
             Event::Ended
         } else {
             Event::Crashed {
@@ -377,7 +371,7 @@ impl Session for Process<'_> {
                 stderr: line.tail(),
             }
         }]);
-        self.events()
+        self.events.take()
     }
 }
 

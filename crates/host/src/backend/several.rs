@@ -4,7 +4,7 @@
 //! sees the event as the one before left it, and the first that cancels ends it. One that fails is told of, and the others go
 //! on, unless it is one whose failure must count.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use metier_sdk::{
     HookPhase,
@@ -12,41 +12,7 @@ use metier_sdk::{
 };
 use serde_json::Value;
 
-use super::{Event, Host, Session, SessionError, far, read, write};
-
-/// Who of several answered a hook: one that fails is told of, and only when all fail it is a failure.
-#[derive(Debug, Default)]
-pub struct Tally {
-    answered: bool,
-    failed: Option<SessionError>,
-}
-
-impl Tally {
-    /// One answered.
-    pub fn answered(&mut self) {
-        self.answered = true;
-    }
-
-    /// One failed.
-    pub fn failed(&mut self, phase: HookPhase, error: SessionError, events: &mut Vec<Event>) {
-        if let Some(earlier) = self.failed.replace(error) {
-            note(events, phase, &earlier);
-        }
-    }
-
-    /// What came of it.
-    ///
-    /// # Errors
-    /// When somebody failed and nobody answered: the last failure.
-    pub fn end(self, phase: HookPhase, events: &mut Vec<Event>) -> Result<(), SessionError> {
-        match self.failed {
-            Some(error) if !self.answered => return Err(error),
-            Some(error) => note(events, phase, &error),
-            None => {}
-        }
-        Ok(())
-    }
-}
+use super::{Event, Host, Round, Session, SessionError, read, write};
 
 /// Several sessions as one.
 pub struct Several<'a> {
@@ -77,39 +43,33 @@ impl<'a> Several<'a> {
         host: &dyn Host,
         timeout: Duration,
     ) -> Result<Value, SessionError> {
-        let HookHandle { phase, mut event } = read(params)?;
-        let until = far(timeout);
-        let (mut tally, mut changed) = (Tally::default(), false);
+        let mut round = Round::new(read(params)?, timeout);
+        let phase = round.phase;
         for member in &mut self.members {
             let Some(spec) = asked(member.contributions(), phase) else {
                 continue;
             };
             let params = write(&HookHandle {
                 phase,
-                event: event.clone(),
+                event: round.event.clone(),
             })?;
-            let left = until.saturating_duration_since(Instant::now());
             let answer = member
-                .call(method::HOOK, params, host, left)
+                .call(method::HOOK, params, host, round.left())
                 .and_then(read::<HookAnswer>)
                 .and_then(an_event);
             match answer {
                 Ok(answer) if answer.cancel.is_some() => return write(&answer),
                 Ok(answer) => {
-                    tally.answered();
+                    round.answered();
                     if let Some(next) = answer.event {
-                        (event, changed) = (next, true);
+                        round.change(next);
                     }
                 }
                 Err(error) if spec.fail_closed() => return Err(error),
-                Err(error) => tally.failed(phase, error, &mut self.events),
+                Err(error) => round.failed(error, &mut self.events),
             }
         }
-        tally.end(phase, &mut self.events)?;
-        write(&match changed {
-            true => HookAnswer::changed(event),
-            false => HookAnswer::unchanged(),
-        })
+        write(&round.end(&mut self.events)?)
     }
 
     /// Whoever contributed what the parameters name.
@@ -175,11 +135,6 @@ fn an_event(answer: HookAnswer) -> Result<HookAnswer, SessionError> {
         )),
         _ => Ok(answer),
     }
-}
-
-fn note(events: &mut Vec<Event>, phase: HookPhase, error: &SessionError) {
-    let reason = error.to_string();
-    events.push(Event::HookFailed { phase, reason });
 }
 
 fn asked(contributions: &Contributions, phase: HookPhase) -> Option<HookSpec> {

@@ -8,13 +8,13 @@ use metier_sdk::wire::{Contributions, HostRequest, Initialize, RpcError, method}
 use metier_wasm::{Answer, Cache, Limits, Program, Trouble};
 use serde_json::{Map, Value};
 
-use super::{Compiler, Event, Host, Session, SessionError, line::understand, log::Log, write};
+use super::{
+    Compiler, Event, Host, Session, SessionError, events::Events, line::understand, log::Log, write,
+};
 use crate::world::{Wasi, WorldError};
 
 /// What keeps it in, for a receipt.
 const CONFINEMENT: &str = "wasm";
-/// How many events are kept when nobody asks for them.
-const EVENTS: usize = 2_000;
 
 /// What to run, and within what.
 pub struct Code<'a> {
@@ -38,7 +38,7 @@ pub struct Wasm {
     about: Value,
     contributions: Contributions,
     log: Log,
-    events: Vec<Event>,
+    events: Events,
 }
 
 impl Wasm {
@@ -67,10 +67,10 @@ impl Wasm {
             about,
             contributions: Contributions::default(),
             log: Log::default(),
-            events: Vec::new(),
+            events: Events::default(),
         };
         for closed in std::mem::take(&mut wasm.wasi.closed) {
-            wasm.note([Event::Said(closed)]);
+            wasm.events.note([Event::Said(closed)]);
         }
         let about = wasm.about.clone();
         let answer = wasm.call(method::INITIALIZE, about, host, patience)?;
@@ -78,7 +78,7 @@ impl Wasm {
             SessionError::Protocol(format!("what it says that it contributes: {error}"))
         })?;
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        wasm.note([Event::Started {
+        wasm.events.note([Event::Started {
             ms,
             confinement: CONFINEMENT,
         }]);
@@ -97,16 +97,11 @@ impl Wasm {
                 stderr: stderr.clone(),
             },
         };
-        self.note([Event::Crashed {
+        self.events.note([Event::Crashed {
             how: error.to_string(),
             stderr,
         }]);
         error
-    }
-
-    fn note(&mut self, events: impl IntoIterator<Item = Event>) {
-        let room = EVENTS.saturating_sub(self.events.len());
-        self.events.extend(events.into_iter().take(room));
     }
 }
 
@@ -134,7 +129,7 @@ impl Session for Wasm {
             self.log.say(&format!("and {} bytes more", said.more));
         }
         let words = self.log.finish();
-        self.note(words);
+        self.events.note(words);
         if let Some(path) = undone.first() {
             // It is gone already; whoever made it is told that this is not how it goes.
             let never = WorldError::Never {
@@ -142,7 +137,7 @@ impl Session for Wasm {
                 what: "written",
             };
             let how = format!("{never}: it was removed");
-            self.note([Event::Crashed {
+            self.events.note([Event::Crashed {
                 how,
                 stderr: String::new(),
             }]);
@@ -152,12 +147,12 @@ impl Session for Wasm {
     }
 
     fn events(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.events)
+        self.events.take()
     }
 
     fn close(mut self: Box<Self>, _: &dyn Host, _: Duration) -> Vec<Event> {
-        self.note([Event::Ended]);
-        self.events()
+        self.events.note([Event::Ended]);
+        self.events.take()
     }
 }
 

@@ -18,7 +18,7 @@ use super::control::{self, Ended, News, Order};
 use super::job::Job;
 use super::output::Stream;
 use super::watch::Watch;
-use super::{ChildError, Exit, Fence, NotStarted, Outcome, Pipes, Spec, Stdin};
+use super::{ChildError, Exit, Fence, NotStarted, Outcome, Pipes, SMALL_PAGES, Spec, Stdin};
 use super::{is_hazardous, is_name};
 use crate::sandbox::look::Look;
 use crate::sandbox::{Mechanism, Profile, Support, sys};
@@ -543,6 +543,7 @@ fn start(
     let mut shim = Command::new(spec.shim)
         .arg("__exec")
         .env_clear()
+        .env(SMALL_PAGES.0, SMALL_PAGES.1)
         .stdin(Stdio::from(theirs))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

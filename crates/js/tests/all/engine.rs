@@ -185,4 +185,9 @@ fn process_says_where_it_is_and_can_not_exit() {
         out("out = [process.cwd(), process.platform, process.argv.length]"),
         json!(["/project", "linux", 1])
     );
+    let arch = match std::env::consts::ARCH {
+        "aarch64" => "arm64",
+        _ => "x64",
+    };
+    assert_eq!(out("out = process.arch"), arch);
 }

@@ -228,9 +228,9 @@ fn nothing_is_imported_from_elsewhere() {
         ("./missing", "`missing` is not in the skill's folder"),
         (
             "node:child_process",
-            "`child_process` of Node is not there: a handler starts no programs",
+            "`child_process` of Node is not there: a skill starts no programs",
         ),
-        ("child_process", "a handler starts no programs"),
+        ("child_process", "a skill starts no programs"),
         ("net", "opens no sockets"),
         ("http", "opens no sockets"),
         ("worker_threads", "one thread"),

@@ -71,8 +71,8 @@ fn small_modules_do_what_is_expected_of_them() {
             json!(["ERR_ASSERTION", "1 is not 2"]),
         ),
         (
-            "const os = require('os'); out = [os.EOL, os.platform(), os.tmpdir()]",
-            json!(["\n", "linux", "/tmp"]),
+            "const os = require('os'); out = [os.EOL, os.platform(), os.tmpdir(), os.arch() === process.arch]",
+            json!(["\n", "linux", "/tmp", true]),
         ),
         (
             "const { fileURLToPath, pathToFileURL } = require('url'); out = [fileURLToPath('file:///a%20b'), pathToFileURL('/a b#c').href]",

@@ -118,31 +118,6 @@ fn the_file_of_the_sdk_beside_a_skill_is_not_needed_and_does_no_harm() {
 }
 
 #[test]
-fn our_guest_has_everything_that_the_one_of_the_sdk_has() {
-    let sdk = include_str!("../../../../sdk/typescript/metier.ts");
-    let ours = include_str!("../../compat/metier.ts");
-    let method = |line: &&str| line.starts_with("  async ") || line.starts_with("  log(");
-    let name = |line: &str| {
-        line.trim()
-            .trim_start_matches("async ")
-            .split('(')
-            .next()
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let methods: Vec<String> = sdk
-        .lines()
-        .filter(method)
-        .map(name)
-        .filter(|name| !name.starts_with('#'))
-        .collect();
-    assert!(methods.len() > 12, "{methods:?}");
-    for name in methods {
-        assert!(ours.contains(&format!(" {name}(")), "{name}");
-    }
-}
-
-#[test]
 fn a_skill_that_registers_nothing_is_told_how() {
     let said = Talk::files(&[("main.ts", "import { Skill } from 'metier'; new Skill();")])
         .entrypoint("main.ts")

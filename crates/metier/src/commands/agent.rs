@@ -75,6 +75,7 @@ pub(super) fn work(
     task: impl FnOnce(&mut Conversing<'_, '_>) -> Result<Turn, Report>,
 ) -> Result<ExitCode, Failure> {
     let (mut id, mut stopped) = (String::new(), false);
+    let is_confined = matches!(plan.role, Role::Set(_));
     let done = open(agents, agents.shared(talk), plan, |session| {
         session.id().clone_into(&mut id);
         let turn = task(session);
@@ -85,8 +86,12 @@ pub(super) fn work(
     });
     if stopped {
         talk.screen().stopped();
-        return Err(Failure::interrupted("stopped by Ctrl-C")
-            .hint(format!("go on with it: metier chat --resume {id}")));
+        let failure = Failure::interrupted("stopped by Ctrl-C");
+        return Err(if is_confined {
+            failure
+        } else {
+            failure.hint(format!("go on with it: metier chat --resume {id}"))
+        });
     }
     let turn = done.map_err(agents::failure)?;
     if session.output.is_json() && talk.is_for_people() {

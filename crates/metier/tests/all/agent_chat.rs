@@ -204,19 +204,19 @@ fn the_beginning_of_an_id_is_enough_if_it_is_the_only_one() {
 }
 
 /// Starts the program with its streams in pipes.
-fn start(room: &AgentRoom, arguments: &[&str]) -> Child {
+pub(crate) fn start(room: &AgentRoom, arguments: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_metier"));
     command.args(arguments);
     room.stage.context.start(command)
 }
 
-fn signal(child: &Child, signal: Signal) {
+pub(crate) fn signal(child: &Child, signal: Signal) {
     let pid = Pid::from_raw(child.id().try_into().unwrap()).unwrap();
     kill_process(pid, signal).unwrap();
 }
 
 /// Its end, which must come soon.
-fn end(child: Child) -> (i32, String) {
+pub(crate) fn end(child: Child) -> (i32, String) {
     let began = Instant::now();
     let output = child.wait_with_output().unwrap();
     assert!(
@@ -292,7 +292,7 @@ fn lives(word: &str) -> bool {
     })
 }
 
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     let began = Instant::now();
     while !is_so() {
         assert!(

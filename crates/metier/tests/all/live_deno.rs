@@ -11,7 +11,7 @@ use metier_runtime::live::ActivateError;
 
 use crate::{
     live_openclaw::{in_deno, prompt, room},
-    live_room::{Live, deno, left_running, lines},
+    live_room::{Live, left_running, lines},
 };
 
 const HANDLER: &str = "hooks/openclaw/handler.ts";
@@ -37,8 +37,9 @@ fn says(live: &Live, permissions: &[&str], code: &str) -> String {
 
 #[test]
 fn a_grant_is_seen_in_the_command_line() {
-    let mut live = room(&in_deno());
-    let deno = deno();
+    let Some(engine) = in_deno() else { return };
+    let mut live = room(&engine);
+    let deno = engine.1.deno.unwrap();
     live.stage
         .context
         .env("METIER_SKILLS_HOOKS_DENO", deno.clone());
@@ -134,7 +135,8 @@ fn a_deno_that_is_not_where_it_should_be_is_told_of() {
 
 #[test]
 fn variables_are_seen_that_were_granted_and_no_others() {
-    let mut live = room(&in_deno());
+    let Some(engine) = in_deno() else { return };
+    let mut live = room(&engine);
     for name in ["WANTED", "OTHER"] {
         live.variables.insert(name.to_owned(), "value".into());
     }
@@ -150,7 +152,8 @@ fn variables_are_seen_that_were_granted_and_no_others() {
 
 #[test]
 fn files_are_written_where_that_was_granted() {
-    let live = room(&in_deno());
+    let Some(engine) = in_deno() else { return };
+    let live = room(&engine);
     let write = |path: &str| format!("fs.writeFileSync(project + '/{path}', 'x'); return 'done';");
     let asks = ["file:write(./out/**)"];
     assert_eq!(says(&live, &asks, &write("out/a.txt")), "done");
@@ -164,7 +167,8 @@ fn files_are_written_where_that_was_granted() {
 
 #[test]
 fn a_link_does_not_lead_out_of_what_was_granted() {
-    let live = room(&in_deno());
+    let Some(engine) = in_deno() else { return };
+    let live = room(&engine);
     let context = &live.stage.context;
     context.write("~/.ssh/id_rsa", "a key\n");
     context.write("~/other.txt", "of the user\n");
@@ -181,7 +185,8 @@ fn a_link_does_not_lead_out_of_what_was_granted() {
 
 #[test]
 fn programs_libraries_and_the_system_stay_out_of_reach() {
-    let live = room(&in_deno());
+    let Some(engine) = in_deno() else { return };
+    let live = room(&engine);
     let asks = ["file:read", "file:write", "net:fetch", "shell:exec"];
     for code in [
         "return new Deno.Command('/bin/true').outputSync().code;",
@@ -199,6 +204,7 @@ fn programs_libraries_and_the_system_stay_out_of_reach() {
 
 #[test]
 fn a_host_is_reached_if_it_was_granted_and_is_written_down() {
+    let Some(engine) = in_deno() else { return };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let server = thread::spawn(move || {
@@ -209,7 +215,7 @@ fn a_host_is_reached_if_it_was_granted_and_is_written_down() {
         stream.write_all(answer.as_bytes()).unwrap();
     });
     let fetch = format!("return await (await fetch('http://127.0.0.1:{port}/')).text();");
-    let live = room(&in_deno());
+    let live = room(&engine);
     assert!(says(&live, &[], &fetch).starts_with("threw"));
     assert!(says(&live, &["net:fetch(example.invalid)"], &fetch).starts_with("threw"));
     let grant = format!("net:fetch(127.0.0.1:{port})");
@@ -222,7 +228,8 @@ fn a_host_is_reached_if_it_was_granted_and_is_written_down() {
 
 #[test]
 fn one_that_crashed_is_started_again() {
-    let live = room(&in_deno());
+    let Some(engine) = in_deno() else { return };
+    let live = room(&engine);
     let handler = "import fs from 'node:fs';\n\
         export default (event: any) => {\n\
           const mark = event.context.workspaceDir + '/out/mark';\n\

@@ -219,7 +219,7 @@ fn code_that_means_harm_ends_with_a_reason() {
         (
             "programs",
             "import 'node:child_process';",
-            "a handler starts no programs",
+            "a skill starts no programs",
         ),
         (
             "outside",

@@ -13,7 +13,7 @@ pub(crate) type InEngine = (&'static str, Hooks);
 
 /// Every engine that runs handlers.
 pub(crate) fn engines() -> Vec<InEngine> {
-    vec![in_deno(), embedded()]
+    in_deno().into_iter().chain([embedded()]).collect()
 }
 
 fn embedded() -> InEngine {
@@ -24,12 +24,13 @@ fn embedded() -> InEngine {
     ("embedded", hooks)
 }
 
-pub(crate) fn in_deno() -> InEngine {
+/// Deno, unless it is hidden.
+pub(crate) fn in_deno() -> Option<InEngine> {
     let hooks = Hooks {
         engine: Engine::Deno,
-        deno: Some(deno()),
+        deno: Some(deno()?),
     };
-    ("deno", hooks)
+    Some(("deno", hooks))
 }
 
 /// A room with this engine.

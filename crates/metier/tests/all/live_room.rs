@@ -9,6 +9,7 @@ use std::{
     env,
     ffi::{OsStr, OsString},
     fs,
+    io::{self, Write},
     path::{Path, PathBuf},
     process::Command,
     thread,
@@ -31,7 +32,7 @@ use metier_store::{Outcome, Receipt, Store};
 use metier_testkit::Output;
 use serde_json::Value;
 
-use crate::stage::Stage;
+use crate::stage::{Stage, deno_is_hidden};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_metier");
 
@@ -291,23 +292,29 @@ pub(crate) fn left_running(live: &Live) -> Vec<String> {
 
 /// Processes that name a place in their arguments or work in it, and workers that nobody talks to any more.
 fn running(place: &str) -> Vec<String> {
+    processes(|folder, words| {
+        let cwd = fs::read_link(folder.join("cwd")).unwrap_or_default();
+        let is_here = words.contains(place) || cwd.to_string_lossy().contains(place);
+        let is_worker = words.starts_with(PROGRAM)
+            && [" __starlark", " __js", " __wasm-compile"]
+                .iter()
+                .any(|word| words.contains(word));
+        is_here || (is_worker && !has_parent(folder))
+    })
+}
+
+/// Processes other than this one, by their folder in `/proc` and their command line.
+pub(crate) fn processes(is_meant: impl Fn(&Path, &str) -> bool) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
         let folder = entry.path();
-        let Some(pid) = folder
-            .file_name()
-            .and_then(|name| name.to_str()?.parse::<u32>().ok())
-        else {
+        let name = folder.file_name().and_then(|name| name.to_str());
+        let Some(pid) = name.and_then(|name| name.parse::<u32>().ok()) else {
             continue;
         };
         let words = fs::read(folder.join("cmdline")).unwrap_or_default();
         let words = String::from_utf8_lossy(&words).replace('\0', " ");
-        let cwd = fs::read_link(folder.join("cwd")).unwrap_or_default();
-        let is_here = words.contains(place) || cwd.to_string_lossy().contains(place);
-        let is_worker = words.starts_with(PROGRAM)
-            && (words.contains(" __starlark") || words.contains(" __js"));
-        let is_orphan = is_worker && !has_parent(&folder);
-        if pid != std::process::id() && (is_here || is_orphan) {
+        if pid != std::process::id() && is_meant(&folder, &words) {
             found.push(format!("{pid}: {words}"));
         }
     }
@@ -379,16 +386,24 @@ pub(crate) fn holds() -> BTreeMap<&'static str, usize> {
     ])
 }
 
-/// The Deno of the tests.
-pub(crate) fn deno() -> PathBuf {
+/// The Deno of the tests; nothing if it is hidden from them. That is told past the test harness, which shows nothing of tests that
+/// pass.
+pub(crate) fn deno() -> Option<PathBuf> {
+    if deno_is_hidden() {
+        let this = thread::current();
+        let test = this.name().unwrap_or("a test");
+        let said = format!("{test}: not in Deno, which is hidden\n");
+        io::stderr().write_all(said.as_bytes()).unwrap();
+        return None;
+    }
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
     let deno = target.unwrap().join("python/bin/deno");
     assert!(
         deno.exists(),
-        "there is no Deno at {}: `cargo xtask test` installs it (it needs Python)",
+        "there is no Deno at {}: `cargo xtask test` installs it (it needs Python); METIER_TEST_WITHOUT_DENO=1 does without",
         deno.display()
     );
-    deno.canonicalize().unwrap()
+    Some(deno.canonicalize().unwrap())
 }
 
 /// This process holds as much after some work as before it. No answer is longer than a line, which has at most four megabytes.

@@ -1,9 +1,13 @@
 //! Skills that are WebAssembly, in the real program: judged, asked about, compiled in a child, called, and kept in.
 
+use std::time::{Duration, Instant};
+
+use metier_host::backend::{Compiler, Worker};
+use metier_wasm::Refused;
 use serde_json::{Value, json};
 
 use crate::{
-    live_room::Live,
+    live_room::{Live, left_running, processes},
     stage::{field, holds},
 };
 
@@ -22,11 +26,30 @@ fn reactor(tool: &str) -> Vec<u8> {
     reactor_with("", "", tool)
 }
 
+/// A reactor whose tool asks this, and answers with what the host said to that.
+fn asks(question: &str) -> Vec<u8> {
+    let (head, tail) = (r#"{"result":{"output":"#, "}}");
+    let after = 2048 + head.len();
+    let tool = format!(
+        "(local $told i64) (local $len i32)
+         (local.set $told (call $ask (i32.const 1024) (i32.const {})))
+         (local.set $len (i32.wrap_i64 (local.get $told)))
+         (memory.copy
+            (i32.const {after})
+            (i32.wrap_i64 (i64.shr_u (local.get $told) (i64.const 32)))
+            (local.get $len))
+         (i32.store16 (i32.add (i32.const {after}) (local.get $len)) (i32.const 0x7d7d))
+         (i64.or (i64.const {}) (i64.extend_i32_u (i32.add (local.get $len) (i32.const {}))))",
+        question.len(),
+        2048_u64 << 32,
+        head.len() + tail.len()
+    );
+    reactor_with("", &(data(1024, question) + &data(2048, head)), &tool)
+}
+
 fn reactor_with(imports: &str, texts: &str, tool: &str) -> Vec<u8> {
     let contributes = data(0, CONTRIBUTES);
     let contributed = CONTRIBUTES.len();
-    let question = data(1024, QUESTION);
-    let output = data(2048, r#"{"result":{"output":"#);
     // The first eight letters of `tool/execute`, as a number.
     let mark = i64::from_le_bytes(*b"tool/exe");
     let text = format!(
@@ -34,7 +57,7 @@ fn reactor_with(imports: &str, texts: &str, tool: &str) -> Vec<u8> {
             (import "metier" "ask" (func $ask (param i32 i32) (result i64)))
             {imports}
             (memory (export "memory") 8)
-            {contributes} {question} {output} {texts}
+            {contributes} {texts}
             (global $next (mut i32) (i32.const 65536))
             (func (export "metier_alloc") (param $len i32) (result i32)
                 (global.get $next)
@@ -51,26 +74,6 @@ fn reactor_with(imports: &str, texts: &str, tool: &str) -> Vec<u8> {
                 (i64.const {contributed})))"#
     );
     wat::parse_str(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
-
-/// Asks for a file, and answers with what the host said to that.
-fn asks() -> String {
-    let (question, head) = (QUESTION.len(), r#"{"result":{"output":"#.len());
-    format!(
-        "(local $told i64) (local $len i32)
-         (local.set $told (call $ask (i32.const 1024) (i32.const {question})))
-         (local.set $len (i32.wrap_i64 (local.get $told)))
-         (memory.copy
-            (i32.const {})
-            (i32.wrap_i64 (i64.shr_u (local.get $told) (i64.const 32)))
-            (local.get $len))
-         (i32.store16 (i32.add (i32.const {}) (local.get $len)) (i32.const 0x7d7d))
-         (i64.or (i64.const {}) (i64.extend_i32_u (i32.add (local.get $len) (i32.const {}))))",
-        2048 + head,
-        2048 + head,
-        2048_u64 << 32,
-        head + 2
-    )
 }
 
 /// Writes a skill with this module.
@@ -101,7 +104,7 @@ fn a_reactor_reads_what_it_may() {
         &live,
         "may",
         &["file:read(./greeting.txt)"],
-        &reactor(&asks()),
+        &asks(QUESTION),
     );
     let called = call(&live, "may");
     assert_eq!(
@@ -125,7 +128,7 @@ fn a_reactor_does_not_read_what_it_may_not() {
         &live,
         "may-not",
         &["file:read(./other.txt)"],
-        &reactor(&asks()),
+        &asks(QUESTION),
     );
     let called = call(&live, "may-not");
     assert_eq!(called["output"]["error"]["code"], -32_001, "{called}");
@@ -279,4 +282,106 @@ fn a_folder_is_written_but_not_what_others_obey() {
         output.snapshot()
     );
     assert!(!live.stage.has("out/new.txt"));
+}
+
+/// What invokes `b`.
+const INVOKES: &str =
+    r#"{"method":"host/invoke_skill","params":{"name":"b","tool":"greet","input":{}}}"#;
+
+/// A skill that invokes `b`, which reads `greeting.txt`: both are instances in this process, one inside of the other.
+fn invoking(permissions: &[&str]) -> Value {
+    let live = Live::new();
+    live.stage.context.write("greeting.txt", "Good day");
+    skill(&live, "a", permissions, &asks(INVOKES));
+    let reads = &["file:read(./greeting.txt)"];
+    skill(&live, "b", reads, &asks(QUESTION));
+    let called = live.json(&["--approve-skills", "a,b", "call", "a", "greet"]);
+    assert_eq!(left_running(&live), [""; 0]);
+    called["output"].clone()
+}
+
+#[test]
+fn one_invokes_another_and_gets_its_answer() {
+    let said = invoking(&["skill:invoke(b)", "file:read(./**)"]);
+    let inner = json!({"result": {"content": "Good day"}});
+    assert_eq!(said["result"]["output"], inner, "{said}");
+}
+
+#[test]
+fn whoever_is_invoked_reads_nothing_that_the_other_may_not() {
+    let said = invoking(&["skill:invoke(b)"]);
+    assert_eq!(said["result"]["output"]["error"]["code"], -32_001, "{said}");
+    assert!(!said.to_string().contains("Good day"), "{said}");
+}
+
+#[test]
+fn whoever_may_not_invoke_is_refused() {
+    for permissions in [&[][..], &["skill:invoke(c)"]] {
+        let said = invoking(permissions);
+        assert_eq!(said["error"]["code"], -32_001, "{permissions:?}: {said}");
+    }
+}
+
+/// A number in the encoding of modules.
+fn leb(mut number: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    loop {
+        let low = u8::try_from(number & 0x7f).unwrap();
+        number >>= 7;
+        if number == 0 {
+            bytes.push(low);
+            return bytes;
+        }
+        bytes.push(low | 0x80);
+    }
+}
+
+fn section(number: u8, content: &[u8]) -> Vec<u8> {
+    [&[number][..], &leb(content.len()), content].concat()
+}
+
+/// A valid module that nobody compiles in a second: a thousand functions of ten thousand instructions each.
+fn bomb() -> Vec<u8> {
+    const FUNCTIONS: usize = 1_000;
+    // A local that is added to itself, and the end.
+    let mut code = [
+        &[1, 1, 0x7f][..],
+        &[0x20, 0, 0x20, 0, 0x6a, 0x21, 0].repeat(2_500),
+    ]
+    .concat();
+    code.push(0x0b);
+    let body = [leb(code.len()), code].concat();
+    let kinds = [leb(FUNCTIONS), vec![0; FUNCTIONS]].concat();
+    let bodies = [leb(FUNCTIONS), body.repeat(FUNCTIONS)].concat();
+    [
+        b"\0asm\x01\0\0\0".to_vec(),
+        section(1, &[1, 0x60, 0, 0]),
+        section(3, &kinds),
+        section(10, &bodies),
+    ]
+    .concat()
+}
+
+#[test]
+fn a_compiler_that_takes_too_long_is_killed() {
+    let mark = format!("until-{}", std::process::id());
+    let compiler = Compiler {
+        worker: Worker {
+            binary: env!("CARGO_BIN_EXE_metier").into(),
+            arguments: vec!["__wasm-compile".into(), mark.clone()],
+            variables: Vec::new(),
+            confinement: "worker",
+        },
+    };
+    let time = Duration::from_millis(500);
+    let began = Instant::now();
+    let compiled = compiler.compile(&bomb(), time);
+    let took = began.elapsed();
+    assert!(
+        matches!(compiled, Err(Refused::CompileTime(limit)) if limit == time),
+        "{:?}",
+        compiled.err()
+    );
+    assert!(took >= time && took < 10 * time, "{took:?}");
+    assert_eq!(processes(|_, words| words.contains(&mark)), [""; 0]);
 }

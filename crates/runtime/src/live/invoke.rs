@@ -41,7 +41,10 @@ impl<'p> Runtime<'p> {
             .open(entry, Some(call.caller))
             .map_err(|error| format!("not-active: skill `{name}`: {error}"))?;
         let done = match call.tool {
-            Some(tool) => self.call_tool(&active, tool, &call.input),
+            Some(tool) => {
+                let done = self.call_tool(&active, tool, &call.input, &|_| Ok(()));
+                done.map(|done| done.left)
+            }
             None => self.run_workflow(&active, None, &call.input),
         };
         let closed = self.close(&active);

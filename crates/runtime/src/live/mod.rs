@@ -17,6 +17,7 @@
 //! A hook that fails or takes too long is a receipt, and the others go on; only a skill of the type `security-rule` may ask that the call
 //! fails with it.
 
+mod called;
 mod dispatch;
 mod hands;
 mod hooks;
@@ -55,9 +56,11 @@ use crate::{
     render::Loaded,
     worker::{Failed, Worker},
 };
+use called::Done;
 use hands::Hands;
 use lifecycle::Lifecycle;
 
+pub use called::{Called, May};
 pub use dispatch::Dispatched;
 pub use ledger::{Attached, Ledger};
 pub use lifecycle::{State, Transition};
@@ -142,19 +145,6 @@ pub(crate) struct Active<'p> {
     said: RefCell<Vec<String>>,
 }
 
-/// What came of a call.
-#[derive(Clone, Debug)]
-pub struct Called {
-    /// What the tool or workflow said.
-    pub output: Value,
-    /// Whether it went wrong.
-    pub is_error: bool,
-    /// What was done and refused for it.
-    pub receipts: Vec<Receipt>,
-    /// What skills wrote to their logs meanwhile, each with its name.
-    pub said: Vec<(String, String)>,
-}
-
 /// Why there was no call.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
@@ -189,6 +179,14 @@ pub enum CallError {
         /// Whose hook.
         by: String,
         /// What it said.
+        reason: String,
+    },
+    /// A hook made something else of it, which whoever called may not do.
+    #[error("`{tool}` is not allowed as a hook left it: {reason}")]
+    NotAllowed {
+        /// The tool.
+        tool: String,
+        /// What the caller's rules say.
         reason: String,
     },
     /// It is at work already, further up.
@@ -397,9 +395,23 @@ impl<'p> Runtime<'p> {
     /// When there is no such tool, when a hook cancels it, or when its code does not answer. What the tool itself says went
     /// wrong is an answer.
     pub fn call(&self, skill: &str, tool: &str, input: &Value) -> Result<Called, CallError> {
+        self.call_within(skill, tool, input, &|_| Ok(()))
+    }
+
+    /// The same for a caller that has rules about the input: they are asked again when a hook changed it.
+    ///
+    /// # Errors
+    /// Besides, when they say no to what hooks made of it.
+    pub fn call_within(
+        &self,
+        skill: &str,
+        tool: &str,
+        input: &Value,
+        may: May<'_>,
+    ) -> Result<Called, CallError> {
         self.answered(|| {
             let active = self.get(skill)?;
-            self.call_tool(&active, tool, input)
+            self.call_tool(&active, tool, input, may)
         })
     }
 
@@ -415,7 +427,8 @@ impl<'p> Runtime<'p> {
     ) -> Result<Called, CallError> {
         self.answered(|| {
             let active = self.get(skill)?;
-            self.run_workflow(&active, workflow, input)
+            let done = self.run_workflow(&active, workflow, input)?;
+            Ok(done.into())
         })
     }
 
@@ -445,7 +458,8 @@ impl<'p> Runtime<'p> {
         active: &Active<'p>,
         tool: &str,
         input: &Value,
-    ) -> Result<ToolOutput, CallError> {
+        may: May<'_>,
+    ) -> Result<Done, CallError> {
         let mut tools = active.tools.iter().zip(&active.schemas);
         let found = tools.find(|(known, _)| known.spec.name == tool || known.name == tool);
         let Some((found, schema)) = found else {
@@ -463,7 +477,16 @@ impl<'p> Runtime<'p> {
             let tool = found.name.clone();
             return Err(CallError::Cancelled { tool, by, reason });
         }
-        let input = before.event["input"].take();
+        let changed = before.event["input"].take();
+        if changed != *input
+            && let Err(reason) = may(&changed)
+        {
+            let went = Went::refused(reason.clone());
+            active.worker.record("tool:call", &found.name, &went)?;
+            let tool = found.name.clone();
+            return Err(CallError::NotAllowed { tool, reason });
+        }
+        let input = changed;
         let schema = schema.get_or_init(|| open::schema(&found.spec.input_schema));
         if let Err(reason) = open::fits(schema, &input) {
             active
@@ -486,10 +509,12 @@ impl<'p> Runtime<'p> {
             "output": done.output, "is_error": done.is_error, "session": session,
         });
         let mut after = self.dispatch(HookPhase::AfterToolResult, event)?.event;
-        Ok(ToolOutput {
+        let left = ToolOutput {
             output: after["output"].take(),
             is_error: after["is_error"].as_bool().unwrap_or(done.is_error),
-        })
+        };
+        let before_hooks = (left != done).then_some(done);
+        Ok(Done { left, before_hooks })
     }
 
     fn run_workflow(
@@ -632,16 +657,17 @@ impl<'p> Runtime<'p> {
     /// an answer that is kept for the next.
     fn answered(
         &self,
-        work: impl FnOnce() -> Result<ToolOutput, CallError>,
+        work: impl FnOnce() -> Result<Done, CallError>,
     ) -> Result<Called, CallError> {
         self.written();
         let done = work()?;
         let (receipts, said) = self.collect();
         Ok(Called {
-            output: done.output,
-            is_error: done.is_error,
+            output: done.left.output,
+            is_error: done.left.is_error,
             receipts,
             said,
+            before_hooks: done.before_hooks,
         })
     }
 

@@ -21,41 +21,41 @@ pub struct Planned<'a> {
 }
 
 impl Runtime<'_> {
-    /// Lets calls begin that are made next, in this order, as far as it is certain that they come. Of several to one skill none does.
-    pub fn begin_together(&self, calls: &[Planned<'_>]) {
+    /// Lets calls begin that are made next, in this order; answers which of them did. Of several to one skill none does.
+    pub fn begin_together(&self, calls: &[Planned<'_>]) -> Vec<bool> {
         let watched = [HookPhase::BeforeToolCall, HookPhase::AfterToolResult];
         if calls.len() < 2 || watched.iter().any(|phase| self.handles(*phase)) {
-            return;
+            return vec![false; calls.len()];
         }
         let alone = |call: &Planned<'_>| {
             let same = calls.iter().filter(|other| other.skill == call.skill);
             same.count() == 1
         };
         // The first one is answered first in any case.
-        for call in calls.iter().skip(1).filter(|call| alone(call)) {
-            self.begin_call(call);
-        }
+        let begin =
+            |(at, call): (usize, &Planned<'_>)| at > 0 && alone(call) && self.begin_call(call);
+        calls.iter().enumerate().map(begin).collect()
     }
 
-    /// One that can't begin early is not wrong: it is made, or refused, when its turn comes.
-    fn begin_call(&self, call: &Planned<'_>) {
+    fn begin_call(&self, call: &Planned<'_>) -> bool {
         let Ok(active) = self.get(call.skill) else {
-            return;
+            return false;
         };
         let mut tools = active.tools.iter().zip(&active.schemas);
         let Some((tool, schema)) = tools.find(|(known, _)| known.spec.name == call.tool) else {
-            return;
+            return false;
         };
         let schema = schema.get_or_init(|| open::schema(&tool.spec.input_schema));
         if open::fits(schema, call.input).is_err() {
-            return;
+            return false;
         }
         let Ok(mut session) = active.session.try_borrow_mut() else {
-            return;
+            return false;
         };
         let params = tool_params(&tool.spec.name, call.input, &self.premises.desk.session);
-        if let Some(session) = session.as_mut() {
+        session.as_mut().is_some_and(|session| {
             session.ahead(method::TOOL, &params);
-        }
+            true
+        })
     }
 }

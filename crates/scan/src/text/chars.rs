@@ -1,11 +1,13 @@
 //! Which characters can't be seen, and which look like others.
 //!
 //! One home for the classes, since [`hidden`](super::hidden) reports by them and [`normal`](super::normal)
-//! drops by them: two lists would drift, and the gap would be a hiding place. For look-alikes the tables of
-//! Unicode (`unicode-security`) are asked, but only inside a word that is otherwise Latin: a Russian word is
+//! drops by them: two lists would drift, and the gap would be a hiding place. For look-alikes the table of
+//! Unicode is asked, but only inside a word that is otherwise Latin: a Russian word is
 //! Russian, and `pаypal` with a Cyrillic `а` is neither.
 
 use std::ops::Range;
+
+use super::twins::prototype;
 
 /// What makes a character invisible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,12 +110,7 @@ pub(crate) fn ascii_twin(c: char) -> Option<char> {
     ) {
         return Some('I');
     }
-    let mut buffer = [0; 4];
-    let mut twin = unicode_security::skeleton(c.encode_utf8(&mut buffer));
-    match (twin.next(), twin.next()) {
-        (Some(one), None) if one.is_ascii_alphabetic() => Some(one),
-        _ => None,
-    }
+    prototype(c)
 }
 
 /// The word that begins at `start`, with the invisible characters that split it, and whether it poses as Latin.

@@ -14,6 +14,7 @@ pub(crate) mod plausible;
 
 mod numbers;
 mod smuggle;
+mod twins;
 
 #[cfg(test)]
 mod tests;

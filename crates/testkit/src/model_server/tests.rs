@@ -94,7 +94,7 @@ fn turns_may_be_computed_cut_or_refused() {
 fn a_request_too_many_and_a_turn_too_many_are_problems() {
     let server = ModelServer::start([Turn::text("a")]);
     post(&server, Format::OpenAi, &hello());
-    assert!(post(&server, Format::OpenAi, &hello()).starts_with("HTTP/1.1 500"));
+    assert!(post(&server, Format::OpenAi, &hello()).starts_with("HTTP/1.1 400"));
     let problems = server.problems_at_end();
     assert_eq!(problems, ["POST /v1/chat/completions: the script is over"]);
 
@@ -224,7 +224,7 @@ fn roles_and_results_follow_from_what_stands_before() {
         results(json!([text, result("a"), result("b")]))
     ]));
     fails(json!([results(json!([result("a")]))]));
-    let good = json!([user, call, results(json!([result("b"), result("a"), text]))]);
+    let good = json!([user, call, results(json!([result("a"), result("b"), text]))]);
     let server = ModelServer::start([Turn::text("fine")]);
     post(&server, Format::Anthropic, &asking(&good));
     let _ = server.finish();
@@ -246,7 +246,7 @@ fn the_same_for_the_other_format() {
     fails(json!([user, call, result("a"), user, result("b")]));
     fails(json!([user, result("a")]));
     fails(json!([user, { "role": "system", "content": "late" }]));
-    let good = json!([user, call, result("b"), result("a"), user]);
+    let good = json!([user, call, result("a"), result("b"), user]);
     let server = ModelServer::start([Turn::text("fine")]);
     post(&server, Format::OpenAi, &asking(&good));
     let _ = server.finish();
@@ -282,7 +282,7 @@ fn a_program_of_others_may_send_what_we_never_would_but_not_once_too_often() {
     let answer = post(&server, Format::Anthropic, &body);
     assert!(answer.contains("hi there"), "{answer}");
     let answer = post(&server, Format::Anthropic, &body);
-    assert!(answer.starts_with("HTTP/1.1 500"), "{answer}");
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
     assert_eq!(server.requests().len(), 2);
     let problems = server.problems_at_end();
     assert_eq!(problems, ["POST /v1/messages: the script is over"]);

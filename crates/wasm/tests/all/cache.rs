@@ -112,3 +112,32 @@ fn a_folder_of_others_is_not_used() {
     symlink(&real, &link).unwrap();
     assert!(compiled(&Cache::new(link.clone()), 1) && compiled(&Cache::new(link), 1));
 }
+
+/// Whatever becomes of the file later, what runs is what was checked.
+#[test]
+fn what_was_loaded_does_not_change_with_its_file() {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path().join("wasm");
+    let cache = Cache::new(folder.clone());
+    let module = wasm(&reactor(
+        &data(0, r#"{"result":7}"#),
+        &told(0, r#"{"result":7}"#.len()),
+    ));
+    let load = || {
+        let compiler = |bytes: &[u8], _| compile(bytes);
+        let limits = Limits::default();
+        Program::load(&module, limits, Room::default(), Some(&cache), &compiler).unwrap()
+    };
+    load();
+    let kept = load();
+    for file in files(&folder) {
+        // In place: whoever has mapped it would see it.
+        let length = fs::metadata(&file).unwrap().len();
+        let zeros = vec![0; usize::try_from(length).unwrap()];
+        fs::write(&file, zeros).unwrap();
+    }
+    for _ in 0..2 {
+        let answer = call(&kept, "x", &json!({})).result.unwrap();
+        assert_eq!(answer, 7);
+    }
+}

@@ -1,4 +1,4 @@
-//! A thousand instances, and nothing left of them.
+//! Instances, and nothing left of them: neither for this process, nor for the next instance.
 
 use std::fs;
 
@@ -41,4 +41,37 @@ fn a_thousand_instances_leave_nothing() {
         after < before + 200 * 1024,
         "{before} KiB, then {after} KiB"
     );
+}
+
+/// Places of the pool are used again, by whoever comes next, and pages stay where they are: what was written to them must not.
+#[test]
+fn an_instance_finds_memory_as_its_module_has_it() {
+    let text = r#"{"result":1}"#;
+    // What the host places is at 65536; everything from here on is zero, but for one byte that the module has there.
+    let (start, end, own) = (70_000, 4_300_000, 70_001);
+    let body = format!(
+        "(local $at i32)
+         (drop (memory.grow (i32.const 64)))
+         (if (i32.ne (i32.load8_u (i32.const {own})) (i32.const 65)) (then (unreachable)))
+         (i32.store8 (i32.const {own}) (i32.const 0))
+         (local.set $at (i32.const {start}))
+         (loop $look
+            (if (i64.ne (i64.load (local.get $at)) (i64.const 0)) (then (unreachable)))
+            (local.set $at (i32.add (local.get $at) (i32.const 8)))
+            (br_if $look (i32.lt_u (local.get $at) (i32.const {end}))))
+         (memory.fill (i32.const {start}) (i32.const 7) (i32.const FILLED))
+         {}",
+        told(0, text.len())
+    );
+    // Few pages are kept and cleaned, many are given back.
+    let programs = [16 * 1024, end - start].map(|bytes| {
+        let body = body.replace("FILLED", &bytes.to_string());
+        let definitions = data(0, text) + &data(own, "A");
+        load(&reactor(&definitions, &body)).unwrap()
+    });
+    for _ in 0..10 {
+        for program in &programs {
+            assert_eq!(call(program, "x", &json!({})).result.unwrap(), 1);
+        }
+    }
 }

@@ -5,13 +5,10 @@
 
 mod answer;
 
-use std::{
-    rc::Rc,
-    time::{Duration, Instant},
-};
+use std::{rc::Rc, time::Duration};
 
 use metier_host::{
-    backend::{Event, Host, Session, SessionError, Tally, far, read, write},
+    backend::{Event, Hooks, Host, OnlyHooks, Round, Session, SessionError},
     child::Exit,
     world::Done,
 };
@@ -21,7 +18,7 @@ use metier_model::{
     shell,
 };
 use metier_policy::{Act, Line};
-use metier_sdk::wire::{Contributions, HookAnswer, HookHandle, RpcError, code, method};
+use metier_sdk::wire::{Contributions, HookAnswer, HookHandle, RpcError, code};
 use serde_json::{Value, json};
 
 use super::Opening;
@@ -46,7 +43,7 @@ pub(super) fn open<'p>(opening: &Opening<'_, 'p>) -> Option<Box<dyn Session + 'p
     let phases = HookPhase::ALL.into_iter().filter(asks);
     let premises = opening.runtime.premises;
     let files = opening.active.loaded.held.files.iter();
-    Some(Box::new(Commands {
+    Some(Box::new(OnlyHooks(Commands {
         contributions: Contributions {
             hooks: phases.map(Into::into).collect(),
             ..Contributions::default()
@@ -59,7 +56,7 @@ pub(super) fn open<'p>(opening: &Opening<'_, 'p>) -> Option<Box<dyn Session + 'p
         session: premises.desk.session.clone(),
         kept: Vec::new(),
         events: Vec::new(),
-    }))
+    })))
 }
 
 /// The commands of one skill.
@@ -79,59 +76,6 @@ struct Commands<'p> {
 }
 
 impl Commands<'_> {
-    fn hook(
-        &mut self,
-        HookHandle { phase, mut event }: HookHandle,
-        timeout: Duration,
-    ) -> Result<HookAnswer, SessionError> {
-        let until = far(timeout);
-        let (mut tally, mut changed) = (Tally::default(), false);
-        let mut fragments = match phase {
-            HookPhase::BeforePromptBuild => self.kept.clone(),
-            _ => Vec::new(),
-        };
-        for position in self.asked(phase, &event) {
-            let hook = self.hooks[position].clone();
-            self.done[position] = true;
-            let left = until.saturating_duration_since(Instant::now());
-            let Judged {
-                input,
-                cancel,
-                told,
-                said,
-            } = match self.run(&hook, &event, left) {
-                Ok(judged) => judged,
-                Err(error) => {
-                    tally.failed(phase, error, &mut self.events);
-                    continue;
-                }
-            };
-            tally.answered();
-            self.events.extend(said.into_iter().map(Event::Said));
-            if let Some(reason) = cancel {
-                return Ok(HookAnswer::cancelled(reason));
-            }
-            if let Some(input) = input {
-                event["input"] = input;
-                changed = true;
-            }
-            match (phase, told) {
-                (HookPhase::BeforePromptBuild, Some(text)) => fragments.push(text),
-                (HookPhase::ConversationStart, Some(text)) => self.kept.push(text),
-                _ => {}
-            }
-        }
-        tally.end(phase, &mut self.events)?;
-        if let Some(all) = event.get_mut("fragments").and_then(Value::as_array_mut) {
-            changed |= !fragments.is_empty();
-            all.extend(fragments.into_iter().map(Value::String));
-        }
-        Ok(match changed {
-            true => HookAnswer::changed(event),
-            false => HookAnswer::unchanged(),
-        })
-    }
-
     /// Which commands are run now.
     fn asked(&self, phase: HookPhase, event: &Value) -> Vec<usize> {
         let tool = event["tool"].as_str();
@@ -245,31 +189,71 @@ impl Commands<'_> {
     }
 }
 
-impl Session for Commands<'_> {
+impl Hooks for Commands<'_> {
+    const WHO: &'static str = "commands of hooks";
+
     fn contributions(&self) -> &Contributions {
         &self.contributions
     }
 
-    fn call(
+    fn hook(
         &mut self,
-        named: &str,
-        params: Value,
+        handle: HookHandle,
         _host: &dyn Host,
         timeout: Duration,
-    ) -> Result<Value, SessionError> {
-        if named != method::HOOK {
-            let why = format!("commands of hooks don't answer `{named}`");
-            return Err(SessionError::Protocol(why));
+    ) -> Result<HookAnswer, SessionError> {
+        let mut round = Round::new(handle, timeout);
+        let phase = round.phase;
+        let mut fragments = match phase {
+            HookPhase::BeforePromptBuild => self.kept.clone(),
+            _ => Vec::new(),
+        };
+        for position in self.asked(phase, &round.event) {
+            let hook = self.hooks[position].clone();
+            self.done[position] = true;
+            let Judged {
+                input,
+                cancel,
+                told,
+                said,
+            } = match self.run(&hook, &round.event, round.left()) {
+                Ok(judged) => judged,
+                Err(error) => {
+                    round.failed(error, &mut self.events);
+                    continue;
+                }
+            };
+            round.answered();
+            self.events.extend(said.into_iter().map(Event::Said));
+            if let Some(reason) = cancel {
+                return Ok(HookAnswer::cancelled(reason));
+            }
+            if let Some(input) = input {
+                let mut event = round.event.take();
+                event["input"] = input;
+                round.change(event);
+            }
+            match (phase, told) {
+                (HookPhase::BeforePromptBuild, Some(text)) => fragments.push(text),
+                (HookPhase::ConversationStart, Some(text)) => self.kept.push(text),
+                _ => {}
+            }
         }
-        let answer = self.hook(read(params)?, timeout)?;
-        write(&answer)
+        if !fragments.is_empty() && round.event["fragments"].is_array() {
+            let mut event = round.event.take();
+            if let Some(all) = event["fragments"].as_array_mut() {
+                all.extend(fragments.into_iter().map(Value::String));
+            }
+            round.change(event);
+        }
+        round.end(&mut self.events)
     }
 
     fn events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.events)
     }
 
-    fn close(mut self: Box<Self>, _host: &dyn Host, _grace: Duration) -> Vec<Event> {
-        self.events()
+    fn close(self, _host: &dyn Host, _grace: Duration) -> Vec<Event> {
+        self.events
     }
 }

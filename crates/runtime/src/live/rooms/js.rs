@@ -1,6 +1,9 @@
 //! JavaScript and TypeScript: our own binary, started again as an engine that can do nothing but talk.
 
-use metier_host::backend::{Process, Worker};
+use metier_host::{
+    backend::{Process, Worker},
+    child::SMALL_PAGES,
+};
 use metier_sdk::wire::Initialize;
 
 use super::{Opened, Opening, sources};
@@ -20,7 +23,10 @@ pub(super) fn open<'p>(opening: &Opening<'_, 'p>, entrypoint: String) -> Opened<
 
 /// An engine that was told this: which file to begin with, or which handlers there are.
 pub(super) fn engine<'p>(opening: &Opening<'_, 'p>, initialize: &Initialize) -> Opened<'p> {
-    let starter: Worker = opening.worker(JS);
+    let mut starter: Worker = opening.worker(JS);
+    // The engine has an allocator of its own.
+    let (name, value) = SMALL_PAGES;
+    starter.variables.push((name.into(), value.into()));
     let patience = opening.runtime.patience.start;
     Process::open(starter, initialize, opening.host, patience)
         .map(|session| Box::new(session) as _)

@@ -124,7 +124,12 @@ fn entrypoint(active: &Active<'_>, backend: Backend) -> Result<String, ActivateE
         return Ok(path.to_owned());
     }
     // What nobody writes by hand is seldom lost; it was not built.
-    let advice = match matches!(backend, Backend::Wasm | Backend::Native) {
+    let is_built = match backend {
+        Backend::Wasm | Backend::Native => true,
+        Backend::Process => path.starts_with("bin/"),
+        Backend::Starlark | Backend::Js => false,
+    };
+    let advice = match is_built {
         true if has("README.md") => "; build it first, as its README.md says",
         true => "; build it first",
         false => "",

@@ -7,12 +7,14 @@ mod event;
 
 use std::{
     collections::BTreeSet,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, SystemTime},
 };
 
 use metier_catalog::Host as Machine;
 use metier_config::Engine;
-use metier_host::backend::{Event, Host, Session, SessionError, Tally, far, read, write};
+use metier_host::backend::{
+    Event, Hooks, Host, OnlyHooks, Round, Session, SessionError, read, write,
+};
 use metier_model::{
     HookPhase, Need,
     hooks::{Handler, openclaw},
@@ -21,7 +23,6 @@ use metier_policy::Facts;
 use metier_sdk::wire::{
     self, Contributions, HookAnswer, HookHandle, OpenclawAnswer, OpenclawHandle, method,
 };
-use serde_json::Value;
 
 use super::{Opening, deno, js, sources};
 use crate::{hooks::NoDeno, live::ActivateError, premises};
@@ -73,7 +74,7 @@ pub(super) fn open<'p>(
     };
     let phases = HookPhase::ALL.into_iter();
     let asks = |phase: &HookPhase| handlers.iter().any(|one| one.phases().contains(phase));
-    Ok(Some(Box::new(Handlers {
+    Ok(Some(Box::new(OnlyHooks(Handlers {
         contributions: Contributions {
             hooks: phases.filter(asks).map(Into::into).collect(),
             ..Contributions::default()
@@ -86,7 +87,7 @@ pub(super) fn open<'p>(
         },
         clock: premises.desk.clock,
         events: Vec::new(),
-    })))
+    }))))
 }
 
 /// What a handler needs and does not have here, in words.
@@ -148,72 +149,55 @@ fn plan(handlers: &[Handler], phase: HookPhase) -> Vec<(usize, &'static openclaw
     plan
 }
 
-impl Handlers<'_> {
-    fn hook(
-        &mut self,
-        HookHandle { phase, mut event }: HookHandle,
-        host: &dyn Host,
-        timeout: Duration,
-    ) -> Result<HookAnswer, SessionError> {
-        let until = far(timeout);
-        let (mut tally, mut changed) = (Tally::default(), false);
-        for (handler, raised) in plan(&self.handlers, phase) {
-            let now = humantime::format_rfc3339_millis((self.clock)()).to_string();
-            let asked = asked(raised, &event, &self.around, now);
-            let left = until.saturating_duration_since(Instant::now());
-            let answer = write(&OpenclawHandle {
-                handler,
-                event: asked.clone(),
-            })
-            .and_then(|params| self.inner.call(method::OPENCLAW, params, host, left))
-            .and_then(read::<OpenclawAnswer>);
-            let answer = match answer {
-                Ok(answer) => answer,
-                Err(error) => {
-                    tally.failed(phase, error, &mut self.events);
-                    continue;
-                }
-            };
-            tally.answered();
-            let Taken {
-                event: next,
-                cancel,
-                said,
-            } = taken(phase, &event, &asked, &answer.event);
-            self.events.extend(said.into_iter().map(Event::Said));
-            if let Some(reason) = cancel {
-                return Ok(HookAnswer::cancelled(reason));
-            }
-            if let Some(next) = next {
-                (event, changed) = (next, true);
-            }
-        }
-        tally.end(phase, &mut self.events)?;
-        Ok(match changed {
-            true => HookAnswer::changed(event),
-            false => HookAnswer::unchanged(),
-        })
-    }
-}
+impl Hooks for Handlers<'_> {
+    const WHO: &'static str = "handlers of OpenClaw";
 
-impl Session for Handlers<'_> {
     fn contributions(&self) -> &Contributions {
         &self.contributions
     }
 
-    fn call(
+    fn hook(
         &mut self,
-        named: &str,
-        params: Value,
+        handle: HookHandle,
         host: &dyn Host,
         timeout: Duration,
-    ) -> Result<Value, SessionError> {
-        if named != method::HOOK {
-            let why = format!("handlers of OpenClaw don't answer `{named}`");
-            return Err(SessionError::Protocol(why));
+    ) -> Result<HookAnswer, SessionError> {
+        let mut round = Round::new(handle, timeout);
+        let phase = round.phase;
+        for (handler, raised) in plan(&self.handlers, phase) {
+            let now = humantime::format_rfc3339_millis((self.clock)()).to_string();
+            let asked = asked(raised, &round.event, &self.around, now);
+            let answer = write(&OpenclawHandle {
+                handler,
+                event: asked.clone(),
+            })
+            .and_then(|params| {
+                self.inner
+                    .call(method::OPENCLAW, params, host, round.left())
+            })
+            .and_then(read::<OpenclawAnswer>);
+            let answer = match answer {
+                Ok(answer) => answer,
+                Err(error) => {
+                    round.failed(error, &mut self.events);
+                    continue;
+                }
+            };
+            round.answered();
+            let Taken {
+                event,
+                cancel,
+                said,
+            } = taken(phase, &round.event, &asked, &answer.event);
+            self.events.extend(said.into_iter().map(Event::Said));
+            if let Some(reason) = cancel {
+                return Ok(HookAnswer::cancelled(reason));
+            }
+            if let Some(event) = event {
+                round.change(event);
+            }
         }
-        let answer = self.hook(read(params)?, host, timeout)?;
-        write(&answer)
+        round.end(&mut self.events)
     }
 
     fn events(&mut self) -> Vec<Event> {
@@ -222,8 +206,8 @@ impl Session for Handlers<'_> {
         events
     }
 
-    fn close(mut self: Box<Self>, host: &dyn Host, grace: Duration) -> Vec<Event> {
-        let mut events = std::mem::take(&mut self.events);
+    fn close(self, host: &dyn Host, grace: Duration) -> Vec<Event> {
+        let mut events = self.events;
         events.append(&mut self.inner.close(host, grace));
         events
     }

@@ -1,13 +1,13 @@
 //! How long a handler takes, in one process: from an engine that isn't there to the first answer, and from then on.
 //!
 //! ```text
-//! cargo run --release -p metier-js --example speed
+//! cargo run --release -p metier-js --example handler
 //! ```
 #![expect(clippy::print_stdout, reason = "it is there to print")]
 
 use std::cell::RefCell;
 use std::error::Error;
-use std::io::{self, BufRead, Read, Write};
+use std::io::{self, Cursor, Write};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -48,61 +48,22 @@ export default handler;
 const EVENTS: usize = 1_000;
 const STARTS: usize = 200;
 
-/// A line in memory whose other end asks, answers, and notes when.
-struct Line {
-    to_guest: Vec<u8>,
-    left: usize,
-    answered: Vec<Instant>,
-}
-
-struct Input(Rc<RefCell<Line>>, Vec<u8>);
-struct Output(Rc<RefCell<Line>>);
-
-impl Read for Input {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let ready = self.fill_buf()?;
-        let count = ready.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&ready[..count]);
-        self.consume(count);
-        Ok(count)
-    }
-}
-
-impl BufRead for Input {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.1.append(&mut self.0.borrow_mut().to_guest);
-        Ok(&self.1)
-    }
-
-    fn consume(&mut self, count: usize) {
-        self.1.drain(..count);
-    }
-}
+/// What the guest writes: each answer is noted when it comes, and an error ends the run. It asks for one file in each event; what it
+/// is told was written down before, so that a line of input is all that the host is.
+struct Output(Rc<RefCell<Vec<Instant>>>);
 
 impl Write for Output {
     /// The guest writes a frame and then the end of its line.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if bytes == b"\n" {
-            return Ok(1);
-        }
-        let frame: Value = serde_json::from_slice(bytes)?;
-        let mut line = self.0.borrow_mut();
-        let next = if frame.get("method").is_some() {
-            let error =
-                json!({"code": -32_002, "message": "there is none", "data": {"code": "not-found"}});
-            json!({"id": frame["id"], "error": error})
-        } else {
+        if bytes != b"\n" {
+            let frame: Value = serde_json::from_slice(bytes)?;
             if frame.get("error").is_some() {
                 return Err(io::Error::other(frame.to_string()));
             }
-            line.answered.push(Instant::now());
-            if line.left == 0 {
-                return Ok(bytes.len());
+            if frame.get("method").is_none() {
+                self.0.borrow_mut().push(Instant::now());
             }
-            line.left -= 1;
-            event()
-        };
-        line.to_guest.extend(format!("{next}\n").bytes());
+        }
         Ok(bytes.len())
     }
 
@@ -121,19 +82,19 @@ fn event() -> Value {
 fn run(events: usize) -> Result<(Instant, Vec<Instant>), Box<dyn Error>> {
     let initialize = json!({"id": 0, "method": "initialize", "params": {"protocol": 1, "skill": "s", "directory": "/skills/s",
         "sources": {"handler.ts": HANDLER}, "handlers": [{"file": "handler.ts", "export": "default"}]}});
-    let line = Rc::new(RefCell::new(Line {
-        to_guest: format!("{initialize}\n").into_bytes(),
-        left: events,
-        answered: Vec::new(),
-    }));
+    let mut input = format!("{initialize}\n");
+    let event = event();
+    for id in 1..=events {
+        let error =
+            json!({"code": -32_002, "message": "there is none", "data": {"code": "not-found"}});
+        let answer = json!({"id": id, "error": error});
+        input += &format!("{event}\n{answer}\n");
+    }
+    let answered = Rc::new(RefCell::new(Vec::new()));
+    let output = Output(Rc::clone(&answered));
     let began = Instant::now();
-    let ends = (
-        Input(Rc::clone(&line), Vec::new()),
-        Output(Rc::clone(&line)),
-    );
-    serve(ends.0, ends.1, &Limits::default())?;
-    let answered = std::mem::take(&mut line.borrow_mut().answered);
-    Ok((began, answered))
+    serve(Cursor::new(input), output, &Limits::default())?;
+    Ok((began, answered.take()))
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

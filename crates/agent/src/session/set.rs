@@ -1,0 +1,118 @@
+//! A set of skills, judged as a whole before a model hears of the task.
+//!
+//! **Problem.** A name may mean several skills (`user:git`, a folder), and between the judgement and the first word of a sub-agent somebody may write
+//! to a skill's folder. A set that was judged by one text must not begin with another. **Decision.** A judgement keeps the places of what it
+//! judged, and whoever reads from there judges what was read once more.
+
+use metier_config::Config;
+use metier_policy::{Composition, Fault};
+use metier_runtime::{Inventory, render::Loaded};
+use metier_select::rules::{Named, coding};
+
+use crate::Report;
+use crate::ground::Ground;
+
+/// Skills that go together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkillSet {
+    composition: Composition,
+    /// Where each of them is, in their order.
+    places: Vec<String>,
+    is_coding: bool,
+}
+
+impl SkillSet {
+    /// Their names in order, and their tools.
+    #[must_use]
+    pub fn composition(&self) -> &Composition {
+        &self.composition
+    }
+
+    /// Where they are, in their order.
+    pub(super) fn places(&self) -> &[String] {
+        &self.places
+    }
+
+    /// Whether what was read is what was judged, as far as a judgement goes.
+    pub(super) fn is_still(&self, skills: &[Loaded<'_>], config: &Config) -> bool {
+        let now = Inventory::compose_loaded(skills, config, self.is_coding);
+        let then = &self.composition;
+        now.valid && now.order == then.order && now.tools == then.tools
+    }
+}
+
+/// A set of skills that nobody works with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejected {
+    /// All that is wrong.
+    pub errors: Vec<Fault>,
+}
+
+impl Rejected {
+    /// Each fault in a line, with its way out.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let lines = self.errors.iter().map(|fault| {
+            let hint = fault.hint.as_ref().map(|hint| format!(" ({hint})"));
+            format!(
+                "{}: {}{}",
+                fault.code.as_str(),
+                fault.message,
+                hint.unwrap_or_default()
+            )
+        });
+        lines.collect()
+    }
+
+    /// The same as one report.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        let message = format!("the sub-agent was not started: {}", self.lines().join("; "));
+        let report = Report::new("rejected", message);
+        match self.errors.iter().find_map(|fault| fault.hint.clone()) {
+            Some(hint) => report.hint(hint),
+            None => report.hint("metier compose shows what is wrong with a set"),
+        }
+    }
+}
+
+/// Whether these skills go together for this task.
+///
+/// # Errors
+/// With everything that is wrong, when they don't.
+pub fn judge_set(
+    ground: &dyn Ground,
+    task: &str,
+    skills: &[String],
+    is_coding: Option<bool>,
+) -> Result<SkillSet, Rejected> {
+    let is_coding = is_coding.unwrap_or_else(|| {
+        let named = Named {
+            files: &[],
+            languages: &[],
+        };
+        coding(task, named).is
+    });
+    let mode = metier_model::Mode::Lenient;
+    let inventory = ground.inventory();
+    let composition = inventory.compose(skills, ground.config(), mode, is_coding);
+    if !composition.valid {
+        return Err(Rejected {
+            errors: composition.errors,
+        });
+    }
+    let meant: Vec<_> = skills
+        .iter()
+        .filter_map(|word| inventory.find(word).ok())
+        .map(|skill| inventory.entry(skill))
+        .collect();
+    let place = |name: &String| {
+        let entry = meant.iter().find(|entry| entry.name() == name.as_str());
+        entry.map(|entry| super::activation::place(entry))
+    };
+    Ok(SkillSet {
+        places: composition.order.iter().filter_map(place).collect(),
+        composition,
+        is_coding,
+    })
+}

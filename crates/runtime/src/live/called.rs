@@ -1,0 +1,53 @@
+//! What came of a call, as hooks left it and as the skill made it.
+//!
+//! A hook may change what a tool answers, and whoever called is given that. But who owes a result has not delivered it because another skill's hook
+//! says so: for such questions there is what the tool itself said.
+
+use metier_sdk::wire::ToolOutput;
+use metier_store::Receipt;
+use serde_json::Value;
+
+/// What came of a call.
+#[derive(Clone, Debug)]
+pub struct Called {
+    /// What the tool or workflow said.
+    pub output: Value,
+    /// Whether it went wrong.
+    pub is_error: bool,
+    /// What was done and refused for it.
+    pub receipts: Vec<Receipt>,
+    /// What skills wrote to their logs meanwhile, each with its name.
+    pub said: Vec<(String, String)>,
+    /// What it answered before a hook changed that.
+    pub(super) before_hooks: Option<ToolOutput>,
+}
+
+impl Called {
+    /// What the skill itself answered, whatever hooks made of it; none if that was an error.
+    #[must_use]
+    pub fn made(&self) -> Option<&Value> {
+        let (output, is_error) = match &self.before_hooks {
+            Some(before) => (&before.output, before.is_error),
+            None => (&self.output, self.is_error),
+        };
+        (!is_error).then_some(output)
+    }
+}
+
+/// An answer as hooks left it, and as it was.
+pub(super) struct Done {
+    pub(super) left: ToolOutput,
+    pub(super) before_hooks: Option<ToolOutput>,
+}
+
+impl From<ToolOutput> for Done {
+    fn from(left: ToolOutput) -> Self {
+        Self {
+            left,
+            before_hooks: None,
+        }
+    }
+}
+
+/// Whether a caller may call a tool with an input that is not the one it gave; else the reason.
+pub type May<'a> = &'a dyn Fn(&Value) -> Result<(), String>;
