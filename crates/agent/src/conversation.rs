@@ -105,7 +105,6 @@ pub struct Conversation {
     active: Vec<String>,
     /// Calls that began and have no result.
     began: Vec<String>,
-    usage: Usage,
 }
 
 /// One step of a conversation, with about as many tokens as it has.
@@ -180,12 +179,8 @@ impl Conversation {
                 self.push(Step::User { text, skills });
             }
             Record::Assistant {
-                text,
-                calls,
-                kept,
-                usage,
+                text, calls, kept, ..
             } => {
-                self.usage += usage;
                 let waits = !calls.is_empty();
                 self.push(Step::Assistant { text, calls, kept });
                 if waits {
@@ -334,12 +329,6 @@ impl Conversation {
     #[must_use]
     pub fn tokens(&self) -> usize {
         self.items.iter().map(|item| item.tokens).sum()
-    }
-
-    /// What all answers took.
-    #[must_use]
-    pub fn usage(&self) -> Usage {
-        self.usage
     }
 
     /// The last words of the model.

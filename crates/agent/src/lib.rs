@@ -62,6 +62,7 @@ mod report;
 mod rules;
 mod session;
 mod system;
+mod tally;
 mod toolbox;
 mod transcript;
 mod voice;
@@ -76,7 +77,6 @@ pub use model::{
     Answer, Delta, Effort, Input, Kept, Message, Model, Request, Stop, ToolCall, ToolResult,
     ToolSpec, Usage,
 };
-pub use own::Spawn;
 pub use price::{Price, PriceError};
 pub use provider::{Endpoint, Kind, Limits, ModelName, Provider, Settings};
 pub use report::Report;

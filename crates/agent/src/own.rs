@@ -132,18 +132,18 @@ pub(crate) struct Read {
 /// `sessions_spawn`
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Spawn {
+pub(crate) struct Spawn {
     /// What is to be done.
-    pub task: String,
+    pub(crate) task: String,
     /// The skills it is done with; without them it is an agent like any other.
     #[serde(default)]
-    pub skills: Option<Vec<String>>,
+    pub(crate) skills: Option<Vec<String>>,
     /// Another model than the parent's.
     #[serde(default)]
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// Whether code is to be written; found out from the task if nobody says it.
     #[serde(default)]
-    pub coding: Option<bool>,
+    pub(crate) coding: Option<bool>,
 }
 
 /// `search_skills`

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use metier_runtime::live;
 
-use crate::{Budget, Cancel, Chosen, Ground, Message, Request, Usage};
+use crate::tally::Tally;
+use crate::{Budget, Cancel, Chosen, Ground, Message, Request};
 
 /// Answers the questions of skills, with the session's model or another one that they name.
 pub struct Voice<'g> {
@@ -13,7 +14,7 @@ pub struct Voice<'g> {
     chosen: Option<Chosen>,
     budget: Arc<Budget>,
     cancel: Cancel,
-    used: Cell<Usage>,
+    took: Cell<Tally>,
 }
 
 impl<'g> Voice<'g> {
@@ -30,13 +31,13 @@ impl<'g> Voice<'g> {
             chosen,
             budget,
             cancel,
-            used: Cell::default(),
+            took: Cell::default(),
         }
     }
 
     /// What the questions took since this was asked last.
-    pub fn take_usage(&self) -> Usage {
-        self.used.take()
+    pub(crate) fn take_tally(&self) -> Tally {
+        self.took.take()
     }
 }
 
@@ -66,12 +67,14 @@ impl live::Model for Voice<'_> {
             effort: chosen.effort,
             temperature: None,
         };
+        let mut took = self.took.get();
+        took.requests += 1;
+        self.took.set(took);
         let answer = chosen.model.answer(&request, &mut |_| {}, &self.cancel);
         let answer = answer.map_err(|error| format!("model: {error}"))?;
         self.budget.use_tokens(answer.usage);
-        let mut used = self.used.get();
-        used += answer.usage;
-        self.used.set(used);
+        took.answered(answer.usage, chosen.price);
+        self.took.set(took);
         Ok(answer.text)
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::{
     name::SkillName,
-    words::{Backend, Os, Types, Version},
+    words::{Backend, Os, SkillType, Types, Version},
 };
 
 /// What a skill is, on one card.
@@ -46,6 +46,12 @@ impl Card {
     #[must_use]
     pub fn config_key(&self) -> &str {
         self.skill_key.as_deref().unwrap_or(&self.name)
+    }
+
+    /// Whether to use this skill means to run its code, and not to follow its text.
+    #[must_use]
+    pub fn runs_workflow(&self) -> bool {
+        self.types.contains(SkillType::Workflow) && self.backend.is_some()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Skills in a conversation: asked for by a person, a model or a plan; loaded once, with their tools and rules.
 
 use metier_catalog::Entry;
-use metier_model::{Context, Manifest, SkillType};
+use metier_model::{Card, Context, Manifest};
 use metier_runtime::{
     Status,
     activate::ActivationError,
@@ -276,10 +276,8 @@ impl<'p> Session<'_, 'p> {
 
     /// A skill may want another model, or more thought, for the rest of the turn.
     fn choose_model(&mut self, manifest: &Manifest) -> Result<(), Report> {
-        let invocation = &manifest.invocation;
-        let named = invocation.model.as_deref();
-        let named = named.filter(|name| !matches!(*name, "inherit" | "default"));
-        let effort = effort(invocation.effort.as_deref());
+        let named = wanted_model(manifest);
+        let effort = effort(manifest.invocation.effort.as_deref());
         if named.is_none() && effort.is_none() {
             return Ok(());
         }
@@ -377,9 +375,7 @@ impl<'p> Session<'_, 'p> {
             .map(|skill| inventory.entry(skill));
         let flows = ready.filter(|entry| {
             let card = entry.card.as_ref();
-            card.is_some_and(|card| {
-                card.types.contains(SkillType::Workflow) && card.backend.is_some()
-            })
+            card.is_some_and(Card::runs_workflow)
         });
         flows
             .filter_map(|entry| {
@@ -396,7 +392,13 @@ impl<'p> Session<'_, 'p> {
 
 /// Whether activating a skill means to run it.
 pub(super) fn runs_workflow(manifest: &Manifest) -> bool {
-    manifest.card.types.contains(SkillType::Workflow) && manifest.card.backend.is_some()
+    manifest.card.runs_workflow()
+}
+
+/// The model that a skill wants; the two words for "any" are no wish.
+pub(super) fn wanted_model(manifest: &Manifest) -> Option<&str> {
+    let named = manifest.invocation.model.as_deref();
+    named.filter(|name| !matches!(*name, "inherit" | "default"))
 }
 
 fn has_code(skill: &Loaded<'_>) -> bool {

@@ -168,7 +168,7 @@ impl Session<'_, '_> {
             .answer(&request, &mut |_| {}, &self.shared.cancel);
         let answer = answer.map_err(|error| Report::from(&error))?;
         self.tally.requests += 1;
-        self.tally.usage += answer.usage;
+        self.tally.answered(answer.usage, chosen.price);
         self.shared.budget.use_tokens(answer.usage);
         if answer.stop == Stop::Refusal || answer.text.trim().is_empty() {
             return Err(Report::new("no-summary", "the model gave no summary")

@@ -39,9 +39,10 @@ use crate::pipeline::Pipeline;
 use crate::rules::Rules;
 use crate::session::taken::Taken;
 use crate::system::System;
+use crate::tally::Tally;
 use crate::toolbox::Toolbox;
 use crate::transcript::Transcript;
-use crate::voice::max_tokens;
+use crate::voice::{Voice, max_tokens};
 use crate::{Answer, Delta, Effort, ModelError, Record, Report, Request, Stop, ToolCall, Usage};
 
 /// How often an answer that breaks a contract is sent back.
@@ -71,13 +72,8 @@ pub struct Session<'s, 'p> {
     /// How many bytes of a tool's answer the model gets.
     room: usize,
     tally: Tally,
-}
-
-/// What a turn took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Tally {
-    requests: u64,
-    usage: Usage,
+    /// Answers questions of skills; what they take is part of the turn.
+    voice: &'s Voice<'s>,
 }
 
 /// What came of a turn.
@@ -143,7 +139,7 @@ impl<'s, 'p> Session<'s, 'p> {
             let active = self.conversation.active().join(", ");
             let report = Report::new("not-active", format!("skill `{skill}` is not active"));
             return Err(match active.as_str() {
-                "" => report.skill(skill),
+                "" => report.skill(skill).hint("no skill is active"),
                 active => report.skill(skill).hint(format!("active are: {active}")),
             });
         }
@@ -176,16 +172,18 @@ impl<'s, 'p> Session<'s, 'p> {
     }
 
     fn end_turn(&mut self, done: Result<String, Report>) -> Result<Turn, Report> {
+        self.tally.add(self.voice.take_tally());
         match done {
             Ok(text) => {
-                let Tally { requests, usage } = self.tally;
-                let price = self.answering().price;
+                let Tally {
+                    requests, usage, ..
+                } = self.tally;
                 self.tell(Event::TurnEnded {
                     text: text.clone(),
                     requests,
                     input_tokens: usage.input,
                     output_tokens: usage.output,
-                    cost: price.map(|price| crate::price::shown(price.cost(usage))),
+                    cost: self.tally.cost().map(crate::price::shown),
                 });
                 Ok(Turn { text, usage })
             }
@@ -288,7 +286,7 @@ impl<'s, 'p> Session<'s, 'p> {
         match answer {
             Ok(answer) => {
                 budget.use_tokens(answer.usage);
-                self.tally.usage += answer.usage;
+                self.tally.answered(answer.usage, chosen.price);
                 Ok(answer)
             }
             Err(error) => {

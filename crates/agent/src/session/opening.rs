@@ -5,7 +5,7 @@ use std::sync::Arc;
 use metier_runtime::live::Runtime;
 use metier_store::NewConversation;
 
-use super::{Session, SkillSet, Tally, activation::By};
+use super::{Session, SkillSet, activation::By};
 use crate::conversation::Conversation;
 use crate::event::{Event, Listener};
 use crate::ground::{Chosen, Ground};
@@ -13,6 +13,7 @@ use crate::own::{self, Own};
 use crate::pipeline::Pipeline;
 use crate::rules::{Rules, Wanted};
 use crate::system::{System, Who};
+use crate::tally::Tally;
 use crate::toolbox::Toolbox;
 use crate::transcript::Transcript;
 use crate::voice::Voice;
@@ -21,6 +22,8 @@ use crate::{Budget, Cancel, Record, Report};
 /// The skill that has the program's core tools, and those tools.
 const CORE_SKILL: &str = "core-tools";
 const CORE_TOOLS: &[&str] = &["read", "write", "edit", "glob", "grep", "shell"];
+/// As many characters as a list has room for.
+const MAX_TITLE: usize = 80;
 
 /// What a session has in common with those that it starts.
 #[derive(Clone)]
@@ -52,6 +55,18 @@ pub struct Plan {
     pub depth: usize,
     /// What holds for whoever started it.
     pub rules: Rules,
+}
+
+impl Plan {
+    /// A plan whose title is the first words of what was said, in one line.
+    #[must_use]
+    pub fn about(said: &str) -> Self {
+        let words: Vec<&str> = said.split_whitespace().collect();
+        Self {
+            title: words.join(" ").chars().take(MAX_TITLE).collect(),
+            ..Self::default()
+        }
+    }
 }
 
 /// For whom a session works, and with what.
@@ -96,7 +111,7 @@ pub fn open<'s, T>(
     let mut done = None;
     ground.open(&id, &voice, &mut |runtime| {
         if let Some((shared, plan, chosen, work)) = todo.take() {
-            let begun = Session::begin(ground, runtime, shared, &id, chosen, plan);
+            let begun = Session::begin(ground, runtime, shared, &id, chosen, &voice, plan);
             done = Some(begun.and_then(|mut session| work(&mut session)));
         }
     })?;
@@ -110,6 +125,7 @@ impl<'s, 'p> Session<'s, 'p> {
         shared: Shared<'s>,
         id: &str,
         chosen: Chosen,
+        voice: &'s Voice<'s>,
         plan: Plan,
     ) -> Result<Self, Report> {
         let model = chosen.name.to_string();
@@ -147,6 +163,7 @@ impl<'s, 'p> Session<'s, 'p> {
             waiting: None,
             room: 0,
             tally: Tally::default(),
+            voice,
         };
         if let Role::Set(set) = &session.role {
             let skills = set.composition().order.clone();
@@ -188,6 +205,10 @@ impl<'s, 'p> Session<'s, 'p> {
                 self.runtime.ledger().strip(&text.skill);
             }
         }
+        // What a skill of the opening wants of the model it wants for as long as it is there, not for one turn.
+        if let Some(chosen) = self.instead.take() {
+            self.chosen = chosen;
+        }
         Ok(())
     }
 
@@ -211,7 +232,7 @@ impl<'s, 'p> Session<'s, 'p> {
         }
         if let Err(error) = self.runtime.activate(CORE_SKILL) {
             self.note(format!(
-                "the core tools are left out: {error}; allow them with --approve-skills {CORE_SKILL}"
+                "the core tools are left out: {error}; allow them with --approve-skills {CORE_SKILL}, or for good: metier permissions {CORE_SKILL} --approve"
             ));
         }
         // Its text is advice for agents that have other tools; it is loaded if somebody asks for it.
@@ -277,4 +298,19 @@ impl<'s, 'p> Session<'s, 'p> {
 fn no_hands(skills: &str) -> Report {
     let message = format!("an orchestrator loads no skills itself: {skills}");
     Report::new("orchestrator", message).hint("name them in the task, for a sub-agent; or let it work itself: metier config agent.orchestrator false")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_one_line_of_first_words() {
+        assert_eq!(
+            Plan::about(" review\nthe\tlast  commit ").title,
+            "review the last commit"
+        );
+        assert_eq!(Plan::about(&"ä".repeat(500)).title, "ä".repeat(80));
+        assert_eq!(Plan::about("").title, "");
+    }
 }

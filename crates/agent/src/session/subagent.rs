@@ -6,7 +6,9 @@
 
 use metier_runtime::render::Loaded;
 
-use super::{Plan, Role, Session, Shared, Turn, calls::Outcome, judge_set, open};
+use super::{
+    Plan, Role, Session, Shared, Turn, activation::wanted_model, calls::Outcome, judge_set, open,
+};
 use crate::event::Event;
 use crate::ground::Ground;
 use crate::own::Spawn;
@@ -58,10 +60,9 @@ impl<'s> Child<'s> {
         arguments: &str,
     ) -> Result<Self, Report> {
         let name = skill.entry.place.path().to_string_lossy().into_owned();
-        let model = skill.manifest.invocation.model.as_deref();
-        let model = model.filter(|name| !matches!(*name, "inherit" | "default"));
         // Its wish counts if it can be met.
-        let model = model.filter(|name| parent.ground.model(Some(name)).is_ok());
+        let model =
+            wanted_model(&skill.manifest).filter(|name| parent.ground.model(Some(name)).is_ok());
         let model = model.map(str::to_owned);
         let role = Role::Fork {
             skill: name,
@@ -90,11 +91,10 @@ impl<'s> Child<'s> {
             plan: Plan {
                 role,
                 model,
-                title: title(&task),
                 parent: Some(parent.id.clone()),
                 depth: parent.depth + 1,
                 rules: parent.rules.for_child(),
-                ..Plan::default()
+                ..Plan::about(&task)
             },
             task,
         })
@@ -157,12 +157,4 @@ impl<'s> Session<'s, '_> {
         self.record(record)?;
         self.respond()
     }
-}
-
-/// The first words of a task.
-pub(crate) fn title(task: &str) -> String {
-    let words: Vec<&str> = task.split_whitespace().collect();
-    let line = words.join(" ");
-    let end = line.floor_char_boundary(80);
-    line[..end].to_owned()
 }

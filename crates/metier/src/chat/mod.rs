@@ -86,9 +86,8 @@ pub(crate) fn hold(
         role: role(session),
         model,
         skills: session.global.skills.clone(),
-        title: first.as_deref().map(title).unwrap_or_default(),
         resume: resumed.map(|one| one.id),
-        ..Plan::default()
+        ..first.as_deref().map(Plan::about).unwrap_or_default()
     };
     let shared = agents.shared(&talk);
     let talked = open(&agents, shared, plan, |conversing| {
@@ -328,10 +327,4 @@ fn callable(inventory: &Inventory) -> impl Iterator<Item = (String, &str)> {
         card.user_invocable
             .then(|| (entry.name().into_owned(), &*card.description))
     })
-}
-
-/// What a conversation is called in lists: the first line that was said in it.
-pub(crate) fn title(line: &str) -> String {
-    let first = line.lines().next().unwrap_or_default();
-    first.chars().take(80).collect()
 }

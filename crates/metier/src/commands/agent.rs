@@ -7,7 +7,6 @@ use metier_wire::{AnswerDocument, UsageRow};
 
 use crate::{
     agents::{self, Agents},
-    chat,
     failure::Failure,
     interrupt,
     session::Session,
@@ -17,11 +16,13 @@ use crate::{
 /// Let an agent do a task, with skills
 ///
 /// The agent has the core tools (read, write, edit, glob, grep, shell), every skill that is ready, and sub-agents. `/name` and `$name` in the
-/// task load a skill at once; others it loads when their description fits. Whatever a skill or a tool does needs permission: it
-/// is asked for at the terminal, or approved before (`--approve-skills core-tools`).
+/// task load a skill at once, and so does --skills; others it loads when their description fits. Whatever a skill or a tool does needs
+/// permission: it is asked for at the terminal, or approved before (`--approve-skills core-tools`).
 ///
-/// The model is `agent.model`, or --model: anthropic/NAME, openai/NAME, ollama/NAME, or any server that speaks one of their formats
-/// (`agent.base_url`). Ctrl-C stops the agent; the conversation is kept, and `metier chat --resume` goes on with it.
+/// The model is named with --model or for good with `metier config agent.model`: anthropic/NAME (its key is in ANTHROPIC_API_KEY),
+/// openai/NAME (OPENAI_API_KEY), ollama/NAME (no key), or any server that speaks one of their formats (`metier config agent.base_url`).
+/// The answer goes to stdout, what happens on the way to stderr. Ctrl-C stops the agent; the conversation is kept, and
+/// `metier chat --resume` goes on with it.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What is to be done
@@ -34,10 +35,10 @@ pub(crate) struct Args {
 /// What agents have in common.
 #[derive(clap::Args)]
 pub(crate) struct How {
-    /// The model, as provider/model
+    /// The model that answers, as PROVIDER/NAME, instead of the one of `agent.model`
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// How events are written
+    /// How what happens is written
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(crate) format: Format,
 }
@@ -51,8 +52,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         role: role(session),
         model: args.how.model.clone(),
         skills: session.global.skills.clone(),
-        title: chat::title(&task),
-        ..Plan::default()
+        ..Plan::about(&task)
     };
     work(session, &agents, &talk, plan, |session| session.turn(&task))
 }

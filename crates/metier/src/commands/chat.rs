@@ -16,14 +16,14 @@ use crate::{
 ///
 /// Each line that you type is said to the model; a line that ends with `\` goes on, and pasted text may have several. `/name` and `$name`
 /// load a skill at once, the Tab key completes their names, and /help says what else there is. Ctrl-C stops an answer, Ctrl-D leaves. What
-/// was said is kept: --resume goes on with it. Without a terminal each line of the input is one turn, and the exit code says whether the
-/// last one was answered.
+/// was said is kept: --resume goes on with it. The model and its key are those of `metier agent`. Without a terminal each line of the
+/// input is one turn, and the exit code says whether the last one was answered.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Go on with an earlier conversation: the newest of this project, or the one whose id begins so
     #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with = "list")]
     resume: Option<Option<String>>,
-    /// List the conversations of this project, and say nothing
+    /// List the conversations of this project, and begin none
     #[arg(long)]
     list: bool,
     #[command(flatten)]

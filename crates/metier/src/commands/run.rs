@@ -4,7 +4,7 @@ use std::{borrow::Cow, process::ExitCode};
 
 use metier_agent::{Ground, Plan, Report};
 use metier_catalog::Entry;
-use metier_model::{SkillType, text::shell_word};
+use metier_model::{Card, text::shell_word};
 use metier_runtime::{Inventory, render::Arguments};
 use metier_select::mentions;
 use serde_json::json;
@@ -12,7 +12,6 @@ use serde_json::json;
 use crate::{
     active::{self, Stage},
     agents::{self, Agents},
-    chat,
     commands::{agent, call, find_usable, show},
     failure::Failure,
     interrupt,
@@ -22,10 +21,10 @@ use crate::{
 
 /// Run a skill
 ///
-/// A skill with a workflow runs it: the arguments are its input, what it prints is its answer, and everything that it does needs the
+/// A skill with a workflow runs it: the arguments are its input, what it returns is printed, and everything that it does needs the
 /// permissions that were approved for it; asking a model is one of them. Any other skill is followed by an agent: `metier run review-pr
-/// 123` is what `/review-pr 123` is in `metier chat`. --dry-run prints what a model would be given: the skill's text with the arguments
-/// in their places and its commands run, as far as they are permitted.
+/// 123` is what `/review-pr 123` is in `metier chat`, with the model of `metier agent`. --dry-run prints what a model would be
+/// given: the skill's text with the arguments in their places and its commands run, as far as they are permitted.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The skill
@@ -35,7 +34,7 @@ pub(crate) struct Args {
     /// Which of its workflows, if it has several
     #[arg(long)]
     workflow: Option<String>,
-    /// Print the prompt, and run nothing with it
+    /// Print what a model would be given, and ask none
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -50,11 +49,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     }
     let talk = Talk::new(session.output, args.how.format);
     let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
-    let is_workflow = entry
-        .card
-        .as_ref()
-        .is_some_and(|card| card.types.contains(SkillType::Workflow) && card.backend.is_some());
-    if is_workflow {
+    if entry.card.as_ref().is_some_and(Card::runs_workflow) {
         return run_workflow(session, &agents, &talk, entry, args);
     }
     let said = invocation(&inventory, entry, &args.arguments)?;
@@ -62,8 +57,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         role: agent::role(session),
         model: args.how.model.clone(),
         skills: session.global.skills.clone(),
-        title: chat::title(&said),
-        ..Plan::default()
+        ..Plan::about(&said)
     };
     agent::work(session, &agents, &talk, plan, |session| session.turn(&said))
 }
@@ -77,6 +71,12 @@ fn run_workflow(
     args: &Args,
 ) -> Result<ExitCode, Failure> {
     let name = entry.name().into_owned();
+    if !talk.is_for_people() {
+        let message = format!("`{name}` is a workflow: its code runs, and no agent tells events");
+        return Err(Failure::broken("usage", message)
+            .skill(name)
+            .hint("--json prints what it returns, with its receipts"));
+    }
     let input = json!({ "arguments": args.arguments, "text": args.arguments.join(" ") });
     let voice = agents.voice(args.how.model.as_deref());
     let voice = voice.map_err(agents::failure)?;

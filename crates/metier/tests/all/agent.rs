@@ -190,6 +190,16 @@ fn sub_agents_are_bounded_in_depth_and_share_one_purse() {
         output.stderr
     );
     assert_eq!(room.finish().len(), 2);
+
+    // An answer takes 15 tokens: the second one, of the sub-agent, is the last.
+    let mut room = AgentRoom::new([spawn(), Turn::text("deep")]);
+    let context = &mut room.stage.context;
+    context.env("METIER_AGENT_MAX_TOTAL_TOKENS", "30");
+    let output = room.run(&["agent", "go down"]);
+    assert_eq!(output.code, 1, "{}", output.snapshot());
+    let hint = "agent.max_total_tokens";
+    assert!(output.stderr.contains(hint), "{}", output.stderr);
+    assert_eq!(room.finish().len(), 2);
 }
 
 #[test]
@@ -206,7 +216,65 @@ fn a_skill_may_want_another_model_for_its_turn() {
     assert_eq!(output.code, 0, "{}", output.snapshot());
     let requests = room.finish();
     assert_eq!(requests[0].json["model"], "deep-thought");
+    assert_eq!(requests[0].json["output_config"]["effort"], "high");
     assert_eq!(requests[1].json["model"], "test-model");
+    assert_eq!(requests[1].json.get("output_config"), None);
+}
+
+#[test]
+fn a_skill_of_the_opening_has_the_model_that_it_wants() {
+    let room = AgentRoom::new([Turn::text("Deep."), Turn::text("Deeper.")]);
+    room.skill(
+        "thinker",
+        "model: anthropic/deep-thought\nallowed_tools: [read]\n",
+        "Think.\n",
+    );
+    let output = room.run(&["--skills", "thinker", "agent", "what is it?"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let output = room.run(&["spawn", "--skills", "thinker", "--task", "what is it?"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    for request in room.finish() {
+        assert_eq!(request.json["model"], "deep-thought");
+    }
+}
+
+#[test]
+fn every_answer_of_a_turn_counts_at_its_own_price() {
+    let room = AgentRoom::new([
+        Turn::calls([("activate_skill", json!({"name": "thinker"}))]),
+        Turn::text("Deep."),
+    ]);
+    room.skill("thinker", "model: anthropic/deep-thought\n", "Think.\n");
+    // Each answer takes 10 tokens in and 5 out.
+    room.stage.context.write(
+        "~/.config/metier/config.toml",
+        "[agent.prices.test-model]\ninput = \"1\"\noutput = \"0\"\n[agent.prices.deep-thought]\ninput = \"0\"\noutput = \"1000\"\n",
+    );
+    let output = room.run(&["agent", "what is it?", "--format", "jsonl"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let ended = events(&output).pop().unwrap();
+    assert_eq!(ended["requests"], 2, "{ended}");
+    assert_eq!(ended["cost"], "0.00501", "{ended}");
+    room.finish();
+}
+
+#[test]
+fn without_the_price_of_every_answer_there_is_no_cost() {
+    let room = AgentRoom::new([
+        Turn::calls([("activate_skill", json!({"name": "thinker"}))]),
+        Turn::text("Deep."),
+    ]);
+    room.skill("thinker", "model: anthropic/deep-thought\n", "Think.\n");
+    room.stage.context.write(
+        "~/.config/metier/config.toml",
+        "[agent.prices.test-model]\ninput = \"1\"\noutput = \"1\"\n",
+    );
+    let output = room.run(&["agent", "what is it?", "--format", "jsonl"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let ended = events(&output).pop().unwrap();
+    assert_eq!(ended["type"], "turn_ended", "{ended}");
+    assert_eq!(ended.get("cost"), None, "{ended}");
+    room.finish();
 }
 
 #[test]

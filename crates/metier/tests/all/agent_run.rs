@@ -27,6 +27,28 @@ fn a_workflow_asks_the_model() {
 }
 
 #[test]
+fn what_a_workflow_asks_counts_for_the_turn() {
+    let room = AgentRoom::new([Turn::text("Bees hum.")]);
+    poet(&room);
+    let output = room.run(&["--approve-skills", "poet", "agent", "/poet bees", "--json"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let document: Value = serde_json::from_str(&output.stdout).unwrap();
+    assert_eq!(document["text"], "A poem: Bees hum.");
+    assert_eq!(document["usage"]["input_tokens"], 10, "{document}");
+    room.finish();
+}
+
+#[test]
+fn a_workflow_has_no_events_to_print() {
+    let room = AgentRoom::new([]);
+    poet(&room);
+    let output = room.run(&["run", "poet", "bees", "--format", "jsonl"]);
+    assert_eq!(output.code, 2, "{}", output.snapshot());
+    assert!(output.stderr.contains("--json"), "{}", output.stderr);
+    assert!(room.finish().is_empty());
+}
+
+#[test]
 fn without_a_model_a_workflow_fails_when_it_asks() {
     let mut room = AgentRoom::new([]);
     room.stage.context.unset("METIER_MODEL");

@@ -1,6 +1,6 @@
-//! What a model is told by a skill: its text, its files, and what it may not do.
+//! What a model is told by a skill: its text, and what it may not do.
 
-use metier_catalog::{Entry, ReadError, Resource};
+use metier_catalog::Entry;
 use metier_model::{Digest, Source};
 use metier_policy::Identity;
 use metier_store::{Store, StoreError};
@@ -60,19 +60,6 @@ impl<'p> Runtime<'p> {
     ) -> Result<Activation, ActivationError> {
         let project = self.premises.desk.terms.project.to_string_lossy();
         activate::activate(skill, arguments, &project, self.premises)
-    }
-
-    /// A file of a skill.
-    ///
-    /// # Errors
-    /// When the skill can't be used, or has no such file.
-    pub fn resource(
-        &self,
-        skill: &Loaded<'_>,
-        path: &str,
-        max: u64,
-    ) -> Result<Resource, ReadError> {
-        skill.held.resource(path, max)
     }
 
     /// Writes down that a tool was not called: for the skill whose it is, or for the program.
