@@ -21,7 +21,6 @@ const TEST: &str = "real_model::a_small_model_holds_a_conversation";
 
 /// Installs a model and a server, and talks to them. Arguments go to cargo.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    test::install_programs()?;
     prepare(&workspace::root(), &workspace::target()?)?;
     let status = workspace::cargo()
         .args(["test", "--locked", "--package", "metier", "--test", "all"])
