@@ -125,15 +125,15 @@ pub(crate) fn behind_http(answer: &str) -> Result<Provider, Error> {
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             // A client that went away has nothing to be told.
-            let _ = serve(stream, reply.as_bytes());
+            let _ = serve(&stream, reply.as_bytes());
         }
     });
     provider(&format!("http://{address}/v1"))
 }
 
 /// Reads one request to its end, and answers it.
-fn serve(stream: TcpStream, reply: &[u8]) -> io::Result<()> {
-    let mut reader = BufReader::new(&stream);
+fn serve(mut stream: &TcpStream, reply: &[u8]) -> io::Result<()> {
+    let mut reader = BufReader::new(stream);
     let mut length = 0;
     loop {
         let mut line = String::new();
@@ -147,7 +147,7 @@ fn serve(stream: TcpStream, reply: &[u8]) -> io::Result<()> {
         }
     }
     io::copy(&mut reader.by_ref().take(length), &mut io::sink())?;
-    (&stream).write_all(reply)
+    stream.write_all(reply)
 }
 
 fn provider(base: &str) -> Result<Provider, Error> {
