@@ -14,14 +14,13 @@ use crate::{Result, test, workspace};
 const REQUIREMENTS: &str = "crates/metier/tests/python/model.txt";
 
 /// How long pip may take, compiler included.
-const MINUTES: u32 = 45;
+const MINUTES: u32 = 60;
 
 /// The test that has the conversation.
 const TEST: &str = "real_model::a_small_model_holds_a_conversation";
 
 /// Installs a model and a server, and talks to them. Arguments go to cargo.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    test::install_programs()?;
     prepare(&workspace::root(), &workspace::target()?)?;
     let status = workspace::cargo()
         .args(["test", "--locked", "--package", "metier", "--test", "all"])
@@ -47,7 +46,7 @@ fn prepare(root: &Path, target: &Path) -> Result<()> {
     );
     let start = Instant::now();
     test::make_venv(&folder)?;
-    // `timeout` ends compilers, too, that pip would leave behind. Pictures and sound are half of the compiling, and nobody shows any.
+    // `timeout` ends compilers, too, that pip would leave behind. Pictures and sound are 51 of 178 files to compile, and nobody shows any.
     let installed = Command::new("timeout")
         .args(["--kill-after=10", &format!("{MINUTES}m")])
         .arg(folder.join("bin/python"))

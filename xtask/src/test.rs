@@ -70,7 +70,9 @@ const PACKAGES: &[Packages] = &[
 
 /// Installs what is missing, runs every test of the workspace, and passes cargo's code on. Arguments go to cargo.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    install_programs()?;
+    for need in missing(NEEDS) {
+        install(need)?;
+    }
     let (root, target) = (workspace::root(), workspace::target()?);
     prepare_python(&root, &target)?;
     for packages in PACKAGES {
@@ -83,11 +85,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         .status()?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
-}
-
-/// Installs the programs that tests run and this machine does not have.
-pub(crate) fn install_programs() -> Result<()> {
-    missing(NEEDS).into_iter().try_for_each(install)
 }
 
 fn missing(needs: &[Need]) -> Vec<&Need> {
