@@ -27,8 +27,7 @@ export type Ended = { exit: number | null; stdout: string; stderr: string; trunc
 export type Request = { method?: string; headers?: Record<string, string>; body?: string };
 export type Fetched = { status: number; headers: Record<string, string>; body: string };
 export type Output = { output: Json; is_error?: boolean };
-/** What carries questions and log lines to the host. */
-type Line = { ask(method: string, params: Json): Promise<Json>; send(message: Json): unknown };
+type Line = { ask(method: string, params: Json): Promise<Json>; send(message: Json): unknown }; // what leads to the host
 type Part = { spec: Json; handler: (host: Host, input: Json) => Json };
 
 /** The host did not do it: `refused`, or something went wrong. */
@@ -145,14 +144,9 @@ export class Skill {
       }
       return answer;
     }
-    if (method === "workflow/run") {
-      const { handler } = find("workflow", this.#workflows, field(params, "name"));
-      return { output: (await handler(host, params.input ?? {})) ?? null };
-    }
-    if (method === "scanner/run") {
-      const { handler } = find("scanner", this.#scanners, field(params, "name"));
-      return { findings: (await handler(host, field(params, "files"))) ?? [] };
-    }
+    const named = (what: string, parts: Map<string, Part>) => find(what, parts, field(params, "name")).handler;
+    if (method === "workflow/run") return { output: (await named("workflow", this.#workflows)(host, params.input ?? {})) ?? null };
+    if (method === "scanner/run") return { findings: (await named("scanner", this.#scanners)(host, field(params, "files"))) ?? [] };
     throw new Wrong(METHOD, `there is no method \`${method}\``);
   }
   #initialize(host: Host, params: Json): Json {

@@ -47,7 +47,7 @@ fn attempt(key: &Key, rule: Rule) -> (String, String) {
             word.to_owned(),
             if word == "true" { "false" } else { "true" }.to_owned(),
         ),
-        (Rule::Lower, _) => ("5".to_owned(), "6".to_owned()),
+        (Rule::Lower, _) => ("2".to_owned(), "3".to_owned()),
         (Rule::LowerWhereZeroIsNoLimit, _) => ("5".to_owned(), "0".to_owned()),
         (Rule::Intersect | Rule::IntersectPrefixes, _) => {
             ("[\"a\"]".to_owned(), "[\"a\", \"b\"]".to_owned())

@@ -419,7 +419,7 @@ pub static KEYS: &[Key] = &[
     },
     Key {
         path: "agent.context_tokens",
-        kind: Kind::Int(1000),
+        kind: Kind::Int(1),
         default: Fallback::Int(150_000),
         env: Some("METIER_AGENT_CONTEXT_TOKENS"),
         alias: None,
@@ -450,7 +450,7 @@ pub static KEYS: &[Key] = &[
         default: Fallback::Int(0),
         env: Some("METIER_AGENT_MAX_TOTAL_TOKENS"),
         alias: None,
-        project: Project::Never,
+        project: Project::Tighten(Rule::LowerWhereZeroIsNoLimit),
         doc: "How many tokens a session and its sub-agents may use in all; 0 is no limit.",
     },
     Key {
