@@ -1,7 +1,9 @@
 //! How much a session and all that came from it may use up, together.
 //!
-//! One purse for a whole tree of sessions: a sub-agent that starts sub-agents spends what its parent has. Nothing is given back.
+//! One purse for a whole tree of sessions: a sub-agent that starts sub-agents spends what its parent has. Nothing is given back. What a
+//! sub-agent may ask of a model is besides an allowance of its own, so that one that goes astray leaves something to the others.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Usage;
@@ -13,6 +15,8 @@ pub struct Budget {
     calls: AtomicU64,
     tokens: AtomicU64,
     limits: Limits,
+    /// The purse that this is an allowance from.
+    whole: Option<Arc<Budget>>,
 }
 
 /// How much there is in the beginning.
@@ -32,6 +36,9 @@ pub enum Spent {
     /// Requests.
     #[error("the model was asked {0} times, which is the limit")]
     Requests(u64),
+    /// Requests of one sub-agent.
+    #[error("the sub-agent asked its model {0} times, which is the limit for one")]
+    OwnRequests(u64),
     /// Calls.
     #[error("tools were called {0} times, which is the limit")]
     Calls(u64),
@@ -46,6 +53,7 @@ impl Spent {
     pub const fn key(self) -> &'static str {
         match self {
             Self::Requests(_) => "agent.max_requests",
+            Self::OwnRequests(_) => "agent.max_subagent_requests",
             Self::Calls(_) => "agent.max_tool_calls",
             Self::Tokens(_) => "agent.max_total_tokens",
         }
@@ -64,6 +72,21 @@ impl Budget {
                 tokens => tokens,
             }),
             limits,
+            whole: None,
+        }
+    }
+
+    /// The allowance of a sub-agent: so many requests, and whatever else is there.
+    #[must_use]
+    pub fn allowance(whole: &Arc<Self>, requests: u64) -> Self {
+        let limits = Limits {
+            requests,
+            calls: u64::MAX,
+            tokens: 0,
+        };
+        Self {
+            whole: Some(Arc::clone(whole)),
+            ..Self::new(limits)
         }
     }
 
@@ -81,7 +104,12 @@ impl Budget {
         if self.tokens.load(Ordering::Relaxed) == 0 {
             return Err(Spent::Tokens(self.limits.tokens));
         }
-        take(&self.requests, 1).ok_or(Spent::Requests(self.limits.requests))
+        let limit = self.limits.requests;
+        let Some(whole) = &self.whole else {
+            return take(&self.requests, 1).ok_or(Spent::Requests(limit));
+        };
+        take(&self.requests, 1).ok_or(Spent::OwnRequests(limit))?;
+        whole.take_request()
     }
 
     /// A tool is about to be called.
@@ -89,11 +117,17 @@ impl Budget {
     /// # Errors
     /// When none may be called any more.
     pub fn take_call(&self) -> Result<(), Spent> {
-        take(&self.calls, 1).ok_or(Spent::Calls(self.limits.calls))
+        match &self.whole {
+            Some(whole) => whole.take_call(),
+            None => take(&self.calls, 1).ok_or(Spent::Calls(self.limits.calls)),
+        }
     }
 
     /// An answer came.
     pub fn use_tokens(&self, usage: Usage) {
+        if let Some(whole) = &self.whole {
+            return whole.use_tokens(usage);
+        }
         let used = usage.input.saturating_add(usage.output);
         let left = |left: u64| (left != u64::MAX).then(|| left.saturating_sub(used));
         // Without a limit there is nothing to count.
@@ -136,6 +170,25 @@ mod tests {
         assert_eq!(budget.take_request(), Err(Spent::Requests(2)));
         assert_eq!(budget.take_call(), Ok(()));
         assert_eq!(budget.take_call(), Err(Spent::Calls(1)));
+    }
+
+    #[test]
+    fn an_allowance_ends_before_the_purse_and_never_after_it() {
+        let whole = Arc::new(Budget::new(Limits { requests: 3, ..FEW }));
+        let (first, second) = (Budget::allowance(&whole, 2), Budget::allowance(&whole, 2));
+        let nested = Budget::allowance(&Arc::new(first), 9);
+        assert_eq!(nested.take_request(), Ok(()));
+        assert_eq!(nested.take_request(), Ok(()));
+        assert_eq!(nested.take_request(), Err(Spent::OwnRequests(2)));
+        assert_eq!(second.take_request(), Ok(()));
+        assert_eq!(second.take_request(), Err(Spent::Requests(3)));
+        assert_eq!(second.take_call(), Ok(()));
+        assert_eq!(whole.take_call(), Err(Spent::Calls(1)));
+        second.use_tokens(Usage {
+            input: 10,
+            ..Usage::default()
+        });
+        assert_eq!(whole.take_request(), Err(Spent::Tokens(10)));
     }
 
     #[test]

@@ -208,6 +208,8 @@ pub struct Agent {
     pub context_tokens: u64,
     /// How often models are asked for one task.
     pub max_requests: u64,
+    /// How often one sub-agent asks its model.
+    pub max_subagent_requests: u64,
     /// How many tools are called for one task.
     pub max_tool_calls: u64,
     /// How many tokens a session may use in all; 0 is no limit.
@@ -541,6 +543,7 @@ impl View<'_> {
             timeout: self.int("agent.timeout").unwrap_or(1),
             context_tokens: self.int("agent.context_tokens").unwrap_or(1),
             max_requests: self.int("agent.max_requests").unwrap_or(1),
+            max_subagent_requests: self.int("agent.max_subagent_requests").unwrap_or(1),
             max_tool_calls: self.int("agent.max_tool_calls").unwrap_or(1),
             max_total_tokens: self.int("agent.max_total_tokens").unwrap_or(0),
             max_depth: self.int("agent.max_depth").unwrap_or(0),

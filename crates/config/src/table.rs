@@ -436,6 +436,15 @@ pub static KEYS: &[Key] = &[
         doc: "How often models are asked for one task, by all sub-agents together.",
     },
     Key {
+        path: "agent.max_subagent_requests",
+        kind: Kind::Int(1),
+        default: Fallback::Int(50),
+        env: Some("METIER_AGENT_MAX_SUBAGENT_REQUESTS"),
+        alias: None,
+        project: Project::Tighten(Rule::Lower),
+        doc: "How often one sub-agent asks its model, those that it starts included.",
+    },
+    Key {
         path: "agent.max_tool_calls",
         kind: Kind::Int(0),
         default: Fallback::Int(500),

@@ -4,6 +4,8 @@
 //! once. What holds for the parent holds for the child; what the child may do besides comes from its own skills, and from what a person
 //! or the configuration approved for them. Nobody grants anything to anybody here.
 
+use std::sync::Arc;
+
 use metier_runtime::render::Loaded;
 
 use super::{
@@ -12,6 +14,7 @@ use super::{
     calls::Outcome,
     judge_set, open,
 };
+use crate::budget::Budget;
 use crate::event::Event;
 use crate::ground::Ground;
 use crate::own::Spawn;
@@ -89,7 +92,13 @@ impl<'s> Child<'s> {
         let model = model.or_else(|| Some(parent.chosen.name.to_string()));
         Ok(Self {
             ground: parent.ground,
-            shared: parent.shared.clone(),
+            shared: Shared {
+                budget: Arc::new(Budget::allowance(
+                    &parent.shared.budget,
+                    parent.ground.config().agent.max_subagent_requests,
+                )),
+                ..parent.shared.clone()
+            },
             plan: Plan {
                 role,
                 model,

@@ -74,6 +74,13 @@ pub(super) fn work(
     plan: Plan,
     task: impl FnOnce(&mut Conversing<'_, '_>) -> Result<Turn, Report>,
 ) -> Result<ExitCode, Failure> {
+    if session.output.is_json() && !talk.is_for_people() {
+        return Err(Failure::broken(
+            "usage",
+            "--json is one document, and --format jsonl a line for each event",
+        )
+        .hint("leave one of them out"));
+    }
     let (mut id, mut stopped) = (String::new(), false);
     let is_confined = matches!(plan.role, Role::Set(_));
     let done = open(agents, agents.shared(talk), plan, |session| {

@@ -347,3 +347,29 @@ fn a_model_chooses_among_names_that_there_are() {
         "{names:?}"
     );
 }
+
+#[test]
+fn a_sub_agent_that_goes_astray_leaves_something_to_the_others() {
+    let again = || Turn::calls([("list_skills", json!({}))]);
+    let mut room = AgentRoom::new([
+        Turn::calls([("sessions_spawn", json!({"task": "go on and on"}))]),
+        again(),
+        again(),
+        Turn::text("It came to no end."),
+    ]);
+    let context = &mut room.stage.context;
+    context.env("METIER_AGENT_MAX_SUBAGENT_REQUESTS", "2");
+    let output = room.run(&["agent", "start one"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let requests = room.finish();
+    let report = last_message(&requests[3]);
+    assert!(report.contains("agent.max_subagent_requests"), "{report}");
+}
+
+#[test]
+fn one_document_is_not_many_lines() {
+    let room = AgentRoom::new([]);
+    let output = room.run(&["agent", "say hello", "--json", "--format", "jsonl"]);
+    assert_eq!(output.code, 2, "{}", output.snapshot());
+    assert_eq!(room.finish().len(), 0);
+}
