@@ -64,15 +64,15 @@ impl<'p> Session<'_, 'p> {
             let Some(entry) = self.meant(&mention) else {
                 continue;
             };
-            let name = place(entry);
+            let skill = self.read(&place(entry), By::User)?;
             let rest = trimmed.strip_prefix(mention.text);
             if let Some(arguments) = rest
-                && let Some(answer) = self.run_instead(&name, arguments.trim(), trimmed)?
+                && let Some(answer) = self.run_instead(&skill, arguments.trim(), trimmed)?
             {
                 return Ok(answer);
             }
             let arguments = rest.unwrap_or_default().trim();
-            skills.extend(self.load(&name, arguments, By::User)?.text);
+            skills.extend(self.take_in(&skill, arguments, By::User)?.text);
         }
         self.offer_workflows(trimmed);
         self.record(Record::User {
@@ -99,21 +99,22 @@ impl<'p> Session<'_, 'p> {
     /// A workflow or a fork that a person asked for: its result is the answer.
     fn run_instead(
         &mut self,
-        name: &str,
+        skill: &Loaded<'p>,
         arguments: &str,
         said: &str,
     ) -> Result<Option<String>, Report> {
-        let skill = self.read(name, By::User)?;
         let answer = if runs_workflow(&skill.manifest) {
             self.say_user(said)?;
-            self.run_workflow(&skill, arguments, By::User)?
+            self.run_workflow(skill, arguments, By::User)?
         } else if skill.manifest.invocation.context == Context::Fork {
-            let child = Child::fork(self, &skill, arguments)?;
+            let child = Child::fork(self, skill, arguments)?;
             self.say_user(said)?;
             self.announce(&child);
             let done = child.run();
             if done.is_error {
-                return Err(Report::new("subagent", done.output).skill(skill.entry.name()));
+                return Err(Report::new("subagent", done.output)
+                    .skill(skill.entry.name())
+                    .hint("what was done until then is kept; say what to do next, or try again"));
             }
             done.output
         } else {
@@ -148,11 +149,21 @@ impl<'p> Session<'_, 'p> {
         by: By,
     ) -> Result<Activated, Report> {
         let skill = self.read(name, by)?;
+        self.take_in(&skill, arguments, by)
+    }
+
+    /// The same for a skill that was read.
+    pub(super) fn take_in(
+        &mut self,
+        skill: &Loaded<'p>,
+        arguments: &str,
+        by: By,
+    ) -> Result<Activated, Report> {
         let name = skill.entry.name().into_owned();
-        let text = self.text_of(&skill, &Arguments::from_text(arguments))?;
+        let text = self.text_of(skill, &Arguments::from_text(arguments))?;
         let already =
             self.conversation.skill_text(&name) == Some(&text) || self.system.holds(&text);
-        self.enliven(&skill)?;
+        self.enliven(skill)?;
         self.choose_model(&skill.manifest);
         self.runtime.ledger().keep(&name, text.clone());
         self.tell(Event::SkillActivated {

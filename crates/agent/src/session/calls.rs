@@ -444,7 +444,7 @@ impl<'s> Session<'s, '_> {
             let done = self.run_workflow(&skill, &wanted.arguments, By::Model);
             return done.map_or_else(Outcome::from, Outcome::well);
         }
-        match self.load(&wanted.name, &wanted.arguments, By::Model) {
+        match self.take_in(&skill, &wanted.arguments, By::Model) {
             Err(report) => report.into(),
             Ok(loaded) => match loaded.text {
                 None => Outcome::well(format!(

@@ -221,7 +221,10 @@ impl Chat<'_> {
             Some(conversing) => {
                 self.turn(|| conversing.unload(name));
             }
-            None => self.complain(&Failure::unmet("not-active", "no skill is active yet")),
+            None => self.complain(
+                &Failure::unmet("not-active", "no skill is active yet")
+                    .hint("/NAME or $NAME loads one; /skills shows them"),
+            ),
         }
     }
 
