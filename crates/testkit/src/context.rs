@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -28,6 +29,10 @@ pub struct Context {
     pub(crate) place: Place,
     env: BTreeMap<OsString, OsString>,
     timeout: Duration,
+    /// The user that runs the program, if it is another one than the user who runs the tests.
+    user: Option<u32>,
+    /// A program with its arguments that starts the program under test.
+    wrapper: Vec<OsString>,
     pub(crate) filters: Arc<Filters>,
 }
 
@@ -55,6 +60,8 @@ impl Context {
             place,
             env,
             timeout: TIMEOUT,
+            user: None,
+            wrapper: Vec::new(),
             filters: Arc::new(filters),
         })
     }
@@ -74,6 +81,18 @@ impl Context {
     /// Changes how long a run may take (60 s otherwise).
     pub fn timeout(&mut self, limit: Duration) -> &mut Self {
         self.timeout = limit;
+        self
+    }
+
+    /// Runs the program as another user, who then owns all files of this context. Only root can do this.
+    pub fn run_as(&mut self, user: u32) -> &mut Self {
+        self.user = Some(user);
+        self
+    }
+
+    /// Starts the program through another one, which gets the program and its arguments as its last arguments.
+    pub fn wrap(&mut self, wrapper: &[&str]) -> &mut Self {
+        self.wrapper = wrapper.iter().map(OsString::from).collect();
         self
     }
 
@@ -162,11 +181,22 @@ impl Context {
     /// The program with this context's environment and folder, for tests that drive it themselves (servers).
     #[must_use]
     pub fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = match self.wrapper.split_first() {
+            Some((wrapper, arguments)) => {
+                let mut command = Command::new(wrapper);
+                command.args(arguments).arg(&self.program);
+                command
+            }
+            None => Command::new(&self.program),
+        };
         command
             .env_clear()
             .envs(&self.env)
             .current_dir(self.place.work());
+        if let Some(user) = self.user {
+            sure("change the owner", self.place.give_to(user));
+            command.uid(user).gid(user);
+        }
         command
     }
 

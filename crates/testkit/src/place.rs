@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{Error, ErrorKind, Result};
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{lchown, symlink};
 use std::path::{Component, Path, PathBuf};
 
 use tempfile::TempDir;
@@ -41,6 +41,11 @@ impl Place {
     /// Where the children's stdin, stdout and stderr are kept while they run.
     pub(crate) fn logs(&self) -> PathBuf {
         self.root.path().join("logs")
+    }
+
+    /// Makes a user the owner of everything below.
+    pub(crate) fn give_to(&self, user: u32) -> Result<()> {
+        give(self.root.path(), user)
     }
 
     /// `~/x` is below home, `$BIN/x` below the folder on `PATH`, anything else below the working folder.
@@ -111,4 +116,15 @@ fn inside(name: &str) -> Result<&Path> {
         let message = format!("`{name}` leaves the test's folder");
         Err(Error::new(ErrorKind::InvalidInput, message))
     }
+}
+
+/// Links are given away, and not followed.
+fn give(path: &Path, user: u32) -> Result<()> {
+    lchown(path, Some(user), Some(user))?;
+    if path.symlink_metadata()?.is_dir() {
+        for entry in fs::read_dir(path)? {
+            give(&entry?.path(), user)?;
+        }
+    }
+    Ok(())
 }

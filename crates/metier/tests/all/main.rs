@@ -17,6 +17,7 @@ mod agent_run;
 mod agent_terminal;
 mod answers;
 mod authority;
+mod conditions;
 mod doors;
 mod fenced;
 mod lines;

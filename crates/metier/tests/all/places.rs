@@ -8,7 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::stage::{Stage, field};
+use crate::{
+    conditions::{Left, without},
+    stage::{Stage, field},
+};
 
 const EVERYWHERE: &[&str] = &["shell:exec(scripts/*)", "file:write(./**)"];
 
@@ -416,45 +419,13 @@ fn keys_are_not_read_by_whoever_may_read_everything() {
     }
 }
 
-/// A filter of system calls that leaves no namespaces and, if told so, no Landlock. It is put up by Python, which then
-/// becomes the program.
-const NO_FENCE: &str = r#"
-import ctypes, os, struct, sys
-unshare, clone, landlock = map(int, sys.argv.pop(1).split())
-LOAD, EQUAL, ANY, ANSWER = 0x20, 0x15, 0x45, 0x06
-lines = [(LOAD, 0, 0, 0), (EQUAL, 6, 0, landlock), (EQUAL, 5, 0, unshare), (EQUAL, 4, 0, 435), (EQUAL, 0, 2, clone),
-         (LOAD, 0, 0, 16), (ANY, 1, 0, 0x7E020000), (ANSWER, 0, 0, 0x7FFF0000), (ANSWER, 0, 0, 0x00050026)]
-code = b"".join(struct.pack("HBBI", *line) for line in lines)
-class Program(ctypes.Structure):
-    _fields_ = [("length", ctypes.c_ushort), ("lines", ctypes.c_char_p)]
-libc = ctypes.CDLL(None, use_errno=True)
-assert libc.prctl(38, 1, 0, 0, 0) == 0
-assert libc.prctl(22, 2, ctypes.byref(Program(len(lines), code)), 0, 0) == 0
-os.execv(sys.argv[1], sys.argv[1:])
-"#;
-
-/// What is left to build a fence with.
-#[derive(Clone, Copy)]
-enum Left {
-    Nothing,
-    Landlock,
-}
-
 /// Runs the program where little or nothing can be fenced in; `None` where that can't be arranged.
 fn with_only(left: Left, stage: &Stage, arguments: &[&str]) -> Option<(String, String, i32)> {
-    // No system call has the number 9999: nothing is taken away by it.
-    let numbers = match (std::env::consts::ARCH, left) {
-        ("x86_64", Left::Nothing) => "272 56 444",
-        ("x86_64", Left::Landlock) => "272 56 9999",
-        ("aarch64", Left::Nothing) => "97 220 444",
-        ("aarch64", Left::Landlock) => "97 220 9999",
-        _ => return None,
-    };
+    let [python, option, code, numbers] = without(left)?;
     let program = stage.context.command();
-    let python = Path::new("/usr/bin/python3");
-    let mut command = Command::new(python.exists().then_some(python)?);
+    let mut command = Command::new(python);
     command
-        .args(["-c", NO_FENCE, numbers])
+        .args([option, code, numbers])
         .arg(program.get_program())
         .args(["--root", "skills"])
         .args(arguments)
