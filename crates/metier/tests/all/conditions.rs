@@ -90,6 +90,10 @@ pub(crate) fn behind_namespaces(attack: impl Fn(&Stage)) {
     try_under(&able, attack);
 }
 
+#[expect(
+    clippy::print_stdout,
+    reason = "a condition that can't be produced is reported"
+)]
 fn try_under(conditions: &[Condition], attack: impl Fn(&Stage)) {
     let mut tried = 0;
     for condition in conditions {
