@@ -170,6 +170,7 @@ mod tests {
     use metier_model::{Digest, Source};
     use metier_policy::{Asked, Identity};
 
+    // case 127
     #[test]
     fn only_a_clear_yes_is_a_yes() {
         assert_eq!(reply("o\n"), Reply::Once);
@@ -188,6 +189,7 @@ mod tests {
         }
     }
 
+    // case 61, 127
     #[test]
     fn a_question_cannot_be_spoofed() {
         let identity = Identity {

@@ -62,6 +62,7 @@ fn it_is_the_documented_hash() {
     assert!(skill.digest().unwrap().to_string().ends_with(&expected));
 }
 
+// case 123
 #[test]
 fn every_change_changes_it() {
     let (world, skill) = made(&FILES);
@@ -104,6 +105,7 @@ fn every_change_changes_it() {
     changed("a package");
 }
 
+// case 123
 #[test]
 fn contents_that_change_places_change_it() {
     let (_a, first) = made(&[("a", "1"), ("b", "2")]);
@@ -151,6 +153,7 @@ fn a_file_or_a_link_called_like_gits_folder_is_not_left_out() {
     assert!(![before, as_file].contains(&skill.digest().unwrap()));
 }
 
+// case 11
 #[test]
 fn nothing_behind_a_link_is_listed_or_hashed() {
     let (world, skill) = made(&FILES);
@@ -163,6 +166,7 @@ fn nothing_behind_a_link_is_listed_or_hashed() {
     assert_eq!((skill.digest().unwrap(), skill.files().unwrap()), before);
 }
 
+// case 16
 #[test]
 fn fifos_and_sockets_hold_nobody() {
     let (world, skill) = made(&FILES);
@@ -182,6 +186,7 @@ fn fifos_and_sockets_hold_nobody() {
     });
 }
 
+// case 17
 #[test]
 fn a_file_without_end_is_an_error_in_time() {
     let (world, skill) = made(&FILES);
@@ -194,6 +199,7 @@ fn a_file_without_end_is_an_error_in_time() {
     });
 }
 
+// case 22
 #[test]
 fn deep_folders_are_no_problem() {
     let (world, skill) = made(&FILES);
@@ -257,6 +263,7 @@ fn a_folder_that_is_gone_has_none() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(40) })]
 
+    // case 123
     #[test]
     fn equal_digests_mean_equal_files(
         a in prop::collection::btree_map("[a-c]{1,2}", "[xy]{0,2}", 0..4),
