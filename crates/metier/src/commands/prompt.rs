@@ -211,7 +211,7 @@ fn injected(session: &Session<'_>, inventory: &Inventory) -> Result<Option<Strin
         return Ok(None);
     }
     let text = active::with(session, inventory, &[], |runtime| {
-        Ok(runtime.build_prompt("")?)
+        runtime.build_prompt("").map_err(active::no_prompt)
     })?;
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
