@@ -32,7 +32,7 @@ mod together;
 mod tools;
 
 use std::{
-    cell::{Cell, OnceCell, RefCell, RefMut},
+    cell::{Cell, RefCell, RefMut},
     path::PathBuf,
     rc::Rc,
     time::Duration,
@@ -54,6 +54,7 @@ use crate::{
     inventory::{Inventory, NotFound},
     premises::Premises,
     render::Loaded,
+    schema::BoundedSchema,
     worker::{Failed, Worker},
 };
 use called::Done;
@@ -142,7 +143,7 @@ pub(crate) struct Active<'p> {
     contributions: Contributions,
     tools: Vec<Tool>,
     /// What says whether an input fits, for each of the tools; built when it is called first.
-    schemas: Vec<OnceCell<open::Schema>>,
+    schemas: Vec<BoundedSchema>,
     /// Whether one of its hooks changed or cancelled something when it was asked last.
     changes: Cell<bool>,
     /// The skills that it works for, the first first.
@@ -498,8 +499,8 @@ impl<'p> Runtime<'p> {
             return Err(CallError::NotAllowed { tool, reason });
         }
         let input = changed;
-        let schema = schema.get_or_init(|| open::schema(&found.spec.input_schema));
-        if let Err(reason) = open::fits(schema, &input) {
+        if let Err(misfit) = schema.check(&input) {
+            let reason = misfit.to_string();
             active
                 .worker
                 .record("tool:call", &found.name, &Went::refused(reason.clone()))?;
