@@ -21,6 +21,7 @@ mod authority;
 mod conditions;
 mod doors;
 mod fenced;
+mod judged_bytes;
 mod lines;
 mod live_attacks;
 mod live_claude;
