@@ -28,6 +28,7 @@ mod host;
 mod index;
 mod manifest_file;
 mod names;
+mod plugin;
 mod project;
 mod root;
 mod snapshot;

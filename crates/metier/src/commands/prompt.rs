@@ -196,6 +196,7 @@ fn injected(session: &Session<'_>, inventory: &Inventory) -> Result<Option<Strin
         let entry = inventory.entry(find_usable(session, inventory, name)?);
         let files = entry.place.files().unwrap_or_default();
         adds |= files.iter().any(|file| may_hook(&file.path));
+        adds |= inventory.plugin_of(entry).is_some();
         let loaded = entry.load(metier_model::Mode::Lenient, limit).ok();
         adds |= loaded
             .and_then(|(parsed, _)| parsed.manifest)
