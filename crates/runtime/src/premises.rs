@@ -69,6 +69,14 @@ impl Premises<'_> {
     /// # Errors
     /// When it may not.
     pub fn grant(&self, skill: &Loaded<'_>, purpose: Purpose<'_>) -> Result<Grant, Refused> {
+        self.grant_request(skill, &self.request(skill, purpose))
+    }
+
+    /// Asks for what a request holds.
+    ///
+    /// # Errors
+    /// When it may not.
+    pub fn grant_request(&self, skill: &Loaded<'_>, request: &Request) -> Result<Grant, Refused> {
         let identity = identity(skill);
         let place = skill.entry.place.path();
         let subject = Subject {
@@ -76,7 +84,7 @@ impl Premises<'_> {
             place: &place.to_string_lossy(),
             held: &skill.held,
         };
-        let grant = self.desk.grant(&subject, &self.request(skill, purpose))?;
+        let grant = self.desk.grant(&subject, request)?;
         Ok(*grant)
     }
 

@@ -384,7 +384,10 @@ fn commands_run_only_when_they_were_approved_before() {
         "{text}"
     );
     assert!(text.contains("--approve-skills facts"), "{text}");
-    context.write("approved.toml", "[skills]\napproved = [\"project:facts\"]\n");
+    context.write(
+        "approved.toml",
+        "[skills]\napproved = [\"project:facts\"]\n",
+    );
     client.end();
     for arguments in [["--config", "approved.toml"], ["--approve-skills", "facts"]] {
         let mut client = Client::new(&context, &arguments);
