@@ -109,6 +109,7 @@ impl Place {
                 common: &[],
                 named: self.named.clone(),
                 own: &[],
+                obeyed: &[],
                 temporary: &tmp,
                 unsandboxed: false,
                 stop: None,

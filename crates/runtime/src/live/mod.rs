@@ -54,7 +54,7 @@ use crate::{
     inventory::{Inventory, NotFound},
     premises::Premises,
     render::Loaded,
-    worker::{Failed, Worker},
+    worker::{Failed, Worker, undone},
 };
 use called::Done;
 use hands::Hands;
@@ -619,6 +619,10 @@ impl<'p> Runtime<'p> {
                     continue;
                 }
                 Event::Ended => continue,
+                Event::Undone(places) => {
+                    let went = Went::badly(Outcome::Error, undone(&places), 0);
+                    ("made protected files".to_owned(), went)
+                }
                 Event::HookFailed { phase, reason } => {
                     let went = Went::badly(Outcome::Error, reason, 0);
                     let act = format!("hook:{phase}");
