@@ -55,7 +55,7 @@ use crate::{
     premises::Premises,
     render::Loaded,
     schema::BoundedSchema,
-    worker::{Failed, Worker},
+    worker::{Failed, Worker, undone},
 };
 use called::Done;
 use hands::Hands;
@@ -658,6 +658,10 @@ impl<'p> Runtime<'p> {
                     continue;
                 }
                 Event::Ended => continue,
+                Event::Undone(places) => {
+                    let went = Went::badly(Outcome::Error, undone(&places), 0);
+                    ("made protected files".to_owned(), went)
+                }
                 Event::HookFailed { phase, reason } => {
                     active.report_failed(phase, &reason);
                     let went = Went::badly(Outcome::Error, reason, 0);
