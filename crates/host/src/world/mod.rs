@@ -8,6 +8,7 @@ mod deno;
 mod environment;
 mod files;
 mod git;
+mod ignored;
 mod launch;
 mod network;
 mod room;
@@ -33,6 +34,7 @@ use crate::{
 };
 
 pub use deno::{Deno, Openings, flags as deno_flags};
+pub(crate) use files::open_regular;
 pub use git::only_reads;
 pub use launch::Running;
 pub use room::Scratch;
