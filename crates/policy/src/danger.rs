@@ -1,6 +1,6 @@
 //! Which permissions a person must see first.
 
-use metier_model::{Permission, Scope, Want};
+use metier_model::{Permission, Scope, Want, scope::CommandPattern};
 
 use crate::variables::is_secret;
 
@@ -32,7 +32,6 @@ pub enum Danger {
 
 /// Programs whose arguments are programs.
 const SHELLS: &[&str] = &[
-    "*",
     "ash",
     "awk",
     "bash",
@@ -83,7 +82,7 @@ impl Danger {
         let all = reach == Scope::All;
         let shown = reach.to_string();
         match want.permission {
-            Permission::ShellExec if all || runs_anything(&shown) => Self::RunAnything,
+            Permission::ShellExec if runs_anything(&reach) => Self::RunAnything,
             Permission::ShellExec => Self::Run,
             Permission::FileWrite | Permission::GitWrite if is_elsewhere(&shown) => {
                 Self::WriteElsewhere
@@ -102,15 +101,15 @@ impl Danger {
 }
 
 /// Whether a command is a shell, or something like it, with arguments that are left open.
-fn runs_anything(command: &str) -> bool {
-    let mut words = command.split_whitespace();
-    let first = words.next().unwrap_or_default();
+fn runs_anything(reach: &Scope) -> bool {
+    let Scope::Command(CommandPattern::Words { words, open }) = reach else {
+        return *reach == Scope::All;
+    };
+    let first = words.first().map_or("", |word| &**word);
     let program = first.rsplit('/').next().unwrap_or(first);
-    let open = first.contains('*') || words.any(|word| word.contains('*'));
-    let known = SHELLS
-        .iter()
-        .any(|shell| program.eq_ignore_ascii_case(shell));
-    open && (known || program.starts_with('*'))
+    let known = |shell: &&str| program.eq_ignore_ascii_case(shell);
+    let open = *open || words.iter().any(|word| word.contains('*'));
+    open && (SHELLS.iter().any(known) || first.starts_with("/*"))
 }
 
 /// Whether a path is not below the project.
