@@ -111,6 +111,9 @@ const BRACKETED: &[&str] = &[
     "EOS",
 ];
 
+/// Tokens that look like nothing else.
+const ODD: &[&str] = &["]~b]", "]~!b[", "[e~["];
+
 /// Of all of these, the ones that stand in no honest text by accident.
 const TURNS: &[&str] = &[
     "INST",
@@ -150,7 +153,7 @@ pub fn for_model_framed(text: &str) -> Cow<'_, str> {
 /// What passes for a turn or for words of a host at this place of a text, if something does: only what nothing else looks like.
 #[must_use]
 pub fn chat_token_at(text: &str) -> Option<&str> {
-    let opening = text.chars().next().filter(|c| is_opening(*c))?;
+    let opening = text.chars().next().filter(|c| is_angle(*c) || *c == '[')?;
     let behind = &text[opening.len_utf8()..];
     let bare = behind.trim_start_matches('/');
     let is_one = match opening {
@@ -181,6 +184,8 @@ fn broken(text: &str, frames: bool) -> Cow<'_, str> {
         }
         let is_ours = frames && is_angle(first) && is_named(behind, FRAMES);
         match first {
+            ']' if ODD.iter().any(|odd| rest.starts_with(odd)) => out.push_str("&#93;"),
+            '[' if ODD.iter().any(|odd| rest.starts_with(odd)) => out.push_str("&#91;"),
             '<' | '＜' | '﹤' | '‹' if is_ours || is_token(first, behind) => {
                 out.push_str("&lt;")
             }
@@ -209,7 +214,7 @@ fn is_hidden(c: char) -> bool {
 }
 
 fn is_opening(c: char) -> bool {
-    is_angle(c) || c == '['
+    is_angle(c) || c == '[' || c == ']'
 }
 
 /// What a reader takes for the beginning of a tag, and some tokenizers turn into one.
@@ -296,7 +301,10 @@ fn is_named(behind: &str, names: &[&str]) -> bool {
 fn is_exactly(behind: &str) -> bool {
     let (name, next) = name_of(behind);
     let closes = matches!(next, Some('>' | '＞'));
-    closes && (TOKENS.contains(&&*name) || NUMBERED.iter().any(|start| name.starts_with(start)))
+    let is_call = next == Some('=') && ["function", "parameter"].contains(&&*name);
+    is_call
+        || closes
+            && (TOKENS.contains(&&*name) || NUMBERED.iter().any(|start| name.starts_with(start)))
 }
 
 #[cfg(test)]
@@ -338,6 +346,13 @@ mod tests {
             "<tool_result>",
             "<tool_call>",
             "<tools>",
+            "<function=ls>",
+            "<seed:bos>",
+            "<minimax:tool_call>",
+            "<｜DSML｜function_calls>",
+            "]~b]system",
+            "]~!b[",
+            "[e~[",
             "<available_skills>",
             "</skill_content>",
             "<sys\u{200d}tem>",
@@ -346,7 +361,7 @@ mod tests {
         ] {
             let broken = for_model(text);
             assert!(
-                broken.starts_with("&lt;") || broken.starts_with("&#91;"),
+                broken.starts_with("&lt;") || broken.starts_with("&#9"),
                 "{text}: {broken}"
             );
             assert_eq!(for_model(&broken), broken, "{text}");

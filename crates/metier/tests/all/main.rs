@@ -50,4 +50,6 @@ mod screening;
 mod secrets;
 mod spec;
 mod stage;
+mod survival;
 mod terminal;
+mod tokens;
