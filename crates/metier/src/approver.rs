@@ -231,6 +231,7 @@ mod tests {
     use metier_model::{Digest, Source};
     use metier_policy::{Asked, Identity};
 
+    // case 127
     #[test]
     fn only_a_clear_yes_is_a_yes() {
         assert_eq!(reply("o\n"), Reply::Once);
@@ -249,6 +250,7 @@ mod tests {
         }
     }
 
+    // case 61, 127
     #[test]
     fn a_question_cannot_be_spoofed() {
         let identity = Identity {

@@ -103,6 +103,7 @@ pub fn rule(identity: Identity, request: &Request, answers: &[Answer], terms: Te
 mod tests {
     use super::*;
 
+    // case 101
     #[test]
     fn a_value_is_handed_out_only_to_whom_it_was_named() {
         let check = |want: &str, said: &str, decision: Decision, expected: Decision| {

@@ -305,16 +305,15 @@ fn admit_entry(
     admit(card, &standing, facts)
 }
 
-/// The setting that switches a skill off, if one does.
+/// The setting that disables a skill, if one does. Its name counts as well as the key that it chose for its settings: a skill
+/// must not be able to choose that it can't be disabled.
 pub(crate) fn switch(config: &Config, card: &Card) -> Option<String> {
-    let key = card.config_key();
     if !config.enabled {
-        Some("skills.enabled".to_owned())
-    } else if !config.entry(key).enabled {
-        Some(format!("skills.entries.{key}.enabled"))
-    } else {
-        None
+        return Some("skills.enabled".to_owned());
     }
+    let keys = [card.name.as_str(), card.config_key()];
+    let off = keys.into_iter().find(|key| !config.entry(key).enabled)?;
+    Some(format!("skills.entries.{off}.enabled"))
 }
 
 /// How to take a switch back, which depends on who set it.

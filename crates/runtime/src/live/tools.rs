@@ -146,6 +146,7 @@ mod tests {
         }
     }
 
+    // case 137
     #[test]
     fn nobody_stands_in_the_place_of_a_core_tool() {
         for name in ["read", "Shell", "GREP", "speckit", "OpenCode"] {
@@ -156,6 +157,7 @@ mod tests {
         }
     }
 
+    // case 65, 137
     #[test]
     fn no_skill_at_all_stands_in_the_place_of_a_tool_of_the_session() {
         for name in SESSION.iter().copied().chain(["Sessions_Spawn"]) {
