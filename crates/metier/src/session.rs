@@ -9,7 +9,7 @@ use std::{
 
 use metier_catalog::{
     Catalog, Entry, Fingerprint, Host, IndexHome, Limits, Options, Place, Places, Root, Verdicts,
-    discover, read_small,
+    discover, read_named, read_small,
 };
 use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
 use metier_model::{Digest, Mode, Source};
@@ -445,7 +445,7 @@ fn layers(global: &Global, machine: &Machine) -> Result<Vec<Layer>, Failure> {
     // it is named too.
     let wanted = global.root.is_empty() || global.config.is_some();
     if let Some(file) = machine.config_file.as_ref().filter(|_| wanted) {
-        match fs::read_to_string(machine.work.join(file)) {
+        match read_named(&machine.work.join(file), MAX_PROJECT_FILE) {
             Ok(text) => layers.push(Layer::user(machine.work.join(file), text)),
             Err(error)
                 if error.kind() == std::io::ErrorKind::NotFound && global.config.is_none() => {}

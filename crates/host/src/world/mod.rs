@@ -8,6 +8,7 @@ mod deno;
 mod environment;
 mod files;
 mod git;
+mod ignored;
 mod launch;
 mod leftovers;
 mod network;
@@ -35,6 +36,7 @@ use crate::{
 };
 
 pub use deno::{Deno, Openings, flags as deno_flags};
+pub(crate) use files::open_regular;
 pub use git::only_reads;
 pub use launch::Running;
 pub use leftovers::{Leftovers, tidy_up};

@@ -54,4 +54,6 @@ mod screening;
 mod secrets;
 mod spec;
 mod stage;
+mod survival;
 mod terminal;
+mod tokens;
