@@ -30,6 +30,7 @@ mod index;
 mod manifest_file;
 mod names;
 mod path_bytes;
+mod plugin;
 mod project;
 mod root;
 mod skill_files;

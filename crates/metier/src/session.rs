@@ -324,6 +324,25 @@ impl<'a> Session<'a> {
         Ok((roots, self.global.root.is_empty()))
     }
 
+    /// Every place that skills and settings are read from, in this run or another: no skill writes there.
+    pub(crate) fn obeyed(&self) -> Vec<PathBuf> {
+        let machine = self.machine;
+        let extra = self.config.load.extra_dirs.iter();
+        let extra: Vec<PathBuf> = extra.map(|path| self.expand(path)).collect();
+        let usual = metier_catalog::usual(&self.places(), &extra, true, true);
+        let given = self.global.root.iter().map(|root| &root.path);
+        let given = given.chain(&self.global.skill_dir);
+        let given = given.map(|path| machine.work.join(path));
+        let config = machine.config_file.as_ref();
+        usual
+            .into_iter()
+            .map(|root| root.path)
+            .chain(given)
+            .chain(AgentFiles::read(self).folders)
+            .chain(config.map(|file| machine.work.join(file)))
+            .collect()
+    }
+
     pub(crate) fn places(&self) -> Places<'_> {
         let machine = self.machine;
         Places {

@@ -152,34 +152,57 @@ impl Desk<'_> {
             }
             Ruling::Ask(open) => open,
         };
+        let (optional, required): (Vec<Asked>, Vec<Asked>) =
+            open.into_iter().partition(|asked| asked.why.is_optional());
+        if !required.is_empty() {
+            self.ask(subject, request, &required)?;
+            answers.extend(required.iter().map(|asked| allow(&asked.want)));
+        }
+        // A question of its own, so that it can be denied by itself. What is not given is as if it had not been asked for: it takes
+        // nothing back that the user allowed besides.
+        let mut given = request.clone();
+        if !optional.is_empty() {
+            match self.ask(subject, request, &optional) {
+                Ok(()) => answers.extend(optional.iter().map(|asked| allow(&asked.want))),
+                Err(Refused::Store(error)) => return Err(error.into()),
+                Err(_) => {
+                    let left = request.iter().filter(|asked| !optional.contains(asked));
+                    given = Request::new(left.cloned());
+                }
+            }
+        }
+        match rule(identity(), &given, &answers, self.terms.clone()) {
+            Ruling::Granted(grant) => Ok(grant),
+            Ruling::Ask(left) | Ruling::Denied(left) => Err(Refused::Denied(left)),
+        }
+    }
+
+    /// Asks whoever may decide about permissions that nobody has answered yet.
+    fn ask(&self, subject: &Subject<'_>, request: &Request, open: &[Asked]) -> Result<(), Refused> {
         let changes = self.changes(subject, request)?;
         let question = Question {
             identity: subject.identity,
             place: subject.place,
-            asked: &open,
+            asked: open,
             changes: changes.as_ref(),
         };
         match self.approver.ask(&question) {
-            Reply::Always => self.remember(subject, &open, Kept::Allowed, "terminal")?,
-            Reply::Once => self.use_once(subject.identity, &open)?,
+            Reply::Always => self.remember(subject, open, Kept::Allowed, "terminal")?,
+            Reply::Once => self.use_once(subject.identity, open)?,
             Reply::Deny => {
-                self.refuse(subject.identity, &open, "denied just now")?;
-                return Err(Refused::Denied(open));
+                self.refuse(subject.identity, open, "denied just now")?;
+                return Err(Refused::Denied(open.to_vec()));
             }
             Reply::Nobody => {
-                self.refuse(subject.identity, &open, "not approved, and nobody to ask")?;
+                self.refuse(subject.identity, open, "not approved, and nobody to ask")?;
                 return Err(Refused::NotApproved {
-                    asked: open,
+                    asked: open.to_vec(),
                     changes: changes.map(Box::new),
                     other_source: is_approved_elsewhere(subject.identity, self.approved),
                 });
             }
         }
-        answers.extend(open.iter().map(|asked| allow(&asked.want)));
-        match rule(identity(), request, &answers, self.terms.clone()) {
-            Ruling::Granted(grant) => Ok(grant),
-            Ruling::Ask(left) | Ruling::Denied(left) => Err(Refused::Denied(left)),
-        }
+        Ok(())
     }
 
     fn answers(&self, identity: &Identity) -> Result<Vec<Answer>, StoreError> {

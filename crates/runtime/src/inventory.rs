@@ -554,6 +554,21 @@ impl Inventory {
             .ok_or_else(|| self.not_found(wanted))
     }
 
+    /// The plugin that a skill belongs to, if it has hooks: the nearest folder around it that is one.
+    #[must_use]
+    pub fn plugin_of(&self, entry: &Entry) -> Option<&Skill> {
+        let Place::Folder(folder) = &entry.place else {
+            return None;
+        };
+        let around = |skill: &&Skill| {
+            let plugin = self.entry(skill);
+            let is_around = matches!(&plugin.place, Place::Folder(path) if folder.starts_with(path) && path != folder);
+            plugin.is_plugin() && plugin.source == entry.source && is_around
+        };
+        let depth = |skill: &&Skill| self.entry(skill).place.path().as_os_str().len();
+        self.skills.iter().filter(around).max_by_key(depth)
+    }
+
     fn not_found(&self, wanted: &str) -> NotFound {
         let mut near: Vec<(f64, String)> = Vec::new();
         for skill in &self.skills {

@@ -337,6 +337,7 @@ mod tests {
     use super::*;
     use metier_model::{FileText, Files, parse};
 
+    // case 82
     #[test]
     fn a_frame_is_known_however_it_is_spelt() {
         let check = |text: &str, expected: &str| assert_eq!(unframed(text), expected, "{text}");
@@ -349,6 +350,7 @@ mod tests {
         check("", "");
     }
 
+    // case 82
     #[test]
     fn what_nobody_sees_does_not_open_a_frame() {
         for text in [
@@ -360,6 +362,7 @@ mod tests {
         assert_eq!(unframed("a <b> </b>"), "a <b> </b>");
     }
 
+    // case 57, 82
     #[test]
     fn a_body_stays_in_its_frame() {
         let text = "---\nname: x\ndescription: y\n---\n";

@@ -73,6 +73,7 @@ fn it_is_the_documented_hash() {
     assert!(skill.digest().unwrap().to_string().ends_with(&expected));
 }
 
+// case 123
 #[test]
 fn every_change_changes_it() {
     let (world, skill) = made(&FILES);
@@ -115,6 +116,7 @@ fn every_change_changes_it() {
     changed("a package");
 }
 
+// case 123
 #[test]
 fn contents_that_change_places_change_it() {
     let (_a, first) = made(&[("a", "1"), ("b", "2")]);
@@ -185,6 +187,7 @@ fn a_manifest_does_not_lie_in_what_git_keeps() {
     assert!(skill.read("SKILL.md", 1000).is_err());
 }
 
+// case 11
 #[test]
 fn nothing_behind_a_link_is_listed_or_hashed() {
     let (world, skill) = made(&FILES);
@@ -197,6 +200,7 @@ fn nothing_behind_a_link_is_listed_or_hashed() {
     assert_eq!((skill.digest().unwrap(), skill.files().unwrap()), before);
 }
 
+// case 16
 #[test]
 fn fifos_and_sockets_hold_nobody() {
     let (world, skill) = made(&FILES);
@@ -216,6 +220,7 @@ fn fifos_and_sockets_hold_nobody() {
     });
 }
 
+// case 17
 #[test]
 fn a_file_without_end_is_an_error_in_time() {
     let (world, skill) = made(&FILES);
@@ -228,7 +233,7 @@ fn a_file_without_end_is_an_error_in_time() {
     });
 }
 
-// case 170
+// case 22, 170
 #[test]
 fn a_skill_that_is_too_deep_is_an_error_that_says_so() {
     let (world, skill) = made(&FILES);
@@ -354,6 +359,7 @@ fn a_folder_that_is_gone_has_none() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(40) })]
 
+    // case 123
     #[test]
     fn equal_digests_mean_equal_files(
         a in prop::collection::btree_map("[a-c]{1,2}", "[xy]{0,2}", 0..4),

@@ -217,6 +217,7 @@ fn a_limit_that_was_lowered_holds_for_what_is_remembered() {
     same(warm, cold);
 }
 
+// case 146
 #[test]
 fn no_damaged_byte_is_believed_or_panics() {
     let world = indexed();
@@ -295,6 +296,7 @@ fn a_cache_folder_that_can_not_be_written_costs_only_time() {
     check(&world);
 }
 
+// case 106
 #[test]
 fn the_cache_is_for_its_owner_only() {
     let world = indexed();
@@ -339,6 +341,7 @@ fn with_old_time(path: &Path, change: impl FnOnce()) {
     utimensat(CWD, path, &times, AtFlags::empty()).unwrap();
 }
 
+// case 146
 #[test]
 fn a_change_that_hides_its_time_and_size_is_seen() {
     let world = indexed();

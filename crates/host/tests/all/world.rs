@@ -115,6 +115,7 @@ impl Place {
                 common: &[],
                 named: self.named.clone(),
                 own: &[],
+                obeyed: &[],
                 temporary: &tmp,
                 unsandboxed: false,
                 stop: None,

@@ -25,6 +25,7 @@ fn ran(output: &Output) -> bool {
     false
 }
 
+// case 124
 #[test]
 fn an_answer_is_for_one_source() {
     let stage = Stage::new();
@@ -43,6 +44,7 @@ fn an_answer_is_for_one_source() {
     assert!(ran(&run("user=two", &["show", "greet"])));
 }
 
+// case 123
 #[test]
 fn an_answer_is_for_these_bytes() {
     let stage = Stage::new();
@@ -119,6 +121,7 @@ fn a_no_outweighs_every_yes() {
 }
 
 /// `user:greet` is what `greet` of the user's own is called. A project's skill that calls itself so is another one.
+// case 124
 #[test]
 fn a_name_that_looks_like_a_source_is_only_a_name() {
     let stage = Stage::new();
@@ -201,6 +204,7 @@ fn runs_at_the_same_time_don_t_disturb_each_other() {
 }
 
 /// A project speaks for itself only: its configuration may forbid, and allows nothing.
+// case 132
 #[test]
 fn a_project_s_configuration_allows_nothing() {
     let stage = Stage::new();
@@ -274,6 +278,7 @@ fn a_project_s_configuration_allows_nothing() {
 }
 
 /// Our own program is a program like any other for a skill: in there it finds no answers, and changes none.
+// case 94
 #[test]
 fn a_skill_does_not_approve_itself() {
     let stage = Stage::new();

@@ -183,7 +183,9 @@ impl Commands<'_> {
                 input["last_assistant_message"] = event["text"].clone();
             }
             HookPhase::ConversationStart => input["source"] = "startup".into(),
-            HookPhase::BeforePromptBuild => input["prompt"] = "".into(),
+            HookPhase::BeforePromptBuild => {
+                input["prompt"] = event["prompt"].as_str().unwrap_or_default().into();
+            }
             HookPhase::Deactivate => input["reason"] = "other".into(),
             _ => {}
         }
