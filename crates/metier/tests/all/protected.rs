@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt,
     path::PathBuf,
     process::{Child, Command, Stdio},
     thread,
@@ -49,17 +50,23 @@ fn call(stage: &Stage, name: &str, input: &serde_json::Value) -> String {
     output.stdout + &output.stderr
 }
 
-/// A folder that is neither in the project nor in the home.
+/// A repository that is neither in the project nor in the home, for everybody to write.
 fn outside(stage: &Stage) -> PathBuf {
-    stage.context.path("~/../outside")
+    let home = stage.context.home().canonicalize().unwrap();
+    let outside = home.with_file_name("outside");
+    fs::create_dir_all(outside.join(".git")).unwrap();
+    fs::write(outside.join(".git/config"), "[core]\n").unwrap();
+    for folder in [outside.join(".git"), outside.clone()] {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    outside
 }
 
 // case 94, 161
 #[test]
 fn a_host_function_writes_no_protected_place_outside_of_project_and_home() {
     under_every_condition(|stage| {
-        stage.context.write("~/../outside/.git/config", "[core]\n");
-        let outside = outside(stage).canonicalize().unwrap();
+        let outside = outside(stage);
         let grant = format!("file:write({}/**)", outside.display());
         starlark(
             stage,
@@ -344,8 +351,7 @@ fn what_a_program_that_stays_has_made_leaves_a_receipt() {
     let written = live.session(&["p"], |runtime| {
         runtime.activate("p").unwrap();
         runtime.call("p", "make", &json!({})).unwrap();
-        runtime.deactivate("p").unwrap();
-        lines(&runtime.collect().0)
+        lines(&runtime.deactivate("p").unwrap())
     });
     assert!(!live.stage.has("CLAUDE.md"));
     let told = |line: &String| line.contains("skill:run") && line.contains("made protected files");
