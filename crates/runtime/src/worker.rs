@@ -275,7 +275,7 @@ impl<'a> Worker<'a> {
 pub(crate) fn undone(places: &[PathBuf]) -> String {
     let places = places.iter().map(|place| place.display().to_string());
     let places = places.collect::<Vec<_>>().join(", ");
-    format!("it made protected files, which were removed: {places}")
+    format!("it made protected files, which were removed or renamed to NAME.undone-N: {places}")
 }
 
 fn child(ended: &Ended) -> Went {

@@ -187,7 +187,8 @@ impl Watch {
             let (places, unseen) = guard.survey_again(&before);
             failed = failed.or(unseen);
             for place in places {
-                match clear_below(&guard, &roots, &place, manner) {
+                // Somebody else may be at work in a wide folder: nothing is lost by a new name.
+                match clear_below(&guard, &roots, &place, Manner::Rename) {
                     Ok(removed) => undone.extend(removed),
                     Err(error) => failed = failed.or(Some((place, error))),
                 }

@@ -262,7 +262,7 @@ impl Guard {
         }
         let known: HashSet<&PathBuf> = before.places.iter().collect();
         let mut places = walk.found.places;
-        places.retain(|place| !known.contains(place));
+        places.retain(|place| !known.contains(place) && is_ours(place));
         (places, unseen)
     }
 }
@@ -407,6 +407,13 @@ fn folded(name: &str) -> std::borrow::Cow<'_, str> {
 fn folded(name: &str) -> std::borrow::Cow<'_, str> {
     let row = rows().keys().find(|row| row.eq_ignore_ascii_case(name));
     row.map_or(name.into(), |row| (*row).into())
+}
+
+/// Whether something belongs to the user of this program, as all that a child makes.
+fn is_ours(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let found = path.symlink_metadata();
+    found.is_ok_and(|found| found.uid() == rustix::process::geteuid().as_raw())
 }
 
 fn is_there(path: &Path) -> bool {

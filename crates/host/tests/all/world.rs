@@ -39,6 +39,9 @@ impl Place {
         for name in ["skill/scripts", "project", "home", "tmp"] {
             fs::create_dir_all(root.join(name)).unwrap();
         }
+        // A place that is neither in the project nor in the home.
+        let outside = root.join("outside").display().to_string();
+        let want = |text: &str| want(&text.replace("OUTSIDE", &outside));
         let terms = Terms {
             rates: Rates {
                 shell_exec: 1_000,
@@ -128,7 +131,11 @@ impl Place {
         self.grant.permit(act, &Meter::default()).unwrap()
     }
 
-    fn act(&self, act: Act) -> Result<Done, WorldError> {
+    pub(crate) fn try_permit(&self, act: Act) -> Result<Permit, metier_policy::Refusal> {
+        self.grant.permit(act, &Meter::default())
+    }
+
+    pub(crate) fn act(&self, act: Act) -> Result<Done, WorldError> {
         self.with(|world| world.act(&self.permit(act)))
     }
 

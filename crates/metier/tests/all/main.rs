@@ -48,6 +48,7 @@ mod live_word_count;
 mod mcp;
 mod own_tests;
 mod places;
+mod protected;
 mod real_model;
 mod refusals;
 mod screening;
