@@ -42,6 +42,7 @@ mod live_telling;
 mod live_wasm;
 mod live_word_count;
 mod mcp;
+mod not_obeyed;
 mod own_tests;
 mod places;
 mod real_model;
