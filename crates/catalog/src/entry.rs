@@ -26,7 +26,7 @@ pub struct Entry {
     pub diagnostics: Vec<Diagnostic>,
     /// Where it really is, when it was reached through a link.
     pub real: Option<PathBuf>,
-    /// The last known digest.
+    /// The digest, if it is known to be that of the files as they are now.
     pub digest: Option<Digest>,
 }
 

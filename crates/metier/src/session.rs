@@ -8,8 +8,8 @@ use std::{
 };
 
 use metier_catalog::{
-    Catalog, Entry, Host, IndexHome, Limits, Options, Place, Places, Root, Verdicts, discover,
-    read_small,
+    Catalog, Entry, Fingerprint, Host, IndexHome, Limits, Options, Place, Places, Root, Verdicts,
+    discover, read_small,
 };
 use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
 use metier_model::{Digest, Mode, Source};
@@ -33,6 +33,10 @@ const JUST_NOW: Duration = Duration::from_secs(600);
 
 /// With more unknown skills than this, nobody is waiting for one of them.
 const MAX_NEW: usize = 64;
+
+/// The largest new skill that is hashed for a list.
+const MAX_NEW_BYTES: u64 = 4 << 20;
+const MAX_NEW_FILES: usize = 1_000;
 
 /// One run of the program.
 pub(crate) struct Session<'a> {
@@ -141,7 +145,11 @@ impl<'a> Session<'a> {
     }
 
     /// Lets later lists show digests that were worked out just now.
-    pub(crate) fn remember_digests(&self, roots: &[Root], digests: &[(PathBuf, Digest)]) {
+    pub(crate) fn remember_digests(
+        &self,
+        roots: &[Root],
+        digests: &[(PathBuf, Digest, Fingerprint)],
+    ) {
         let Some(index) = self.index().filter(|_| !digests.is_empty()) else {
             return;
         };
@@ -149,13 +157,13 @@ impl<'a> Session<'a> {
             let Ok(root) = root.path.canonicalize() else {
                 continue;
             };
-            let below: Vec<(&Path, Digest)> = digests
+            let below: Vec<(&Path, Digest, Fingerprint)> = digests
                 .iter()
-                .filter(|(path, _)| path.starts_with(&root))
-                .map(|(path, digest)| (path.as_path(), *digest))
+                .filter(|(path, _, _)| path.starts_with(&root))
+                .map(|(path, digest, state)| (path.as_path(), *digest, *state))
                 .collect();
             if !below.is_empty() {
-                index.remember_digests(&root, self.mode(), &below);
+                index.remember_digests(&root, self.mode(), self.machine.now, &below);
             }
         }
     }
@@ -227,28 +235,35 @@ impl<'a> Session<'a> {
     }
 
     /// The digests of skills that were changed just now. The index can't vouch for those yet, and somebody who wrote a
-    /// skill, scanned it and lists it wants to see what the scan said. Nothing is scanned, and only a few are hashed.
+    /// skill, scanned it and lists it wants to see what the scan said. Nothing is scanned, only a few small skills are
+    /// hashed, and none that is not trusted: what a stranger put there must not take time before anybody looked at it.
     fn digest_newest(&self, catalog: &mut Catalog) {
         let since = self.machine.now.checked_sub(JUST_NOW);
         let is_new = |entry: &Entry| {
-            let changed = fs::metadata(entry.manifest_path()).and_then(|file| file.modified());
-            changed.is_ok_and(|changed| since.is_none_or(|since| changed >= since))
+            let state = entry.place.fingerprint().ok().flatten();
+            state.is_some_and(|state| since.is_none_or(|since| state.changed_since(since)))
+        };
+        let Catalog { roots, entries, .. } = catalog;
+        let is_trusted = |entry: &Entry| {
+            let root = entry.root.and_then(|root| roots.get(usize::from(root)));
+            root.is_some_and(|root| root.trusted)
         };
         let is_unknown = |entry: &&mut Entry| {
             let in_folder = matches!(entry.place, Place::Folder(_));
-            entry.digest.is_none() && entry.card.is_some() && in_folder
+            entry.digest.is_none() && entry.card.is_some() && in_folder && is_trusted(entry)
         };
-        let unknown: Vec<&mut Entry> = catalog.entries.iter_mut().filter(is_unknown).collect();
+        let unknown: Vec<&mut Entry> = entries.iter_mut().filter(is_unknown).collect();
         if unknown.len() > MAX_NEW {
             return;
         }
         let mut digests = Vec::new();
         for entry in unknown.into_iter().filter(|entry| is_new(entry)) {
-            entry.digest = entry.place.digest().ok();
+            let found = entry.place.digest_within(MAX_NEW_BYTES, MAX_NEW_FILES).ok();
+            entry.digest = found.map(|(digest, _)| digest);
             let path = entry.place.path().into_owned();
-            digests.extend(entry.digest.map(|digest| (path, digest)));
+            digests.extend(found.map(|(digest, state)| (path, digest, state)));
         }
-        self.remember_digests(&catalog.roots, &digests);
+        self.remember_digests(roots, &digests);
     }
 
     fn judge(&self, mut catalog: Catalog, mode: Mode, selection: &[String]) -> Inventory {

@@ -5,7 +5,7 @@
 
 use std::{cell::Cell, time::SystemTime};
 
-use metier_catalog::{Content, Snapshot};
+use metier_catalog::Snapshot;
 use metier_config::Approved;
 use metier_model::{Source, Want};
 use metier_policy::{
@@ -16,7 +16,6 @@ use metier_store::{
     Answer as Kept, Approval, ApprovedFile, NewReceipt, Outcome, Receipt, SkillState, Store,
     StoreError,
 };
-use sha2::{Digest as _, Sha256};
 
 use crate::redact::Redactor;
 
@@ -497,14 +496,10 @@ fn answer(kept: &Approval) -> Option<Answer> {
 /// The files of a skill, each with its digest.
 #[must_use]
 pub fn files(held: &Snapshot) -> Vec<ApprovedFile> {
-    let digest = |bytes: &[u8]| metier_model::Digest(Sha256::digest(bytes).into()).to_string();
     let file = |file: &metier_catalog::Held| ApprovedFile {
-        path: file.path.clone(),
-        digest: match &file.content {
-            Content::Bytes(bytes) => digest(bytes),
-            Content::Link(target) => digest(target.as_bytes()),
-            Content::Special | Content::Left => String::new(),
-        },
+        // Different bytes are displayed differently, so this is a key.
+        path: file.path.to_string(),
+        digest: metier_model::Digest(file.hash).to_string(),
         size: file.size,
     };
     held.files.iter().map(file).collect()

@@ -15,7 +15,7 @@ const MAX_FILE: u64 = 256 << 10;
 /// The hooks of a skill, from the files that were judged.
 #[must_use]
 pub fn of(held: &Snapshot) -> Hooks {
-    let paths = held.files.iter().map(|file| file.path.as_str());
+    let paths = held.files.iter().filter_map(|file| file.path.as_str());
     among(paths, |path| held.read(path, MAX_FILE).ok())
 }
 
@@ -23,7 +23,7 @@ pub fn of(held: &Snapshot) -> Hooks {
 #[must_use]
 pub fn in_place(place: &Place) -> Hooks {
     let files = place.files().unwrap_or_default();
-    let paths = files.iter().map(|file| file.path.as_str());
+    let paths = files.iter().filter_map(|file| file.path.as_str());
     among(paths, |path| place.read(path, MAX_FILE).ok())
 }
 

@@ -18,7 +18,7 @@ pub fn everything(skill: &Loaded<'_>, config: &Config) -> Request {
         .held
         .files
         .iter()
-        .any(|file| file.path.starts_with("scripts/"));
+        .any(|file| file.path.as_path().starts_with("scripts"));
     let hooks = hooks::of(&skill.held);
     let lines: Vec<&str> = hooks.commands.iter().map(|hook| &*hook.command).collect();
     let mut running = Request::of(&skill.manifest, Purpose::Code(&lines), &[]);

@@ -223,10 +223,13 @@ where
 fn resources(skill: &Loaded<'_>) -> (Vec<String>, usize) {
     let files = &skill.entry.files;
     let manifests = [files.skill_md.as_deref(), files.skill_yaml.as_deref()];
-    let is_resource =
-        |file: &FileEntry| !file.special && !manifests.contains(&Some(file.path.as_str()));
+    let is_manifest = |file: &FileEntry| {
+        let path = file.path.as_str();
+        path.is_some() && manifests.contains(&path)
+    };
+    let is_resource = |file: &FileEntry| !file.special && !is_manifest(file);
     let all = skill.held.list().into_iter().filter(is_resource);
-    let mut resources: Vec<String> = all.map(|file| file.path).collect();
+    let mut resources: Vec<String> = all.map(|file| file.path.text().into_owned()).collect();
     let more = resources.len().saturating_sub(MAX_RESOURCES);
     resources.truncate(MAX_RESOURCES);
     (resources, more)

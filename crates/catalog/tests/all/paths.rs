@@ -35,7 +35,10 @@ fn refusal(error: &ReadError) -> Refusal {
         ReadError::NotAFile { .. } => Refusal::NotAFile,
         ReadError::HardLink(_) => Refusal::HardLink,
         ReadError::TooLarge { .. } => Refusal::TooLarge,
-        ReadError::Os { .. } | ReadError::TooManyFiles => Refusal::Os,
+        ReadError::Os { .. }
+        | ReadError::TooManyFiles { .. }
+        | ReadError::TooDeep { .. }
+        | ReadError::PathTooLong { .. } => Refusal::Os,
     }
 }
 
@@ -461,16 +464,18 @@ fn a_manifest_link_that_is_bent_while_it_is_followed_shows_nothing_from_outside(
     });
 }
 
+// case 149
 #[test]
 fn what_git_keeps_for_itself_is_not_part_of_a_skill() {
     let world = World::new();
     world.write("root/s/.git/config", "token");
-    world.write("root/s/sub/.git/config", "token");
+    world.write("root/s/sub/.git/config", "judged");
     world.write("root/s/.gitignore", "x");
     let skill = place(world.at("root/s"));
-    for path in [".git/config", "./.git/config", "sub/.git/config", ".git"] {
+    for path in [".git/config", "./.git/config", ".//.git/config", ".git"] {
         check(&skill, path, Refusal::BadPath);
     }
+    assert_eq!(skill.read("sub/.git/config", LIMIT), Ok(b"judged".to_vec()));
     assert_eq!(skill.read(".gitignore", LIMIT), Ok(b"x".to_vec()));
 }
 

@@ -119,7 +119,7 @@ fn a_manifest_may_be_a_link_that_stays_inside() {
     let mut bent: Snapshot = snapshot;
     for held in &mut bent.files {
         if held.path == "SKILL.md" {
-            held.content = Content::Link("../elsewhere/SKILL.md".to_owned());
+            held.content = Content::Link("../elsewhere/SKILL.md".into());
         }
     }
     assert!(entry.load_held(&bent, Mode::Lenient, 1000).is_err());

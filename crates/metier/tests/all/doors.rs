@@ -95,6 +95,7 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
     let held = Snapshot {
         files: Vec::new(),
         digest,
+        fingerprint: None,
     };
     let identity = Identity {
         skill: "a".into(),
@@ -124,7 +125,7 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
     let grant: Box<Grant> = desk.grant(&subject, &Request::new(asked)).unwrap();
     let work = context.work();
     let around = Surroundings {
-        write_files: std::rc::Rc::new(|_| Err(std::io::Error::other("nothing is copied here"))),
+        write_files: std::rc::Rc::new(|_| Ok(())),
         shim: Path::new("/nonexistent"),
         skill: None,
         work: &work,

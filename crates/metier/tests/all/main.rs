@@ -11,6 +11,7 @@ mod agent_attacks;
 mod agent_chat;
 mod agent_compact;
 mod agent_crash;
+mod agent_hooks;
 mod agent_hostile;
 mod agent_room;
 mod agent_run;

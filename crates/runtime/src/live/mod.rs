@@ -32,7 +32,7 @@ mod together;
 mod tools;
 
 use std::{
-    cell::{Cell, OnceCell, RefCell, RefMut},
+    cell::{Cell, RefCell, RefMut},
     path::PathBuf,
     rc::Rc,
     time::Duration,
@@ -54,6 +54,7 @@ use crate::{
     inventory::{Inventory, NotFound},
     premises::Premises,
     render::Loaded,
+    schema::BoundedSchema,
     worker::{Failed, Worker},
 };
 use called::Done;
@@ -65,12 +66,15 @@ pub use dispatch::Dispatched;
 pub use ledger::{Attached, Ledger};
 pub use lifecycle::{State, Transition};
 pub use open::ActivateError;
-pub use telling::{Fragment, Section};
+pub use telling::{Fragment, PromptError, Section};
 pub use together::Planned;
 pub use tools::{BadTool, CORE, SESSION, Tool, full_name};
 
 /// How many lines are kept that nobody asked for.
 const MAX_SAID: usize = 2_000;
+
+/// How a line begins that reports what is wrong with a skill, among the lines that the skill wrote itself.
+pub const WARNING: &str = "warning: ";
 
 /// A language model, for skills that may ask one.
 pub trait Model {
@@ -118,6 +122,8 @@ pub struct Runtime<'p> {
     receipts: RefCell<Vec<Receipt>>,
     /// What was said and not given out yet, each line with its skill.
     said: RefCell<Vec<(String, String)>>,
+    /// The message of the user that the current turn answers; empty between turns.
+    user_message: RefCell<String>,
 }
 
 /// A skill that is active, and all that it contributes.
@@ -137,7 +143,7 @@ pub(crate) struct Active<'p> {
     contributions: Contributions,
     tools: Vec<Tool>,
     /// What says whether an input fits, for each of the tools; built when it is called first.
-    schemas: Vec<OnceCell<open::Schema>>,
+    schemas: Vec<BoundedSchema>,
     /// Whether one of its hooks changed or cancelled something when it was asked last.
     changes: Cell<bool>,
     /// The skills that it works for, the first first.
@@ -235,6 +241,7 @@ impl<'p> Runtime<'p> {
             ledger: RefCell::default(),
             receipts: RefCell::default(),
             said: RefCell::default(),
+            user_message: RefCell::default(),
         }
     }
 
@@ -285,6 +292,11 @@ impl<'p> Runtime<'p> {
     /// A new turn begins: rate limits count from zero.
     pub fn next_turn(&self) {
         self.premises.desk.meter.next_turn();
+    }
+
+    /// Sets the message that the current turn answers. Hooks of `before_prompt_build` read it; it is written into no receipt.
+    pub fn set_user_message(&self, message: &str) {
+        message.clone_into(&mut self.user_message.borrow_mut());
     }
 
     /// Activates a skill, by name, `source:name` or path. One that is active already stays as it is.
@@ -487,8 +499,8 @@ impl<'p> Runtime<'p> {
             return Err(CallError::NotAllowed { tool, reason });
         }
         let input = changed;
-        let schema = schema.get_or_init(|| open::schema(&found.spec.input_schema));
-        if let Err(reason) = open::fits(schema, &input) {
+        if let Err(misfit) = schema.check(&input) {
+            let reason = misfit.to_string();
             active
                 .worker
                 .record("tool:call", &found.name, &Went::refused(reason.clone()))?;

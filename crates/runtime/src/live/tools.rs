@@ -8,6 +8,8 @@
 use metier_model::Source;
 use metier_sdk::wire::ToolSpec;
 
+use crate::schema::SchemaRefused;
+
 /// Tools of the program's own skills: nobody else may call one of theirs so.
 pub const CORE: &[&str] = &[
     "read", "write", "edit", "glob", "grep", "shell", "bash", "exec", "fetch", "task", "ls",
@@ -60,6 +62,9 @@ pub enum BadTool {
     /// The schema is none.
     #[error("the input schema of `{0}` is not an object")]
     Schema(String),
+    /// The schema exceeds a limit.
+    #[error("the input schema of `{0}` is refused: {1}")]
+    Refused(String, SchemaRefused),
 }
 
 fn is_core(tool: &str) -> bool {

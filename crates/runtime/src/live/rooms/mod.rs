@@ -119,7 +119,7 @@ fn entrypoint(active: &Active<'_>, backend: Backend) -> Result<String, ActivateE
         (None, Backend::Process) => return Err(unnamed("main.py")),
     };
     let files = &active.loaded.held.files;
-    let has = |path: &str| files.iter().any(|file| file.path == path);
+    let has = |path: &str| files.iter().any(|file| file.path == *path);
     if has(path) {
         return Ok(path.to_owned());
     }
@@ -152,8 +152,9 @@ fn sources(
 ) -> Result<BTreeMap<String, String>, ActivateError> {
     let mut sources = BTreeMap::new();
     let mut size = 0;
-    for file in held.files.iter().filter(|file| is_source(&file.path)) {
-        let Content::Bytes(bytes) = &file.content else {
+    for file in &held.files {
+        let path = file.path.as_str().filter(|path| is_source(path));
+        let (Some(path), Content::Bytes(bytes)) = (path, &file.content) else {
             continue;
         };
         size += bytes.len();
@@ -161,7 +162,7 @@ fn sources(
         let text = text.map_err(|_| {
             ActivateError::Entrypoint(format!("`{}` is no text in UTF-8", file.path))
         })?;
-        sources.insert(file.path.clone(), text);
+        sources.insert(path.to_owned(), text);
     }
     if size > MAX_SOURCES {
         let message = format!("its source files have more than {MAX_SOURCES} bytes");
