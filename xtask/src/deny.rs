@@ -375,7 +375,7 @@ fn sabotage_what_is_not_accepted_is_noticed() {
     );
     check(
         "source",
-        "sparse+https://mirror.example/".into(),
+        concat!("sparse+", "https://mirror.example/").into(),
         "not from crates.io",
     );
     check("source", Value::Null, "which is outside");
