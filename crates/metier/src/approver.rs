@@ -123,6 +123,7 @@ fn text(question: &Question<'_>) -> String {
             Why::Declared => "",
             Why::Inferred => "  (from what it runs: it declares nothing)",
             Why::Configured => "  (from your configuration)",
+            Why::Hooks => "  (for its hooks, which also run without it)",
         };
         out.push_str(&format!("  - {}{why}\n", plain(&asked.want)));
     }

@@ -42,9 +42,9 @@ pub(super) fn read(path: &Path, never: &[PathBuf]) -> Result<Vec<u8>, WorldError
     Ok(bytes)
 }
 
-/// Writes a file as a whole: a reader sees the old content or the new one.
-pub(super) fn write(path: &Path, content: &[u8], never: &[PathBuf]) -> Result<(), WorldError> {
-    guard(path, never, "written")?;
+/// Writes a file as a whole, which the caller has found not to be a protected one: a reader sees the old content or the new one.
+pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), WorldError> {
+    guard(path, &[], "written")?;
     let failed = |source| WorldError::File {
         path: path.to_owned(),
         source,

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use metier_host::backend::{Event, Process, Session, SessionError, Started};
-use metier_host::world::{Done, Surroundings, World, WorldError};
+use metier_host::world::{Deno, Done, Surroundings, World, WorldError};
 use metier_model::{Digest, Source, Want};
 use metier_policy::{
     Act, Answer, Asked, Decision, Grant, Identity, Meter, Permit, Rates, Request, Ruling, Terms,
@@ -115,6 +115,7 @@ impl Place {
                 common: &[],
                 named: self.named.clone(),
                 own: &[],
+                obeyed: &[],
                 temporary: &tmp,
                 unsandboxed: false,
                 stop: None,
@@ -465,6 +466,51 @@ fn files_are_found_where_they_may_be_read() {
         pattern: "**".into(),
     });
     assert!(matches!(link, Err(WorldError::File { .. })), "{link:?}");
+}
+
+// case 149
+#[test]
+fn what_git_keeps_in_the_skill_is_opened_by_no_permission() {
+    for kind in ["folder", "file", "link"] {
+        let place = Place::new(&["file:read(/**)"], &[]);
+        let git = place.path("skill/.git");
+        let file = match kind {
+            "folder" => place.file("skill/.git/config", "canary\n"),
+            "file" => place.file("skill/.git", "canary\n"),
+            _ => {
+                let target = place.file("elsewhere/config", "canary\n");
+                std::os::unix::fs::symlink(place.path("elsewhere"), &git).unwrap();
+                target
+            }
+        };
+        let read = place.act(Act::ReadFile(file));
+        assert!(
+            matches!(read, Err(WorldError::Never { .. })),
+            "{kind}: {read:?}"
+        );
+        assert_eq!(place.find("skill", "**/.git{,/**}").0, [""; 0], "{kind}");
+        let found = place.search("skill", "canary", Some(".git"));
+        assert_eq!(found.0, [""; 0], "{kind}");
+        place.with(|world| {
+            let deno = Deno {
+                program: "/usr/bin/deno".into(),
+                folder: "/nonexistent".into(),
+                runner: "/nonexistent/deno.ts".into(),
+                import_map: "/nonexistent/map.json".into(),
+            };
+            let arguments = world.deno_arguments(&deno).unwrap();
+            let denied = arguments.iter().map(|word| word.to_string_lossy());
+            let mut denied = denied.filter(|word| word.starts_with("--deny-read="));
+            let flag = denied.next().unwrap();
+            assert!(flag.contains(&*git.to_string_lossy()), "{flag}");
+            let wasi = world.wasi().unwrap();
+            assert!(
+                wasi.room.places.is_empty(),
+                "{kind}: {:?}",
+                wasi.room.places
+            );
+        });
+    }
 }
 
 #[test]

@@ -198,6 +198,7 @@ fn injected(session: &Session<'_>, inventory: &Inventory) -> Result<Option<Strin
         adds |= files
             .iter()
             .any(|file| file.path.as_str().is_some_and(may_hook));
+        adds |= inventory.plugin_of(entry).is_some();
         let loaded = entry.load(metier_model::Mode::Lenient, limit).ok();
         adds |= loaded
             .and_then(|(parsed, _)| parsed.manifest)
