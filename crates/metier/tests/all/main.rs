@@ -46,6 +46,7 @@ mod live_telling;
 mod live_wasm;
 mod live_word_count;
 mod mcp;
+mod not_obeyed;
 mod own_tests;
 mod places;
 mod protected;
