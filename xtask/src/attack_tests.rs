@@ -240,8 +240,27 @@ fn a_report_has_every_case_and_fails_with_its_tests() {
     );
 }
 
+/// The reader is tested with what a real test binary prints: this one.
+#[test]
+fn a_test_binary_is_run_and_read() {
+    let binary = outcome::Binary {
+        program: std::env::current_exe().unwrap(),
+        folder: workspace::root(),
+    };
+    let names = ["numbers_are_summed_up", "there_is_no_such_test"]
+        .map(|name| format!("attack::tests::{name}"));
+    let read = outcome::read(&outcome::start(&binary, &names).unwrap(), &names);
+    assert_eq!(read[&names[0]].verdict, Verdict::Passed);
+    assert_eq!(
+        read[&names[0]].not_run().collect::<Vec<_>>(),
+        ["on paper: a line for the reader"]
+    );
+    assert_eq!(read[&names[1]].verdict, Verdict::Missing);
+}
+
 #[test]
 fn numbers_are_summed_up() {
+    println!("not run: on paper: a line for the reader");
     assert_eq!(ranges(&[]), "none");
     assert_eq!(ranges(&[1, 2, 3, 7, 9, 10]), "1-3, 7, 9-10");
 }

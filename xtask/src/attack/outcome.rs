@@ -44,9 +44,9 @@ impl TestOutcome {
 }
 
 /// A test binary, and the folder that it is started in.
-struct Binary {
-    program: PathBuf,
-    folder: PathBuf,
+pub(super) struct Binary {
+    pub(super) program: PathBuf,
+    pub(super) folder: PathBuf,
 }
 
 /// Root file of a target and name of a test → what became of it.
@@ -95,7 +95,7 @@ fn binary(message: &Value) -> Option<(PathBuf, Binary)> {
     Some((source, Binary { program, folder }))
 }
 
-fn start(binary: &Binary, names: &[String]) -> Result<String> {
+pub(super) fn start(binary: &Binary, names: &[String]) -> Result<String> {
     let output = std::process::Command::new(&binary.program)
         .args(names)
         .args(["--exact", "--show-output"])
