@@ -194,9 +194,6 @@ fn every_way_to_import_and_export_works_alike_in_both_engines() {
         results.push((engine.0, said));
     }
     let (_, first) = &results[0];
-    for (ending, text) in &files {
-        assert!(ending.len() > 1 && !text.is_empty());
-    }
     for (engine, said) in &results[1..] {
         for (position, (ending, text)) in files.iter().enumerate() {
             assert_eq!(

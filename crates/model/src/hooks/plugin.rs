@@ -70,7 +70,7 @@ pub fn named_files(text: &str) -> Vec<String> {
     let Ok(root) = yaml::read_file(text) else {
         return Vec::new();
     };
-    let names = match root.get("hooks").map(|node| &node.value) {
+    let names: Vec<&str> = match root.get("hooks").map(|node| &node.value) {
         Some(Value::List(items)) => items.iter().filter_map(Node::as_text).collect(),
         Some(_) => root
             .get("hooks")
@@ -79,7 +79,6 @@ pub fn named_files(text: &str) -> Vec<String> {
             .collect(),
         None => Vec::new(),
     };
-    let names: Vec<&str> = names;
     names
         .into_iter()
         .map(|name| name.trim().trim_start_matches("./").to_owned())

@@ -4,8 +4,8 @@ use std::{cell::Cell, path::PathBuf, rc::Rc};
 
 use metier_catalog::{Entry, Place};
 use metier_host::backend::SessionError;
-use metier_model::{HookPhase, SkillType, Types, Version};
-use metier_policy::{Grant, Purpose, ReasonKind};
+use metier_model::{HookPhase, SkillType, Types, Version, hooks::Hooks};
+use metier_policy::{Grant, Purpose, ReasonKind, Request};
 use metier_sdk::wire::Contributions;
 
 use super::{
@@ -19,7 +19,7 @@ use crate::{
     hooks::{self, NoDeno},
     inventory::NotFound,
     premises::{self, Stopped},
-    render::RenderError,
+    render::{Loaded, RenderError},
     schema::BoundedSchema,
     worker::Failed,
 };
@@ -86,15 +86,8 @@ impl<'p> Runtime<'p> {
     ) -> Result<Active<'p>, ActivateError> {
         let start = std::time::Instant::now();
         let loaded = self.loaded(entry)?;
-        let card = &loaded.manifest.card;
         let hooks = hooks::of(&loaded.held);
-        let lines: Vec<&str> = hooks.commands.iter().map(|hook| &*hook.command).collect();
-        let purpose = match card.backend.is_some() || !hooks.is_empty() {
-            true => Purpose::Code(&lines),
-            false => Purpose::Render(&[]),
-        };
-        let request = self.premises.request(&loaded, purpose);
-        let request = request.with_hooks(hooks::wants(&loaded.manifest, &loaded.held, &hooks));
+        let request = self.requested(&loaded, &hooks);
         let granted = self.premises.grant_request(&loaded, &request)?;
         let (grant, own) = match caller {
             Some(caller) => (granted.narrowed(caller.worker.grant()), Some(granted)),
@@ -103,7 +96,7 @@ impl<'p> Runtime<'p> {
         let worker = Rc::new(self.premises.worker_with(&loaded, grant)?);
         let mut active = Active {
             identity: premises::identity(&loaded),
-            types: card.types,
+            types: loaded.manifest.card.types,
             folder: folder(entry),
             worker,
             loaded,
@@ -140,6 +133,17 @@ impl<'p> Runtime<'p> {
         opened?;
         noted.map_err(Failed::from)?;
         Ok(active)
+    }
+
+    /// What a skill and the hooks that it brings along ask for.
+    fn requested(&self, loaded: &Loaded<'p>, hooks: &Hooks) -> Request {
+        let lines: Vec<&str> = hooks.commands.iter().map(|hook| &*hook.command).collect();
+        let purpose = match loaded.manifest.card.backend.is_some() || !hooks.is_empty() {
+            true => Purpose::Code(&lines),
+            false => Purpose::Render(&[]),
+        };
+        let request = self.premises.request(loaded, purpose);
+        request.with_hooks(hooks::wants(&loaded.manifest, &loaded.held, hooks))
     }
 
     pub(super) fn usable(&self, entry: &Entry) -> Result<(), ActivateError> {
