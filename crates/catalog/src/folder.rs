@@ -454,7 +454,7 @@ pub(crate) fn components(path: &str) -> Result<Vec<&str>, ReadError> {
             name if name.ends_with(['.', ' ']) => {
                 return bad("a part of it ends in a dot or a blank");
             }
-            name if found.is_empty() && name.as_bytes() == GIT => {
+            name if found.is_empty() && name.as_bytes().eq_ignore_ascii_case(GIT) => {
                 return bad("`.git` is not part of the skill");
             }
             name if is_device(name) => return bad("it is the name of a device on other systems"),

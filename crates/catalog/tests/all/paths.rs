@@ -472,7 +472,7 @@ fn what_git_keeps_for_itself_is_not_part_of_a_skill() {
     world.write("root/s/sub/.git/config", "judged");
     world.write("root/s/.gitignore", "x");
     let skill = place(world.at("root/s"));
-    for path in [".git/config", "./.git/config", ".//.git/config", ".git"] {
+    for path in [".git/config", "./.git/config", ".GIT/config", ".git"] {
         check(&skill, path, Refusal::BadPath);
     }
     assert_eq!(skill.read("sub/.git/config", LIMIT), Ok(b"judged".to_vec()));
