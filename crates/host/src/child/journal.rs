@@ -171,7 +171,7 @@ fn take_over(path: PathBuf) -> Option<Leftover> {
 }
 
 enum List {
-    Pending(Watch),
+    Pending(Box<Watch>),
     Done(Vec<PathBuf>),
 }
 
@@ -216,7 +216,7 @@ fn decode(content: &[u8]) -> Option<(String, List)> {
     let owner = input.text()?.to_string_lossy().into_owned();
     let list = match input.number()? {
         DONE => List::Done(input.paths()?),
-        PENDING => List::Pending(watch(&mut input)?),
+        PENDING => List::Pending(Box::new(watch(&mut input)?)),
         _ => return None,
     };
     input.0.is_empty().then_some((owner, list))

@@ -143,7 +143,9 @@ impl Watch {
         match failed {
             None => Ok(undone),
             Some(failed) => {
-                journal.map(Journal::keep);
+                if let Some(journal) = journal {
+                    journal.keep();
+                }
                 Err(failed)
             }
         }
