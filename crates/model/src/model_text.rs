@@ -187,7 +187,7 @@ fn broken(text: &str, frames: bool) -> Cow<'_, str> {
             ']' if ODD.iter().any(|odd| rest.starts_with(odd)) => out.push_str("&#93;"),
             '[' if ODD.iter().any(|odd| rest.starts_with(odd)) => out.push_str("&#91;"),
             '<' | '＜' | '﹤' | '‹' if is_ours || is_token(first, behind) => {
-                out.push_str("&lt;")
+                out.push_str("&lt;");
             }
             '[' if is_token(first, behind) => out.push_str("&#91;"),
             _ => out.push(first),

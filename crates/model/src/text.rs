@@ -82,7 +82,7 @@ pub fn with_blanks_shown(text: &str) -> String {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             c if c != ' ' && (c.is_whitespace() || c == '\u{2800}') => {
-                out.extend(c.escape_unicode())
+                out.extend(c.escape_unicode());
             }
             c => out.push_str(&visible(c.encode_utf8(&mut [0; 4]))),
         }

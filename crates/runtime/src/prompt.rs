@@ -292,6 +292,14 @@ fn write_xml(lines: &[Line<'_>], options: &Options, out: &mut String) {
             out.push_str(">\n");
             let mut escaped = String::with_capacity(value.len());
             escape(value, &mut escaped);
+            // XML has a way to spell what is hidden that reads back as it was.
+            if escaped.contains(text::hides_text) {
+                let spelled = |c: char| match text::hides_text(c) {
+                    true => format!("&#x{:x};", u32::from(c)),
+                    false => c.to_string(),
+                };
+                escaped = escaped.chars().map(spelled).collect();
+            }
             out.push_str(&for_model(&escaped));
             out.push_str("\n</");
             out.push_str(tag);
