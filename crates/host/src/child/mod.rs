@@ -51,7 +51,7 @@ mod unsupported;
 pub(crate) mod watch;
 
 pub use environment::is_hazardous;
-pub(crate) use environment::is_name;
+pub(crate) use environment::{is_hazardous_value, is_name};
 #[cfg(target_os = "linux")]
 pub use process::{Child, detect, run, spawn};
 #[cfg(not(target_os = "linux"))]

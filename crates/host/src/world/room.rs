@@ -112,6 +112,7 @@ impl World<'_> {
                 Network::None
             },
             limits: LIMITS,
+            programs: None,
         })
     }
 

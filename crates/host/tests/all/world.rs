@@ -26,6 +26,8 @@ pub(crate) struct Place {
     folder: tempfile::TempDir,
     grant: Rc<Grant>,
     pub(crate) named: Vec<(String, OsString)>,
+    pub(crate) programs: &'static str,
+    pub(crate) unsandboxed: bool,
 }
 
 fn want(text: &str) -> Want {
@@ -76,6 +78,8 @@ impl Place {
             folder,
             grant: Rc::from(grant),
             named: Vec::new(),
+            programs: "/usr/bin:/bin",
+            unsandboxed: false,
         }
     }
 
@@ -111,12 +115,12 @@ impl Place {
                 }),
                 work: &project,
                 home: Some(&home),
-                path: Some("/usr/bin:/bin".as_ref()),
+                path: Some(self.programs.as_ref()),
                 common: &[],
                 named: self.named.clone(),
                 own: &[],
                 temporary: &tmp,
-                unsandboxed: false,
+                unsandboxed: self.unsandboxed,
                 stop: None,
             },
         );
@@ -127,7 +131,7 @@ impl Place {
         self.grant.permit(act, &Meter::default()).unwrap()
     }
 
-    fn act(&self, act: Act) -> Result<Done, WorldError> {
+    pub(crate) fn act(&self, act: Act) -> Result<Done, WorldError> {
         self.with(|world| world.act(&self.permit(act)))
     }
 
