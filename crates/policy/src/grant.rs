@@ -225,6 +225,12 @@ impl Grant {
                         .as_deref()
                         .is_none_or(|commands| commands.iter().any(hits)));
         }
+        if let Act::Fetch(fetch) = act {
+            return scopes.iter().any(|scope| match scope {
+                Scope::Host(pattern) => pattern.denies(&fetch.host, fetch.port),
+                scope => *scope == Scope::All,
+            });
+        }
         scopes.iter().any(|scope| self.holds_one(scope, act))
     }
 

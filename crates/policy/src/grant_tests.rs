@@ -468,3 +468,27 @@ fn a_value_is_in_no_receipt() {
     assert_eq!(find("/src/app").detail(), "/src/app/**/*.rs");
     assert_eq!(search("/src/app").detail(), "`needle` in /src/app");
 }
+
+// case 167
+#[test]
+fn a_denied_host_is_denied_in_every_form() {
+    let grant = granted(
+        &["net:fetch", "net:fetch(localhost)"],
+        &["net:fetch(127.0.0.1:81)", "net:fetch(evil.io)"],
+        terms(),
+    );
+    let permit = |host: &str, port| grant.permit(fetch(host, port), &Meter::default()).is_ok();
+    for host in [
+        "localhost",
+        "127.0.0.1",
+        "127.0.0.2",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "LOCALHOST.",
+    ] {
+        assert!(!permit(host, 81), "{host}");
+    }
+    assert!(permit("localhost", 82) && permit("127.0.0.2", 82));
+    assert!(!permit("evil.io", 443) && !permit("evil.io", 8443) && !permit("EVIL.io.", 443));
+    assert!(permit("good.io", 443));
+}
