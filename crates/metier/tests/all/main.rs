@@ -47,6 +47,7 @@ mod own_tests;
 mod places;
 mod real_model;
 mod refusals;
+mod scopes;
 mod screening;
 mod secrets;
 mod spec;
