@@ -19,6 +19,7 @@ use crate::{
     entry::{Entry, Place},
     manifest_file::{self, Heads},
     path_bytes::PathBytes,
+    plugin,
     skill_files::{Fingerprint, GIT, MAX_DEPTH, MAX_FILES, MAX_PATH, States, Visited, visit},
     snapshot::Snapshot,
 };
@@ -285,7 +286,10 @@ impl Entry {
     /// # Errors
     /// When a manifest file can't be read.
     pub fn load(&self, mode: Mode, limit: u64) -> Result<(Parsed, String), ReadError> {
-        let read = |name: &str| self.place.read_manifest(name, limit);
+        let read = |name: &str| match self.is_plugin() {
+            true => self.place.read(name, limit),
+            false => self.place.read_manifest(name, limit),
+        };
         let sidecar = || self.place.read(SIDECAR, MAX_SIDECAR);
         self.load_with(mode, read, sidecar)
     }
@@ -311,7 +315,7 @@ impl Entry {
         read: impl Fn(&str) -> Result<Vec<u8>, ReadError>,
         sidecar: impl Fn() -> Result<Vec<u8>, ReadError>,
     ) -> Result<(Parsed, String), ReadError> {
-        let md = self.files.skill_md.as_deref().map(&read).transpose()?;
+        let mut md = self.files.skill_md.as_deref().map(&read).transpose()?;
         let yaml = self.files.skill_yaml.as_deref().map(&read).transpose()?;
         let sidecar = sidecar().ok().filter(|_| self.files.sidecar);
         let named = |name: &Option<std::borrow::Cow<'static, str>>| {
@@ -322,6 +326,14 @@ impl Entry {
         let folder = match &self.place {
             Place::Builtin(skill) => Some(skill.name.into()),
             Place::Folder(_) => path.file_name().map(|name| name.to_string_lossy()),
+        };
+        // A plugin is read as if it were a skill, whose name is not that of its folder.
+        let folder = match (&md, self.is_plugin()) {
+            (Some(json), true) => {
+                md = Some(plugin::as_skill(json, &folder.unwrap_or_default()));
+                None
+            }
+            _ => folder,
         };
         let heads = Heads {
             skill_md: md.as_ref().map(|bytes| (md_name.as_str(), &bytes[..])),

@@ -18,6 +18,7 @@ use metier_store::Store;
 use crate::{
     approver::{Terminal, difference},
     failure::Failure,
+    leftovers,
     output::one_line,
     session::Session,
 };
@@ -48,6 +49,7 @@ pub(crate) struct Office<'s> {
     approver: Box<dyn Approver>,
     common: Vec<(OsString, OsString)>,
     own: Vec<PathBuf>,
+    obeyed: Vec<PathBuf>,
     temporary: PathBuf,
     compiled: PathBuf,
     shim: PathBuf,
@@ -109,7 +111,8 @@ impl<'s> Office<'s> {
                 .chain(config)
                 .chain([cache.join("catalog"), cache.join("wasm")])
                 .collect(),
-            temporary: cache.join("runs"),
+            obeyed: session.obeyed(),
+            temporary: leftovers::temporary(cache),
             compiled: private(cache.join("wasm"))?,
             shim,
             id: fresh_id()?,
@@ -137,6 +140,7 @@ impl<'s> Office<'s> {
             path: machine.path.as_deref(),
             common: &self.common,
             own: &self.own,
+            obeyed: &self.obeyed,
             temporary: &self.temporary,
             compiled: &self.compiled,
             unsandboxed: self.session.global.unsandboxed,
@@ -229,6 +233,7 @@ pub(crate) fn refused(entry: &Entry, refused: Refused) -> Failure {
         Refused::NotApproved {
             ref asked,
             ref changes,
+            other_source,
         } => {
             let failure = Failure::unmet(
                 "not-approved",
@@ -241,9 +246,22 @@ pub(crate) fn refused(entry: &Entry, refused: Refused) -> Failure {
             let failure = changes
                 .iter()
                 .fold(failure, |failure, changes| changed(failure, changes));
+            let failure = match other_source {
+                true => failure.detail(meant_by_name(entry)),
+                false => failure,
+            };
             failure.hint(format!("allow it for this run with --approve-skills {word}, or for good with: metier permissions {word} --approve"))
         }
     }
+}
+
+/// What a bare name in the configuration does not approve, and what would.
+pub(crate) fn meant_by_name(entry: &Entry) -> String {
+    let (name, source) = (entry.name(), entry.source.as_str());
+    format!(
+        "`{name}` in skills.approved means your own and built-in skills; this one has the source {source}: \
+         `{source}:{name}` would mean it"
+    )
 }
 
 fn changed(failure: Failure, changes: &Changes) -> Failure {

@@ -9,7 +9,7 @@ use std::{
 
 use metier_catalog::{
     Catalog, Entry, Fingerprint, Host, IndexHome, Limits, Options, Place, Places, Root, Verdicts,
-    discover, read_small,
+    discover, read_named, read_small,
 };
 use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
 use metier_model::{Digest, Mode, Source};
@@ -18,7 +18,7 @@ use metier_runtime::{
     scanning::{Screen, Unscreened},
     survey,
 };
-use metier_store::Store;
+use metier_store::{Store, TrustedRoot};
 
 use crate::{
     cli::Global,
@@ -306,16 +306,15 @@ impl<'a> Session<'a> {
                 .map(|root| Root::explicit(root.source, absolute(&root.path)))
                 .collect()
         };
-        if self.global.root.is_empty() && !self.project_is_trusted(&roots, agent)? {
-            roots
-                .iter_mut()
-                .filter(|root| root.source == Source::Project)
-                .for_each(|root| root.trusted = false);
+        roots.extend(
+            agent
+                .folders
+                .iter()
+                .map(|path| Root::usual(Source::Inline, path.clone())),
+        );
+        if self.global.root.is_empty() {
+            self.judge_trust(&mut roots)?;
         }
-        roots.extend(agent.folders.iter().map(|path| Root {
-            trusted: agent.trusted,
-            ..Root::usual(Source::Inline, path.clone())
-        }));
         roots.extend(
             self.global
                 .skill_dir
@@ -323,6 +322,25 @@ impl<'a> Session<'a> {
                 .map(|path| Root::explicit(Source::Inline, absolute(path))),
         );
         Ok((roots, self.global.root.is_empty()))
+    }
+
+    /// Every place that skills and settings are read from, in this run or another: no skill writes there.
+    pub(crate) fn obeyed(&self) -> Vec<PathBuf> {
+        let machine = self.machine;
+        let extra = self.config.load.extra_dirs.iter();
+        let extra: Vec<PathBuf> = extra.map(|path| self.expand(path)).collect();
+        let usual = metier_catalog::usual(&self.places(), &extra, true, true);
+        let given = self.global.root.iter().map(|root| &root.path);
+        let given = given.chain(&self.global.skill_dir);
+        let given = given.map(|path| machine.work.join(path));
+        let config = machine.config_file.as_ref();
+        usual
+            .into_iter()
+            .map(|root| root.path)
+            .chain(given)
+            .chain(AgentFiles::read(self).folders)
+            .chain(config.map(|file| machine.work.join(file)))
+            .collect()
     }
 
     pub(crate) fn places(&self) -> Places<'_> {
@@ -351,26 +369,58 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The database is opened only when there is something to ask it about.
-    fn project_is_trusted(&self, roots: &[Root], agent: &AgentFiles) -> Result<bool, Failure> {
-        let mut of_project = roots.iter().filter(|root| root.source == Source::Project);
-        if agent.folders.is_empty() && !of_project.any(|root| root.path.is_dir()) {
-            return Ok(true);
+    /// Says of each root that a project brings, those that its AGENT.md names included, whether the user trusted it. The
+    /// database is opened only when there is something to ask it about.
+    fn judge_trust(&self, roots: &mut [Root]) -> Result<(), Failure> {
+        let of_project = |root: &&mut Root| matches!(root.source, Source::Project | Source::Inline);
+        let brought = roots.iter_mut().filter(of_project);
+        let mut there: Vec<&mut Root> = brought
+            .filter_map(|root| {
+                root.trusted = false;
+                root.path.exists().then_some(root)
+            })
+            .collect();
+        if there.is_empty() {
+            return Ok(());
         }
-        self.is_trusted(&self.machine.project)
+        let database = self.machine.database.as_ref();
+        let store = database.map(|database| Store::open_existing(database));
+        let store = store.transpose()?.flatten();
+        let project = real(&self.machine.project);
+        for root in &mut there {
+            let below = root.path.strip_prefix(&self.machine.project);
+            root.trusted = match (&store, below) {
+                (Some(store), Ok(below)) => {
+                    let usual = metier_catalog::usual_in_project();
+                    store.trusts_root(&project.join(below), &real(&root.path), usual)?
+                }
+                _ => false,
+            };
+        }
+        Ok(())
     }
+}
 
-    pub(crate) fn is_trusted(&self, folder: &Path) -> Result<bool, Failure> {
-        let Some(database) = &self.machine.database else {
-            return Ok(false);
-        };
-        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        let store = Store::open_existing(database)?;
-        Ok(match store {
-            Some(store) => store.is_trusted(&folder)?,
-            None => false,
-        })
-    }
+/// The path without links, if it is there.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// The roots of skills in a project as they are now, for the user to trust; and whether all of its folders were looked at.
+pub(crate) fn roots_to_trust(project: &Path) -> (Vec<TrustedRoot>, bool) {
+    let (mut roots, all) = metier_catalog::roots_below(project);
+    let named = AgentFiles::of(project).folders.into_iter();
+    roots.extend(named.filter_map(|folder| {
+        let below = folder.strip_prefix(project).ok()?;
+        Some(below.components().collect())
+    }));
+    let there = roots.into_iter().filter_map(|root| {
+        let target = project.join(&root).canonicalize().ok()?;
+        // What has no name in UTF-8 can't be written down, and so it stays untrusted.
+        let is_text = root.to_str().is_some() && target.to_str().is_some();
+        is_text.then_some(TrustedRoot { root, target })
+    });
+    (there.collect(), all)
 }
 
 pub(crate) fn problem_failure(problem: &Problem) -> Failure {
@@ -395,7 +445,7 @@ fn layers(global: &Global, machine: &Machine) -> Result<Vec<Layer>, Failure> {
     // it is named too.
     let wanted = global.root.is_empty() || global.config.is_some();
     if let Some(file) = machine.config_file.as_ref().filter(|_| wanted) {
-        match fs::read_to_string(machine.work.join(file)) {
+        match read_named(&machine.work.join(file), MAX_PROJECT_FILE) {
             Ok(text) => layers.push(Layer::user(machine.work.join(file), text)),
             Err(error)
                 if error.kind() == std::io::ErrorKind::NotFound && global.config.is_none() => {}
@@ -433,46 +483,50 @@ const PROJECT_CONFIG: &str = ".metier/config.toml";
 const MAX_PROJECT_FILE: u64 = 1 << 20;
 
 /// What AGENT.md and AGENTS.md of the project, and `--skills`, ask for.
+#[derive(Default)]
 struct AgentFiles {
     selection: Vec<String>,
     folders: Vec<PathBuf>,
-    trusted: bool,
 }
 
 impl AgentFiles {
     fn read(session: &Session<'_>) -> Self {
-        let mut files = Self {
-            selection: session.global.skills.clone(),
-            folders: Vec::new(),
-            trusted: true,
-        };
+        let selection = session.global.skills.clone();
         if !session.global.root.is_empty() {
-            return files;
+            return Self {
+                selection,
+                ..Self::default()
+            };
         }
+        let mut files = Self::of(&session.machine.project);
+        let asked = std::mem::replace(&mut files.selection, selection);
+        for skill in asked {
+            if !files.selection.contains(&skill) {
+                files.selection.push(skill);
+            }
+        }
+        files
+    }
+
+    /// What those of one project ask for.
+    fn of(project: &Path) -> Self {
+        let mut files = Self::default();
         for name in ["AGENT.md", "AGENTS.md"] {
-            let Ok(Some(text)) = read_small(&session.machine.project, name, MAX_PROJECT_FILE)
-            else {
+            let Ok(Some(text)) = read_small(project, name, MAX_PROJECT_FILE) else {
                 continue;
             };
             for skill in metier_model::agent_skills(&text) {
                 if skill.contains('/') || skill.starts_with('.') {
                     // What a project brings lies in the project.
-                    let project = &session.machine.project;
-                    let folder = project.join(&*skill);
-                    let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+                    let folder: PathBuf = project.join(&*skill).components().collect();
                     let outside = folder.components().any(|part| part == Component::ParentDir);
-                    if real.starts_with(project) && !outside {
+                    if real(&folder).starts_with(real(project)) && !outside {
                         files.folders.push(folder);
                     }
-                } else if !files.selection.contains(&skill.to_string()) {
+                } else {
                     files.selection.push(skill.into());
                 }
             }
-        }
-        if !files.folders.is_empty() {
-            files.trusted = session
-                .is_trusted(&session.machine.project)
-                .unwrap_or(false);
         }
         files
     }

@@ -4,7 +4,7 @@ use metier_model::{
     Permission, Scope, Want,
     scope::CommandPattern,
     template::{self, Placeholders},
-    text::visible,
+    text::with_blanks_shown,
 };
 
 /// What a permission lets a skill do, in one line that shows everything and hides nothing.
@@ -14,7 +14,7 @@ pub fn plain(want: &Want) -> String {
     let all = scope == Scope::All;
     // As it is written, not as it would be printed: a second line of a command must be seen to be one.
     let shown = scope.to_string();
-    let shown = visible(&shown);
+    let shown = with_blanks_shown(&shown);
     match (want.permission, all) {
         (Permission::FileRead, _) => format!("read files: {shown}"),
         (Permission::FileWrite, _) => format!("write files: {shown}"),
@@ -50,7 +50,7 @@ fn runs_value(scope: &Scope, names: &[Box<str>]) -> Option<String> {
         declared: true,
     };
     let found = template::might_run_a_value(line, placeholders)?;
-    Some(visible(&found.placeholder).to_string())
+    Some(with_blanks_shown(&found.placeholder).to_string())
 }
 
 /// Whether a scope is a line that might run a value. Arguments can have any name, and here those are not known: every variable
@@ -88,5 +88,8 @@ mod tests {
         assert_eq!(show("file:write"), "write files: ./**");
         assert_eq!(show("net:fetch(a.io)"), "reach a.io over the network");
         assert_eq!(show("shell:exec(x\u{202e}y)"), "run: x\\u{202e}y");
+        let far = format!("shell:exec(echo hello{}; rm x)", " ".repeat(3_000));
+        assert_eq!(show(&far), "run: echo hello␠×3000; rm x");
+        assert_eq!(show("file:read(./a\u{a0}b)"), "read files: ./a\\u{a0}b");
     }
 }

@@ -29,7 +29,7 @@ pub fn everything(skill: &Loaded<'_>, config: &Config) -> Request {
     }
     let rendering = request(Purpose::Render(&commands));
     let asked: Vec<Asked> = rendering.iter().chain(running.iter()).cloned().collect();
-    Request::new(asked)
+    Request::new(asked).with_hooks(hooks::wants(&skill.manifest, &skill.held, &hooks))
 }
 
 fn command<'a>(piece: &Piece<'a>) -> Option<&'a str> {

@@ -41,6 +41,8 @@ pub struct Premises<'a> {
     pub common: &'a [(OsString, OsString)],
     /// Our own state.
     pub own: &'a [PathBuf],
+    /// Where skills and settings are read from.
+    pub obeyed: &'a [PathBuf],
     /// Where folders for temporary files are made.
     pub temporary: &'a Path,
     /// Where compiled code is kept: one of our own places, which no skill reads or writes.
@@ -69,6 +71,14 @@ impl Premises<'_> {
     /// # Errors
     /// When it may not.
     pub fn grant(&self, skill: &Loaded<'_>, purpose: Purpose<'_>) -> Result<Grant, Refused> {
+        self.grant_request(skill, &self.request(skill, purpose))
+    }
+
+    /// Asks for what a request holds.
+    ///
+    /// # Errors
+    /// When it may not.
+    pub fn grant_request(&self, skill: &Loaded<'_>, request: &Request) -> Result<Grant, Refused> {
         let identity = identity(skill);
         let place = skill.entry.place.path();
         let subject = Subject {
@@ -76,7 +86,7 @@ impl Premises<'_> {
             place: &place.to_string_lossy(),
             held: &skill.held,
         };
-        let grant = self.desk.grant(&subject, &self.request(skill, purpose))?;
+        let grant = self.desk.grant(&subject, request)?;
         Ok(*grant)
     }
 
@@ -109,6 +119,7 @@ impl Premises<'_> {
             common: self.common,
             named,
             own: self.own,
+            obeyed: self.obeyed,
             temporary: self.temporary,
             unsandboxed: self.unsandboxed,
             stop: self.stop,

@@ -1,6 +1,6 @@
 //! One activation at work: every act is permitted, done and written down, in this order and nowhere else.
 
-use std::{ffi::OsString, rc::Rc, time::Instant};
+use std::{ffi::OsString, path::PathBuf, rc::Rc, time::Instant};
 
 use metier_host::{
     backend::Started,
@@ -271,6 +271,13 @@ impl<'a> Worker<'a> {
     }
 }
 
+/// Protected places that a child made, in words.
+pub(crate) fn undone(places: &[PathBuf]) -> String {
+    let places = places.iter().map(|place| place.display().to_string());
+    let places = places.collect::<Vec<_>>().join(", ");
+    format!("it made protected files, which were removed or renamed to NAME.undone-N: {places}")
+}
+
 fn child(ended: &Ended) -> Went {
     let mut reasons = Vec::new();
     if ended.exit != Exit::Code(0) {
@@ -280,11 +287,7 @@ fn child(ended: &Ended) -> Went {
         reasons.push("it left processes running, which were ended".to_owned());
     }
     if !ended.undone.is_empty() {
-        let places = ended.undone.iter().map(|place| place.display().to_string());
-        let places = places.collect::<Vec<_>>().join(", ");
-        reasons.push(format!(
-            "it made protected files, which were removed: {places}"
-        ));
+        reasons.push(undone(&ended.undone));
     }
     Went {
         outcome: Some(match ended.exit {

@@ -149,6 +149,17 @@ static MIGRATIONS: &[&str] = &[
         PRIMARY KEY (conversation, number)
     ) STRICT;
 ",
+    "
+    -- Trust counts for the roots that were in the folder when it was given. Rows from before know none: they count for the
+    -- roots directly in their folder.
+    ALTER TABLE trust ADD COLUMN lists_roots INTEGER NOT NULL DEFAULT 0 CHECK (lists_roots IN (0, 1));
+    CREATE TABLE trusted_roots (
+        folder TEXT NOT NULL REFERENCES trust (folder) ON DELETE CASCADE,
+        root   TEXT NOT NULL,
+        target TEXT NOT NULL,
+        PRIMARY KEY (folder, root)
+    ) STRICT, WITHOUT ROWID;
+",
 ];
 
 /// The version that this program writes.

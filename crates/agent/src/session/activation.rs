@@ -295,6 +295,9 @@ impl<'p> Session<'_, 'p> {
     /// Starts the code of a skill, if it has any.
     fn start(&self, skill: &Loaded<'_>) -> Result<(), Report> {
         if !has_code(skill) {
+            if let Some(problem) = self.runtime.activate_plugin_of(skill.entry) {
+                self.note(format!("skill `{}`: {problem}", skill.entry.name()));
+            }
             return Ok(());
         }
         let opened = self.runtime.activate(&place(skill.entry));

@@ -89,7 +89,7 @@ impl Walk<'_> {
 
     fn entry(&self, path: &[u8], files: ManifestFiles) -> Entry {
         Entry {
-            source: self.source,
+            source: self.root.source,
             root: Some(self.number),
             place: Place::Folder(self.shown(path)),
             files,

@@ -20,7 +20,7 @@ use std::{
 
 use metier_model::{Permission, Scope};
 
-use super::{Running, World, WorldError};
+use super::{Running, World, WorldError, room::Runs};
 
 /// What holds for all: nobody is asked, nothing is fetched, nothing is found in files that lie about.
 const ALWAYS: &[&str] = &[
@@ -159,9 +159,8 @@ impl World<'_> {
                 _ => {}
             }
         }
-        for root in &openings.write {
-            openings.deny_write.extend(self.untouchable(root));
-        }
+        let protected = self.protection().around(&openings.write, &[]);
+        openings.deny_write = self.denied().into_iter().chain(protected).collect();
         let denied = self.grant.denied().iter();
         openings.deny_hosts = denied
             .filter(|want| want.permission == Permission::NetFetch)
@@ -176,7 +175,10 @@ impl World<'_> {
     /// When the grant names a place that can't be opened.
     pub fn deno_arguments(&self, deno: &Deno) -> Result<Vec<OsString>, WorldError> {
         let mut arguments = vec![OsString::from("run")];
-        arguments.extend(flags(&self.openings()?));
+        let mut openings = self.openings()?;
+        // What handlers import from us.
+        openings.read.push(deno.folder.clone());
+        arguments.extend(flags(&openings));
         let mut map = OsString::from("--import-map=");
         map.push(&deno.import_map);
         arguments.extend([map, deno.runner.clone().into_os_string()]);
@@ -191,7 +193,8 @@ impl World<'_> {
         let arguments = self.deno_arguments(deno)?;
         let log = self.seen.0.clone();
         let program = deno.program.as_os_str();
-        let mut prepared = self.prepare(program, &arguments, self.around.work, log)?;
+        let mut prepared =
+            self.prepare(Runs::Program, program, &arguments, self.around.work, log)?;
         if let Some(profile) = &mut prepared.profile {
             profile.limits.memory = Some(MEMORY);
             profile.limits.address_space = Some(ADDRESS_SPACE);

@@ -4,7 +4,7 @@ use std::{
     ffi::{OsStr, OsString},
     fs::File,
     os::fd::AsFd,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{atomic::AtomicBool, mpsc},
     time::Duration,
 };
@@ -13,10 +13,14 @@ use metier_policy::{Act, Permit};
 
 use crate::{
     backend::{Alive, End, Started},
-    child::{self, Child, ChildError, Exit, Fence, Pipes, Spec, Stdin},
+    child::{self, Child, ChildError, Exit, Fence, JournalPlace, Pipes, Spec, Stdin},
     net::Seen,
     sandbox::{Mechanism, Network, Profile},
-    world::{Done, World, WorldError, confinement, network::Door},
+    world::{
+        Done, World, WorldError, confinement, leftovers,
+        network::Door,
+        room::{Runs, WATCHED},
+    },
 };
 
 /// What makes our own binary the room of a library.
@@ -63,10 +67,12 @@ impl Alive for Inside {
             Ok(outcome) => End {
                 by_itself: outcome.exit != Exit::TimedOut,
                 how: outcome.exit.to_string(),
+                undone: outcome.undone,
             },
             Err(error) => End {
                 by_itself: false,
                 how: error.to_string(),
+                undone: Vec::new(),
             },
         }
     }
@@ -82,6 +88,8 @@ pub(super) struct Prepared<'a> {
     pub(super) env: Vec<(OsString, OsString)>,
     /// `None` for a user who wants no fence.
     pub(super) profile: Option<Profile>,
+    watched: PathBuf,
+    owner: String,
     door: Option<Door>,
     stop: Option<&'a AtomicBool>,
 }
@@ -99,6 +107,10 @@ impl Prepared<'_> {
         spec.env = &self.env;
         spec.stdin = self.stdin;
         spec.stop = self.stop;
+        spec.journal = Some(JournalPlace {
+            folder: &self.watched,
+            owner: &self.owner,
+        });
         let Some(door) = &self.door else {
             return start(spec);
         };
@@ -123,7 +135,8 @@ impl World<'_> {
         };
         let (program, arguments) = self.runner(path, arguments)?;
         let log = self.seen.0.clone();
-        self.talk(self.prepare(&program, &arguments, self.around.work, log)?)
+        let work = self.around.work;
+        self.talk(self.prepare(Runs::Program, &program, &arguments, work, log)?)
     }
 
     /// Starts our own binary as the room of a library of the skill, behind the same fence: what the library does there is what a
@@ -141,7 +154,8 @@ impl World<'_> {
         let shim = self.around.shim;
         let arguments = [NATIVE_HOST.into(), folder.join(&**path).into()];
         let log = self.seen.0.clone();
-        let mut prepared = self.prepare(shim.as_os_str(), &arguments, self.around.work, log)?;
+        let (program, work) = (shim.as_os_str(), self.around.work);
+        let mut prepared = self.prepare(Runs::Program, program, &arguments, work, log)?;
         if let Some(profile) = &mut prepared.profile {
             // It is wherever the user put it.
             profile.read.push(shim.to_owned());
@@ -169,6 +183,7 @@ impl World<'_> {
     /// Starts a program and waits for it.
     pub(super) fn child(
         &self,
+        runs: Runs,
         program: &OsStr,
         arguments: &[OsString],
         folder: &Path,
@@ -177,7 +192,7 @@ impl World<'_> {
     ) -> Result<Done, WorldError> {
         // Told at the end as well, and that is enough.
         let (log, _) = mpsc::channel();
-        let mut prepared = self.prepare(program, arguments, folder, log)?;
+        let mut prepared = self.prepare(runs, program, arguments, folder, log)?;
         if !stdin.is_empty() {
             prepared.stdin = Stdin::Bytes(stdin);
         }
@@ -200,6 +215,7 @@ impl World<'_> {
 
     pub(super) fn prepare<'a>(
         &'a self,
+        runs: Runs,
         program: &'a OsStr,
         arguments: &'a [OsString],
         folder: &Path,
@@ -210,7 +226,7 @@ impl World<'_> {
             source,
         };
         let handle = File::open(folder).map_err(failed)?;
-        let profile = self.profile()?;
+        let profile = self.profile(runs)?;
         let unjudged = self.unjudged().filter(|_| self.around.unsandboxed);
         if let Some(place) = unjudged.filter(|place| place.symlink_metadata().is_ok()) {
             return Err(WorldError::Unjudged(place));
@@ -225,6 +241,8 @@ impl World<'_> {
             stop: self.around.stop,
             env: self.environment(),
             profile: Some(profile).filter(|_| !self.around.unsandboxed),
+            watched: self.around.temporary.join(WATCHED),
+            owner: leftovers::owner(self.grant.identity()),
             door: match reaches_out {
                 true => Some(Door::new(self.hosts()?, log)?),
                 false => None,

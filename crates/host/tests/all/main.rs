@@ -15,6 +15,7 @@ mod git;
 mod limits;
 mod net;
 mod network;
+mod protected;
 mod room;
 mod session;
 mod start;

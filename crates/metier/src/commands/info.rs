@@ -6,7 +6,7 @@ use metier_catalog::{Entry, FileEntry};
 use metier_model::{Manifest, Need, Severity};
 use metier_policy::ReasonKind;
 use metier_runtime::{
-    Inventory, Skill, Status, hooks, permissions as asked, premises, render::Loaded,
+    Inventory, Skill, Status, hooks, live::State, permissions as asked, premises, render::Loaded,
     scanning::Stance,
 };
 use metier_scan::Report;
@@ -122,8 +122,12 @@ fn left_in(session: &Session<'_>, entry: &Entry) -> Option<String> {
     let database = session.machine.database.as_ref()?;
     let store = Store::open_existing(database).ok()??;
     let state = store.state(&entry.name(), entry.source.as_str()).ok()??;
+    let happened = match state.state == State::Active.as_str() {
+        true => "its hooks did not all work when it was activated",
+        false => "it could not be activated",
+    };
     Some(format!(
-        "it could not be activated on {}: {}",
+        "{happened} on {}: {}",
         one_line(&state.since),
         one_line(state.detail.as_deref().unwrap_or_default())
     ))

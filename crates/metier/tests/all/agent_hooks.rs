@@ -157,3 +157,35 @@ fn the_words_of_the_user_are_in_no_receipt() {
     assert!(!all.contains("4711"), "{all}");
     room.finish().clear();
 }
+// case 159
+#[test]
+fn a_handler_that_can_not_be_loaded_takes_nothing_else_down() {
+    let room = AgentRoom::new([Turn::text("Fine.")]);
+    let good = "export default (event) => { event.messages.push('from the other one'); };\n";
+    let described = "---\nname: h\ndescription: A hook.\nmetadata: {openclaw: {events: [agent:bootstrap]}}\n---\n";
+    let files = [
+        (
+            "hooks/openclaw/handler.js",
+            "\nimport left from 'left-pad';\nexport default () => {};\n",
+        ),
+        ("hooks/other/HOOK.md", described),
+        ("hooks/other/handler.js", good),
+    ];
+    hooked(&room, "guard", &files);
+    let output = run(&room, &["agent", "hello"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let warning = "its hook hooks/openclaw/handler.js can't be loaded: ";
+    assert!(output.stderr.contains(warning), "{}", output.snapshot());
+    assert!(
+        output.stderr.contains("`left-pad`"),
+        "{}",
+        output.snapshot()
+    );
+    let receipts = room.stage.receipts();
+    let failed = receipts
+        .iter()
+        .find(|receipt| receipt["act"] == "hook:load");
+    let failed = failed.unwrap_or_else(|| panic!("{receipts:?}"));
+    assert_eq!(failed["detail"], "hooks/openclaw/handler.js");
+    assert!(system(&room.finish()[0]).contains("from the other one"));
+}

@@ -148,7 +148,7 @@ fn approving_a_skill_approves_its_request_only() {
     stage.skill("greet", asked, "!echo hello\n!cat /etc/hostname\n");
     stage
         .context
-        .write("yes.toml", "[skills]\napproved = [\"greet\"]\n");
+        .write("yes.toml", "[skills]\napproved = [\"project:greet\"]\n");
     for arguments in [
         &["--approve-skills", "greet", "show", "greet"][..],
         &["--config", "yes.toml", "show", "greet"],
@@ -239,7 +239,7 @@ fn a_project_s_configuration_allows_nothing() {
     // The user's limits hold, whatever the project writes.
     context.write(
         "~/.config/metier/config.toml",
-        "[skills]\napproved = [\"slow\"]\n[skills.limits]\nshell_exec_timeout = 1\nmax_shell_exec_per_turn = 1\n",
+        "[skills]\napproved = [\"project:slow\"]\n[skills.limits]\nshell_exec_timeout = 1\nmax_shell_exec_per_turn = 1\n",
     );
     let slow = context.run(&["show", "slow"]);
     assert_eq!(slow.code, 1, "{}", slow.snapshot());
@@ -251,7 +251,7 @@ fn a_project_s_configuration_allows_nothing() {
     // And prefixes are those that both allow.
     context.write(
         "~/.config/metier/config.toml",
-        "[skills]\napproved = [\"greet\"]\n[skills.security]\nallowed_command_prefixes = [\"git\"]\n",
+        "[skills]\napproved = [\"project:greet\"]\n[skills.security]\nallowed_command_prefixes = [\"git\"]\n",
     );
     let prefix = context.run(&["show", "greet"]);
     assert_eq!(prefix.code, 1, "{}", prefix.snapshot());
@@ -263,7 +263,7 @@ fn a_project_s_configuration_allows_nothing() {
     // What it may do is forbid.
     context.write(
         "~/.config/metier/config.toml",
-        "[skills]\napproved = [\"greet\"]\n",
+        "[skills]\napproved = [\"project:greet\"]\n",
     );
     context.write(
         ".metier/config.toml",

@@ -384,7 +384,10 @@ fn commands_run_only_when_they_were_approved_before() {
         "{text}"
     );
     assert!(text.contains("--approve-skills facts"), "{text}");
-    context.write("approved.toml", "[skills]\napproved = [\"facts\"]\n");
+    context.write(
+        "approved.toml",
+        "[skills]\napproved = [\"project:facts\"]\n",
+    );
     client.end();
     for arguments in [["--config", "approved.toml"], ["--approve-skills", "facts"]] {
         let mut client = Client::new(&context, &arguments);
@@ -409,7 +412,7 @@ fn an_approval_that_is_given_meanwhile_counts() {
     let mut client = Client::new(&context, &["--config", "user.toml"]);
     let (code, _) = client.refused("activate_skill", json!({"name": "facts"}));
     assert_eq!(code, "not-approved");
-    context.write("user.toml", "[skills]\napproved = [\"facts\"]\n");
+    context.write("user.toml", "[skills]\napproved = [\"project:facts\"]\n");
     client.document("activate_skill", json!({"name": "facts"}));
     client.end();
 }

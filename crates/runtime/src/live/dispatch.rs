@@ -108,6 +108,8 @@ impl<'p> Runtime<'p> {
                 if closes && can_cancel(phase) && active.is(SkillType::SecurityRule) {
                     let reason = format!("its check failed: {reason}");
                     done.cancelled = Some((active.name().to_owned(), reason));
+                } else {
+                    active.report_failed(phase, &reason);
                 }
                 return Ok(());
             }

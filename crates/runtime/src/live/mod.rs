@@ -40,7 +40,7 @@ use std::{
 
 use metier_catalog::{Entry, Snapshot};
 use metier_host::backend::{Event, Session, SessionError};
-use metier_model::{Backend, SkillType, Types, hooks::Hooks};
+use metier_model::{Backend, SkillType, Types, hooks::Hooks, text::shell_word};
 use metier_policy::Identity;
 use metier_sdk::{
     HookPhase,
@@ -55,7 +55,7 @@ use crate::{
     premises::Premises,
     render::Loaded,
     schema::BoundedSchema,
-    worker::{Failed, Worker},
+    worker::{Failed, Worker, undone},
 };
 use called::Done;
 use hands::Hands;
@@ -149,6 +149,8 @@ pub(crate) struct Active<'p> {
     /// The skills that it works for, the first first.
     callers: Vec<String>,
     said: RefCell<Vec<String>>,
+    /// What is wrong with its hooks, though it is active.
+    broken_hooks: RefCell<Vec<String>>,
 }
 
 /// Why there was no call.
@@ -318,16 +320,25 @@ impl<'p> Runtime<'p> {
                     self.ledger.borrow_mut().keep(&name, body.to_owned());
                 }
                 // An error of an earlier time is over.
-                let store = self.premises.desk.store;
-                store
-                    .forget_state(&name, entry.source.as_str())
-                    .map_err(Failed::from)?;
-                self.active.borrow_mut().push(Rc::new(active));
+                let broken = active.broken_hooks.borrow().join("; ");
+                let desk = &self.premises.desk;
+                if broken.is_empty() {
+                    let forgotten = desk.store.forget_state(&name, entry.source.as_str());
+                    forgotten.map(drop)
+                } else {
+                    desk.keep_state(&name, entry.source, State::Active.as_str(), &broken)
+                }
+                .map_err(Failed::from)?;
+                let active = Rc::new(active);
+                self.active.borrow_mut().push(Rc::clone(&active));
                 // The order in which hooks are called, and tools listed.
                 self.active
                     .borrow_mut()
                     .sort_by_key(|active| hooks::rank(active.identity.source));
                 self.life.borrow_mut().step(&name, State::Active, None);
+                if let Some(problem) = self.activate_plugin_of(entry) {
+                    active.say(format!("{WARNING}{problem}"));
+                }
                 Ok(())
             }
             Err(error) => {
@@ -344,6 +355,22 @@ impl<'p> Runtime<'p> {
                 Err(error)
             }
         }
+    }
+
+    /// Activates the plugin that a skill belongs to, once for all of its skills. What keeps its hooks from running keeps nothing else: it is
+    /// returned, in words.
+    pub fn activate_plugin_of(&self, entry: &Entry) -> Option<String> {
+        let plugin = self.inventory.entry(self.inventory.plugin_of(entry)?);
+        let name = plugin.name();
+        if self.state(&name) != State::Inactive {
+            return None;
+        }
+        let place = plugin.place.path();
+        let error = self.activate(&place.to_string_lossy()).err()?;
+        let name = shell_word(&name);
+        Some(format!(
+            "the hooks of its plugin are not run: {error}; metier info {name}"
+        ))
     }
 
     /// Deactivates a skill, and takes back all that it contributed.
@@ -631,7 +658,12 @@ impl<'p> Runtime<'p> {
                     continue;
                 }
                 Event::Ended => continue,
+                Event::Undone(places) => {
+                    let went = Went::badly(Outcome::Error, undone(&places), 0);
+                    ("made protected files".to_owned(), went)
+                }
                 Event::HookFailed { phase, reason } => {
+                    active.report_failed(phase, &reason);
                     let went = Went::badly(Outcome::Error, reason, 0);
                     let act = format!("hook:{phase}");
                     active.worker.record(&act, "failed", &went)?;

@@ -93,7 +93,9 @@ impl<'p> Runtime<'p> {
             true => Purpose::Code(&lines),
             false => Purpose::Render(&[]),
         };
-        let granted = self.premises.grant(&loaded, purpose)?;
+        let request = self.premises.request(&loaded, purpose);
+        let request = request.with_hooks(hooks::wants(&loaded.manifest, &loaded.held, &hooks));
+        let granted = self.premises.grant_request(&loaded, &request)?;
         let (grant, own) = match caller {
             Some(caller) => (granted.narrowed(caller.worker.grant()), Some(granted)),
             None => (granted, None),
@@ -114,7 +116,9 @@ impl<'p> Runtime<'p> {
             changes: Cell::new(false),
             callers: caller.map_or_else(Vec::new, Active::chain),
             said: Vec::new().into(),
+            broken_hooks: Vec::new().into(),
         };
+        active.report_ungranted(&request);
         let opened = self.begin(&mut active, own.as_ref());
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let went = match &opened {

@@ -29,7 +29,7 @@ use std::{
 use metier_policy::Git;
 use options::{Needs, Unlisted};
 
-use crate::world::{Done, World, WorldError, files};
+use crate::world::{Done, World, WorldError, files, room::Runs};
 
 /// The largest file of a repository that is read here.
 const MAX_CONFIG: usize = 1 << 20;
@@ -109,7 +109,13 @@ impl World<'_> {
         }
         arguments.extend(git.arguments.iter().skip(1).map(OsString::from));
         let (log, _) = mpsc::channel();
-        let mut prepared = self.prepare(OsStr::new("git"), &arguments, &git.repository, log)?;
+        let mut prepared = self.prepare(
+            Runs::Git,
+            OsStr::new("git"),
+            &arguments,
+            &git.repository,
+            log,
+        )?;
         prepared.env.retain(|(name, _)| is_passed(name));
         prepared.env.extend(settings(writes));
         let common = match command.name {

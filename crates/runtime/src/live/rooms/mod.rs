@@ -9,6 +9,7 @@ mod js;
 mod native;
 mod openclaw;
 mod process;
+mod report;
 mod starlark;
 mod wasm;
 
@@ -103,6 +104,7 @@ impl Opening<'_, '_> {
             entrypoint: None,
             sources: BTreeMap::new(),
             handlers: Vec::new(),
+            variables: BTreeMap::new(),
         }
     }
 }
