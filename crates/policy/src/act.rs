@@ -74,6 +74,8 @@ pub struct Line {
     pub text: Box<str>,
     /// Every command in it; `None` when it can't be told what would run.
     pub commands: Option<Vec<Command>>,
+    /// Why an approval of its commands does not cover it, and only one of this very line does.
+    pub exact: Option<ExactOnly>,
     /// What the shell is given. Values are not in it: they come as parameters.
     pub script: Box<str>,
     /// The values.
@@ -84,6 +86,45 @@ pub struct Line {
     pub stdin: Vec<u8>,
     /// How long it may take, if that is less than any line may.
     pub timeout: Option<Duration>,
+}
+
+/// Why only an approval of a very line covers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExactOnly {
+    /// It sets a variable that may decide what a program runs; `None` if the name is not known.
+    Variable(Option<Box<str>>),
+    /// A value is put into it, and a program in it is not known to take values as data. All of `shell:exec` does not cover
+    /// that either: the value comes from a caller, and the user has not seen it.
+    Value {
+        /// What stands for the value.
+        placeholder: Box<str>,
+        /// The program.
+        program: Box<str>,
+    },
+}
+
+impl std::fmt::Display for ExactOnly {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Variable(Some(name)) => write!(
+                f,
+                "it sets `{}`, which may decide what a program runs or reads",
+                metier_model::text::visible(name)
+            ),
+            Self::Variable(None) => {
+                f.write_str("it sets a variable whose name only the shell will know")
+            }
+            Self::Value {
+                placeholder,
+                program,
+            } => write!(
+                f,
+                "`{}` is put into it, and `{}` is not known to take that as data",
+                metier_model::text::visible(placeholder),
+                metier_model::text::visible(program)
+            ),
+        }
+    }
 }
 
 /// Where a line of a shell runs.
@@ -105,14 +146,30 @@ impl Line {
         script: &str,
         parameters: Vec<String>,
     ) -> Self {
+        let exact = understood.and_then(sets_something);
+        let understood = understood.filter(|_| exact.is_none());
         Self {
             text: text.into(),
-            commands: understood.and_then(commands),
+            commands: understood.map(commands),
+            exact,
             script: script.into(),
             parameters,
             within: Within::Skill,
             stdin: Vec::new(),
             timeout: None,
+        }
+    }
+
+    /// The same with a value in it that a program might run.
+    #[must_use]
+    pub fn with_value(self, placeholder: &str, program: &str) -> Self {
+        Self {
+            commands: None,
+            exact: Some(ExactOnly::Value {
+                placeholder: placeholder.into(),
+                program: program.into(),
+            }),
+            ..self
         }
     }
 
@@ -126,26 +183,29 @@ impl Line {
     }
 }
 
-/// Every command of a line, word by word; `None` when one of them changes what the words of the others mean.
-fn commands(line: &shell::Line) -> Option<Vec<Command>> {
-    let mut commands = Vec::new();
-    for simple in &line.commands {
-        if simple
-            .assignments
-            .iter()
-            .any(|set| variables::is_reserved(&set.name))
-        {
-            return None;
+/// The first variable that a line sets and that is not known to be harmless.
+fn sets_something(line: &shell::Line) -> Option<ExactOnly> {
+    let mut sets = line.commands.iter().flat_map(shell::Simple::sets);
+    let harmful = sets.find(|set| match set.name {
+        None => true,
+        Some(name) => {
+            let own = !set.exported && variables::is_local(name);
+            !own && !variables::is_harmless(name, set.value)
         }
-        let words = simple
-            .words
-            .iter()
-            .map(|word| word.literal().map(Box::from));
-        if !simple.words.is_empty() {
-            commands.push(words.collect());
-        }
-    }
-    Some(commands)
+    });
+    harmful.map(|set| ExactOnly::Variable(set.name.map(Box::from)))
+}
+
+/// Every command of a line, word by word.
+fn commands(line: &shell::Line) -> Vec<Command> {
+    let words = line.commands.iter().map(|simple| &simple.words);
+    words
+        .filter(|words| !words.is_empty())
+        .map(|words| {
+            let literal = |word: &shell::Word| word.literal().map(Box::from);
+            words.iter().map(literal).collect()
+        })
+        .collect()
 }
 
 /// A request that is about to be sent. Host and port are those of the URL, as a URL parser gives them.

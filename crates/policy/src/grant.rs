@@ -14,7 +14,7 @@ use metier_model::{
 };
 
 use crate::{
-    Act, Command, Fetch, Identity, Line,
+    Act, Command, ExactOnly, Fetch, Identity, Line,
     meter::{Meter, Rates},
     variables,
 };
@@ -194,8 +194,18 @@ impl Grant {
 
     /// Whether some scope holds the act as a whole; a line of several commands may take several scopes.
     fn holds(&self, scopes: &[Scope], act: &Act) -> bool {
-        if let Act::Line(Line { text, commands, .. }) = act {
+        if let Act::Line(Line {
+            text,
+            commands,
+            exact,
+            ..
+        }) = act
+        {
             let known = |command: &Command| scopes.iter().any(|scope| runs(scope, command));
+            if matches!(exact, Some(ExactOnly::Value { .. })) {
+                let mut scopes = scopes.iter().filter(|scope| **scope != Scope::All);
+                return scopes.any(|scope| is_line(scope, text));
+            }
             return scopes.iter().any(|scope| is_line(scope, text))
                 || commands
                     .as_deref()
@@ -224,6 +234,12 @@ impl Grant {
                     || commands
                         .as_deref()
                         .is_none_or(|commands| commands.iter().any(hits)));
+        }
+        if let Act::Fetch(fetch) = act {
+            return scopes.iter().any(|scope| match scope {
+                Scope::Host(pattern) => pattern.denies(&fetch.host, fetch.port),
+                scope => *scope == Scope::All,
+            });
         }
         scopes.iter().any(|scope| self.holds_one(scope, act))
     }
@@ -333,10 +349,16 @@ fn not_permitted(act: &Act) -> Refusal {
         }
         _ => detail.clone(),
     };
+    let why = match act {
+        Act::Line(Line {
+            exact: Some(exact), ..
+        }) => format!(": {exact}, so that only an approval of this very line covers it"),
+        _ => String::new(),
+    };
     Refusal {
         code: "not-permitted",
         message: format!(
-            "`{permission}` is not granted for {}",
+            "`{permission}` is not granted for {}{why}",
             metier_model::text::visible(&detail)
         ),
         needed: Some(format!("{permission}({scope})")),

@@ -71,6 +71,7 @@ fn line(text: &str, commands: &[&[&str]]) -> Act {
                 .map(|words| words.iter().map(word).collect())
                 .collect(),
         ),
+        exact: None,
         script: text.into(),
         parameters: Vec::new(),
         within: crate::Within::Skill,
@@ -83,6 +84,7 @@ fn unclear(text: &str) -> Act {
     Act::Line(Line {
         text: text.into(),
         commands: None,
+        exact: None,
         script: text.into(),
         parameters: Vec::new(),
         within: crate::Within::Skill,
@@ -384,7 +386,7 @@ fn a_line_is_read_as_a_shell_reads_it() {
         "git log",
         "git log -3 | head -1",
         "git show \"$x\" && git status",
-        "X=1 git log",
+        "LANG=C git log",
         "'git' log",
     ] {
         assert!(permit(text), "{text}");
@@ -399,6 +401,7 @@ fn a_line_is_read_as_a_shell_reads_it() {
         "./git log",
         "GIT log",
         "git log | sh",
+        "X=1 git log",
         "PATH=. git log",
         "LD_PRELOAD=x git log",
         "export PATH=.; git log",
@@ -467,4 +470,143 @@ fn a_value_is_in_no_receipt() {
     assert_eq!(set("COLOR").detail(), "COLOR");
     assert_eq!(find("/src/app").detail(), "/src/app/**/*.rs");
     assert_eq!(search("/src/app").detail(), "`needle` in /src/app");
+}
+
+/// A line as a skill would run it.
+fn written(text: &str) -> Act {
+    let understood = metier_model::shell::parse(text).ok();
+    Act::Line(Line::new(text, understood.as_ref(), text, Vec::new()))
+}
+
+// case 168
+#[test]
+fn a_variable_in_front_of_a_command_is_not_covered_by_the_command() {
+    let wants = [
+        "shell:exec(git *)",
+        "shell:exec(tar *)",
+        "shell:exec(env *)",
+        "shell:exec(export *)",
+        "shell:exec(declare *)",
+        "shell:exec(read *)",
+        "shell:exec(printf *)",
+        "shell:exec(command *)",
+    ];
+    let grant = granted(&wants, &[], terms());
+    for text in [
+        "XDG_CONFIG_HOME=x git status",
+        "TAR_OPTIONS='--checkpoint=1' tar cf x y",
+        "KUBECONFIG=x git status",
+        "FOO=1 git status",
+        "foo=1 git status",
+        "TZ=:/tmp/x git status",
+        "TZ=../x git status",
+        "LANG=$x git status",
+        "LANG=/tmp/x git status",
+        "PAGER=id git log",
+        "GIT_DIR=x; git status",
+        "GIT_DIR=x && git status",
+        "export GIT_DIR=x; git status",
+        "export GIT_DIR; git status",
+        "declare -x GIT_DIR=x; git status",
+        "command export GIT_DIR=x; git status",
+        "env GIT_DIR=x git status",
+        "env -i GIT_DIR=x git status",
+        "read GIT_DIR; git status",
+        "printf -v GIT_DIR x; git status",
+        "for GIT_DIR in a b; do git status; done",
+        "http_proxy=x; git status",
+        "npm_config_x=y; git status",
+        "git log \"$(XDG_CONFIG_HOME=x git status)\"",
+    ] {
+        let refusal = grant
+            .permit(written(text), &Meter::default())
+            .map(|_| ())
+            .expect_err(text);
+        assert_eq!(refusal.code, "not-permitted", "{text}");
+        assert!(
+            refusal.message.contains("this very line"),
+            "{text}: {refusal}"
+        );
+        // What it says to approve covers it.
+        let needed = refusal.needed.expect(text);
+        let grant = granted(&[needed.as_str()], &[], terms());
+        assert!(
+            grant.permit(written(text), &Meter::default()).is_ok(),
+            "{text}: {needed}"
+        );
+    }
+    for text in [
+        "LANG=C git status",
+        "LC_ALL=C.UTF-8 TZ=Europe/Berlin NO_COLOR=1 git log",
+        "GIT_PAGER=cat git log",
+        "PAGER= git log",
+        "n=3; git log",
+        "for file in a b; do git log \"$file\"; done",
+        "base=$(git merge-base HEAD main); git diff \"$base\"",
+        "env LANG=C git status",
+        "export LANG=C; git status",
+        "read line; git status",
+    ] {
+        assert!(
+            grant.permit(written(text), &Meter::default()).is_ok(),
+            "{text}"
+        );
+    }
+    let all = granted(&["shell:exec"], &[], terms());
+    assert!(
+        all.permit(written("FOO=1 git status"), &Meter::default())
+            .is_ok()
+    );
+}
+
+// case 168
+#[test]
+fn a_value_that_may_run_is_covered_by_its_line_alone() {
+    let text = "sqlite3 x $ARGUMENTS";
+    let act = || {
+        let Act::Line(line) = written(text) else {
+            panic!("a line");
+        };
+        Act::Line(line.with_value("$ARGUMENTS", "sqlite3"))
+    };
+    for wide in ["shell:exec", "shell:exec(sqlite3 *)"] {
+        let refusal = granted(&[wide], &[], terms())
+            .permit(act(), &Meter::default())
+            .map(|_| ())
+            .expect_err(wide);
+        assert_eq!(
+            refusal.needed.as_deref(),
+            Some("shell:exec(sqlite3 x $ARGUMENTS)")
+        );
+        assert!(
+            refusal.message.contains("`$ARGUMENTS` is put into it"),
+            "{refusal}"
+        );
+    }
+    let exact = granted(&["shell:exec(sqlite3 x $ARGUMENTS)"], &[], terms());
+    assert!(exact.permit(act(), &Meter::default()).is_ok());
+}
+
+// case 167
+#[test]
+fn a_denied_host_is_denied_in_every_form() {
+    let grant = granted(
+        &["net:fetch", "net:fetch(localhost)"],
+        &["net:fetch(127.0.0.1:81)", "net:fetch(evil.io)"],
+        terms(),
+    );
+    let permit = |host: &str, port| grant.permit(fetch(host, port), &Meter::default()).is_ok();
+    for host in [
+        "localhost",
+        "127.0.0.1",
+        "127.0.0.2",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "LOCALHOST.",
+    ] {
+        assert!(!permit(host, 81), "{host}");
+    }
+    assert!(permit("localhost", 82) && permit("127.0.0.2", 82));
+    assert!(!permit("evil.io", 443) && !permit("evil.io", 8443) && !permit("EVIL.io.", 443));
+    assert!(permit("good.io", 443));
 }

@@ -1,6 +1,11 @@
 //! Permissions in plain words, for people who decide.
 
-use metier_model::{Permission, Scope, Want, text::with_blanks_shown};
+use metier_model::{
+    Permission, Scope, Want,
+    scope::CommandPattern,
+    template::{self, Placeholders},
+    text::with_blanks_shown,
+};
 
 /// What a permission lets a skill do, in one line that shows everything and hides nothing.
 #[must_use]
@@ -14,7 +19,12 @@ pub fn plain(want: &Want) -> String {
         (Permission::FileRead, _) => format!("read files: {shown}"),
         (Permission::FileWrite, _) => format!("write files: {shown}"),
         (Permission::ShellExec, true) => "run any command".to_owned(),
-        (Permission::ShellExec, false) => format!("run: {shown}"),
+        (Permission::ShellExec, false) => match runs_value(&scope, &[]) {
+            Some(placeholder) => {
+                format!("run: {shown} (what is given for {placeholder} may be run as well)")
+            }
+            None => format!("run: {shown}"),
+        },
         (Permission::NetFetch, true) => "reach any public host on the network".to_owned(),
         (Permission::NetFetch, false) => format!("reach {shown} over the network"),
         (Permission::LlmCall, true) => "call any model, at your cost".to_owned(),
@@ -30,6 +40,37 @@ pub fn plain(want: &Want) -> String {
     }
 }
 
+/// The placeholder of a line whose value a program in it might run.
+fn runs_value(scope: &Scope, names: &[Box<str>]) -> Option<String> {
+    let Scope::Command(CommandPattern::Line(line)) = scope else {
+        return None;
+    };
+    let placeholders = Placeholders {
+        names,
+        declared: true,
+    };
+    let found = template::might_run_a_value(line, placeholders)?;
+    Some(with_blanks_shown(&found.placeholder).to_string())
+}
+
+/// Whether a scope is a line that might run a value. Arguments can have any name, and here those are not known: every variable
+/// in the line counts as one.
+pub(crate) fn might_run_a_value(scope: &Scope) -> bool {
+    let Scope::Command(CommandPattern::Line(line)) = scope else {
+        return false;
+    };
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let names: Vec<Box<str>> = line
+        .split('$')
+        .skip(1)
+        .map(|rest| rest.trim_start_matches('{'))
+        .map(|rest| &rest[..rest.find(|letter| !is_part(letter)).unwrap_or(rest.len())])
+        .filter(|name| !name.is_empty())
+        .map(Box::from)
+        .collect();
+    runs_value(scope, &names).is_some()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,6 +80,11 @@ mod tests {
         let show = |text: &str| plain(&text.parse().expect("a permission"));
         assert_eq!(show("shell:exec(git *)"), "run: git *");
         assert_eq!(show(r"shell:exec(a\nb)"), "run: a\\nb");
+        assert_eq!(
+            show("shell:exec(sqlite3 x $ARGUMENTS)"),
+            "run: sqlite3 x $ARGUMENTS (what is given for $ARGUMENTS may be run as well)"
+        );
+        assert_eq!(show("shell:exec(ls $ARGUMENTS)"), "run: ls $ARGUMENTS");
         assert_eq!(show("file:write"), "write files: ./**");
         assert_eq!(show("net:fetch(a.io)"), "reach a.io over the network");
         assert_eq!(show("shell:exec(x\u{202e}y)"), "run: x\\u{202e}y");

@@ -1,10 +1,15 @@
 //! What a skill asks for: what its manifest declares, or, where it declares nothing, what its text would do.
 //!
 //! The existing ecosystem declares no permissions. For such a skill each `!` piece asks for exactly that command, and a
-//! script that is to run asks for itself. A skill that does declare gets what it declared and nothing else. Nothing runs,
-//! nothing is asked.
+//! script that is to run asks for itself. A skill that does declare gets what it declared and nothing else, but for lines that
+//! might run what they are given: those are asked about by themselves. Nothing runs, nothing is asked.
 
-use metier_model::{Backend, Manifest, Permission, Scope, Want, scope::CommandPattern, shell};
+use metier_model::{
+    Backend, Manifest, Permission, Scope, Want,
+    scope::CommandPattern,
+    shell,
+    template::{self, Placeholders},
+};
 
 /// What somebody is about to do with a skill.
 #[derive(Clone, Copy, Debug)]
@@ -93,6 +98,23 @@ impl Request {
             want: exec(CommandPattern::line(line)),
             why: Why::Inferred,
         });
+        // And a line that might run what it is given, which no wider permission covers.
+        let lines = match purpose {
+            Purpose::Render(lines) if why == Why::Declared => lines,
+            _ => &[],
+        };
+        let invocation = &manifest.invocation;
+        let placeholders = Placeholders {
+            names: &invocation.arguments,
+            declared: invocation.argument_hint.is_some() || !invocation.arguments.is_empty(),
+        };
+        let exact = lines
+            .iter()
+            .filter(|line| template::might_run_a_value(line, placeholders).is_some());
+        let exact = exact.map(|line| Asked {
+            want: exec(CommandPattern::line(line)),
+            why: Why::Inferred,
+        });
         let configured = variables.iter().filter_map(|name| {
             let want = format!("{}({name})", Permission::EnvRead).parse().ok()?;
             let why = Why::Configured;
@@ -104,6 +126,7 @@ impl Request {
                 .map(|want| Asked { want, why })
                 .chain(program)
                 .chain(hooks)
+                .chain(exact)
                 .chain(configured),
         )
     }
@@ -221,6 +244,21 @@ mod tests {
         assert_eq!(
             asks(declared, Purpose::Script("scripts/x.py"), &[]),
             expected
+        );
+    }
+
+    // case 168
+    #[test]
+    fn a_line_that_might_run_what_it_is_given_is_asked_about_by_itself() {
+        let declared = "permissions: [shell:exec]\n";
+        let lines = [
+            "gh pr view $ARGUMENTS",
+            "sqlite3 :memory: \"$ARGUMENTS\"",
+            "ls",
+        ];
+        assert_eq!(
+            asks(declared, Purpose::Render(&lines), &[]),
+            ["shell:exec", "shell:exec(sqlite3 :memory: \"$ARGUMENTS\")"]
         );
     }
 

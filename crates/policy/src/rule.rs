@@ -8,6 +8,7 @@ use metier_model::{Digest, Permission, Scope, Source, Want};
 use crate::{
     Decision,
     grant::{Grant, Terms},
+    plain::might_run_a_value,
     request::{Asked, Request},
 };
 
@@ -52,8 +53,17 @@ pub fn decide(want: &Want, answers: &[Answer]) -> Decision {
             || want.scope == Scope::All
             || answer.want.scope != Scope::All
     };
+    // A line that might run what it is given is not covered by an approval of every command: the user has not seen the line.
+    let seen = |answer: &Answer| {
+        want.permission != Permission::ShellExec
+            || answer.want.scope != Scope::All
+            || !might_run_a_value(&want.scope)
+    };
     let allowed = |answer: &&Answer| {
-        answer.decision == Decision::Allow && answer.want.covers(want) && named(answer)
+        answer.decision == Decision::Allow
+            && answer.want.covers(want)
+            && named(answer)
+            && seen(answer)
     };
     if answers.iter().any(|answer| denied(&answer)) {
         Decision::Deny
@@ -161,6 +171,28 @@ mod tests {
         let never = answer("shell:exec(./check.sh)", Decision::Deny);
         let refused = rule(identity(), &request, &[never], terms());
         assert!(matches!(refused, Ruling::Denied(_)), "{refused:?}");
+    }
+
+    // case 168
+    #[test]
+    fn a_line_that_might_run_a_value_is_approved_by_itself() {
+        for line in [
+            "jobs -x $ARGUMENTS",
+            "sqlite3 x \"$query\"",
+            "sqlite3 x ${query}",
+        ] {
+            let line: Want = format!("shell:exec({line})").parse().unwrap();
+            let said = |want: &Want| {
+                let want = want.clone();
+                let decision = Decision::Allow;
+                [Answer { want, decision }]
+            };
+            let all: Want = "shell:exec".parse().unwrap();
+            assert_eq!(decide(&line, &said(&all)), Decision::Ask, "{line}");
+            assert_eq!(decide(&line, &said(&line)), Decision::Allow, "{line}");
+            let harmless: Want = "shell:exec(gh pr view $ARGUMENTS)".parse().unwrap();
+            assert_eq!(decide(&harmless, &said(&all)), Decision::Allow);
+        }
     }
 
     // case 101

@@ -207,10 +207,14 @@ fn act(command: &Command<'_>, values: &Values<'_>) -> Result<Act, ActivationErro
     let invocation = recipe
         .instantiate(values)
         .map_err(|refusal| refuse(refusal.to_string()))?;
-    Ok(Act::Line(Line::new(
+    let line = Line::new(
         command.text,
         understood.as_ref(),
         &invocation.script,
         invocation.parameters,
-    )))
+    );
+    Ok(Act::Line(match recipe.unlisted() {
+        Some(unlisted) => line.with_value(&unlisted.placeholder, &unlisted.program),
+        None => line,
+    }))
 }

@@ -11,6 +11,21 @@ pub fn is_hazardous(name: &OsStr) -> bool {
     name.to_str().is_none_or(variables::is_loader)
 }
 
+/// Variables that make programs run less, by these very values.
+const QUIETERS: &[(&str, &str)] = &[
+    ("GIT_CONFIG_GLOBAL", "/dev/null"),
+    ("GIT_CONFIG_NOSYSTEM", "1"),
+    ("GIT_EDITOR", ":"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_SEQUENCE_EDITOR", ":"),
+];
+
+/// Whether a variable with this value makes programs run code.
+pub(crate) fn is_hazardous_value(name: &OsStr, value: &OsStr) -> bool {
+    let quiets = |(other, only): &(&str, &str)| name == *other && value == *only;
+    is_hazardous(name) && !QUIETERS.iter().any(quiets)
+}
+
 /// Whether it is the name of one variable: letters, digits, underscores and a few others, and no pattern.
 pub(crate) fn is_name(name: &OsStr) -> bool {
     let name = name.as_bytes();

@@ -59,6 +59,9 @@ impl Job {
             for limit in numbers(&profile.limits) {
                 out.number(limit.unwrap_or(u64::MAX));
             }
+            out.number(u64::from(profile.programs.is_some()));
+            let programs = profile.programs.as_deref().unwrap_or_default();
+            out.list(programs.iter().map(|path| path.as_os_str().as_bytes()));
         }
         out.0
     }
@@ -197,6 +200,10 @@ impl Reader<'_> {
                 processes: self.limit()?,
                 cpu_seconds: self.limit()?,
             },
+            programs: match (self.number()?, self.paths()?) {
+                (0, _) => None,
+                (_, programs) => Some(programs),
+            },
         })
     }
 }
@@ -226,6 +233,7 @@ mod tests {
                     address_space: Some(8),
                     ..Limits::default()
                 },
+                programs: Some(vec!["/usr/bin/git".into()]),
                 ..Profile::default()
             }),
         }

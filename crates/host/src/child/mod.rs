@@ -53,7 +53,7 @@ mod unsupported;
 pub(crate) mod watch;
 
 pub use environment::is_hazardous;
-pub(crate) use environment::is_name;
+pub(crate) use environment::{is_hazardous_value, is_name};
 #[cfg(target_os = "linux")]
 pub use journal::{Leftover, work_off};
 #[cfg(target_os = "linux")]

@@ -21,7 +21,7 @@ use super::watch::Watch;
 use super::{
     ChildError, Exit, Fence, JournalPlace, NotStarted, Outcome, Pipes, SMALL_PAGES, Spec, Stdin,
 };
-use super::{is_hazardous, is_name};
+use super::{is_hazardous_value, is_name};
 use crate::sandbox::look::Look;
 use crate::sandbox::{Guard, Mechanism, Profile, Support, sys};
 
@@ -483,8 +483,9 @@ fn timespec(duration: Duration) -> Timespec {
 }
 
 fn check(spec: &Spec<'_>) -> Result<(), ChildError> {
-    for (name, _) in spec.env {
-        let unfit = !is_name(name) || matches!(spec.fence, Fence::Profile(_)) && is_hazardous(name);
+    for (name, value) in spec.env {
+        let unfit = !is_name(name)
+            || matches!(spec.fence, Fence::Profile(_)) && is_hazardous_value(name, value);
         if unfit {
             return Err(ChildError::Variable(name.to_string_lossy().into_owned()));
         }

@@ -216,7 +216,13 @@ fn restrict_files(profile: &Profile, realm: Realm) -> Result<(), String> {
         extra_read: processes,
         extra_write: shared_memory,
     };
-    landlock::restrict(&plan).map_err(|trouble| trouble.to_string())
+    landlock::restrict(&plan).map_err(|trouble| trouble.to_string())?;
+    match &profile.programs {
+        Some(programs) => {
+            landlock::restrict_programs(programs).map_err(|trouble| trouble.to_string())
+        }
+        None => Ok(()),
+    }
 }
 
 fn limit(limits: &Limits, others: u64) -> io::Result<()> {

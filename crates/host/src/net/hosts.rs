@@ -13,6 +13,9 @@
 //! A host that resolves to an address that is not public is admitted only when that address is approved as well: such
 //! a name gives nothing that the address doesn't. Metadata services are never admitted.
 //!
+//! What a scope means is decided by [`HostPattern`], for policy and for both doors to the network. A denial is looked at twice:
+//! with the name that was asked for, and with the address that is about to be dialled.
+//!
 //! Hosts are compared after the parsing that browsers do, and only then: lower case, punycode, numbers turned into
 //! addresses, no dot at the end.
 
@@ -23,6 +26,8 @@ use std::{
 
 use thiserror::Error;
 use url::{Host, Url};
+
+use metier_model::scope::HostPattern;
 
 use super::address::{Kind, kind};
 
@@ -37,18 +42,8 @@ pub struct Hosts {
 
 #[derive(Debug, Clone)]
 struct Scope {
-    name: Name,
-    port: Option<u16>,
+    pattern: HostPattern,
     text: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Name {
-    Host(String),
-    /// With the dot in front: `.example.com`.
-    Below(String),
-    Address(IpAddr),
-    Localhost,
 }
 
 /// A host that was admitted, and by what.
@@ -175,7 +170,8 @@ impl Hosts {
         })
     }
 
-    /// The same without these, on every port unless they name one; an empty scope is all of it.
+    /// The same without these, on every port unless they name one; an empty scope is all of it. A denied address is not dialled
+    /// under any name.
     pub fn without(self, denied: &[String]) -> Result<Self, ScopeError> {
         if denied.iter().any(String::is_empty) {
             return Ok(Self::default());
@@ -194,18 +190,17 @@ impl Hosts {
         if leads == Some(Kind::Metadata) || METADATA_NAMES.contains(&shown.as_str()) {
             return Err(Refusal::Metadata { host: shown });
         }
-        let is_denied =
-            |scope: &Scope| scope.name.is(host) && scope.port.is_none_or(|own| own == port);
+        let is_denied = |scope: &Scope| scope.pattern.denies(&shown, port);
         if self.denied.iter().any(is_denied) {
             return Err(Refusal::Denied { host: shown });
         }
         let mut named = self
             .scopes
             .iter()
-            .filter(|scope| scope.name.is(host))
+            .filter(|scope| scope.pattern.is_host(&shown))
             .peekable();
         let was_named = named.peek().is_some();
-        if let Some(scope) = named.find(|scope| scope.opens(port)) {
+        if let Some(scope) = named.find(|scope| scope.pattern.opens(port)) {
             let scope = scope.text.clone();
             return Ok(Verdict { scope });
         }
@@ -233,6 +228,10 @@ impl Hosts {
         if kind == Kind::Metadata {
             return Err(Refusal::Metadata { host: shown });
         }
+        let denies = |scope: &Scope| scope.pattern.denies_address(ip, address.port());
+        if self.denied.iter().any(denies) {
+            return Err(Refusal::Denied { host: shown });
+        }
         let fits = match literal(host) {
             Some(own) => own == ip,
             None if shown == "localhost" => ip.is_loopback(),
@@ -247,13 +246,9 @@ impl Hosts {
 
     /// Whether a scope names this very address, or `localhost` for one of this machine.
     pub(super) fn names(&self, address: SocketAddr) -> bool {
-        let fits = |scope: &Scope| match scope.name {
-            Name::Address(own) => own == address.ip(),
-            Name::Localhost => address.ip().is_loopback(),
-            Name::Host(_) | Name::Below(_) => false,
-        };
+        let fits = |scope: &Scope| scope.pattern.is_address(address.ip());
         let mut scopes = self.scopes.iter();
-        scopes.any(|scope| fits(scope) && scope.opens(address.port()))
+        scopes.any(|scope| fits(scope) && scope.pattern.opens(address.port()))
     }
 }
 
@@ -278,50 +273,35 @@ impl Scope {
         }
         let parsed =
             parse_host(host).map_err(|refusal| wrong(&format!("is not a host: {refusal}")))?;
-        let name = match parsed {
-            Host::Domain(name) if below && name.contains('.') => Name::Below(format!(".{name}")),
+        match &parsed {
+            Host::Domain(name) if below && !name.contains('.') => {
+                return Err(wrong("is too wide; name at least `*.example.com`"));
+            }
+            Host::Domain(_) => {}
             _ if below => return Err(wrong("is too wide; name at least `*.example.com`")),
-            Host::Domain(name) if name == "localhost" => Name::Localhost,
-            Host::Domain(name) => Name::Host(name),
-            Host::Ipv4(ip) => Name::address(ip.into(), host).map_err(|reason| wrong(&reason))?,
-            Host::Ipv6(ip) => Name::address(ip.into(), host).map_err(|reason| wrong(&reason))?,
+            Host::Ipv4(ip) => check_address((*ip).into(), host).map_err(|why| wrong(&why))?,
+            Host::Ipv6(ip) => check_address((*ip).into(), host).map_err(|why| wrong(&why))?,
+        }
+        let front = if below { "*." } else { "" };
+        let port = port.map_or_else(String::new, |port| format!(":{port}"));
+        let Some(pattern) = HostPattern::read(&format!("{front}{parsed}{port}")) else {
+            return Err(wrong("is not a host that can be approved or denied"));
         };
         let text = text.to_owned();
-        Ok(Self { name, port, text })
-    }
-
-    fn opens(&self, port: u16) -> bool {
-        match (self.port, &self.name) {
-            (Some(own), _) => own == port,
-            (None, Name::Address(_) | Name::Localhost) => port != 0,
-            (None, Name::Host(_) | Name::Below(_)) => DEFAULT_PORTS.contains(&port),
-        }
+        Ok(Self { pattern, text })
     }
 }
 
-impl Name {
-    /// An address that is written as people read it: who approves `2130706433` has not seen 127.0.0.1.
-    fn address(ip: IpAddr, written: &str) -> Result<Self, String> {
-        let bare = written.trim_start_matches('[').trim_end_matches(']');
-        if IpAddr::from_str(bare) != Ok(ip) {
-            return Err(format!("is another way to write `{ip}`; write that"));
-        }
-        if kind(ip) == Kind::Metadata {
-            return Err("hands out credentials of this machine; no approval reaches it".to_owned());
-        }
-        Ok(Self::Address(ip))
+/// An address that is written as people read it: who approves `2130706433` has not seen 127.0.0.1.
+fn check_address(ip: IpAddr, written: &str) -> Result<(), String> {
+    let bare = written.trim_start_matches('[').trim_end_matches(']');
+    if IpAddr::from_str(bare) != Ok(ip) {
+        return Err(format!("is another way to write `{ip}`; write that"));
     }
-
-    fn is(&self, host: &Host) -> bool {
-        match (self, host) {
-            (Self::Host(own), Host::Domain(name)) => own == name,
-            (Self::Below(own), Host::Domain(name)) => name.ends_with(own.as_str()),
-            (Self::Localhost, Host::Domain(name)) => name == "localhost",
-            (Self::Localhost, _) => literal(host).is_some_and(|ip| ip.is_loopback()),
-            (Self::Address(own), _) => literal(host) == Some(*own),
-            (Self::Host(_) | Self::Below(_), _) => false,
-        }
+    if kind(ip) == Kind::Metadata {
+        return Err("hands out credentials of this machine; no approval reaches it".to_owned());
     }
+    Ok(())
 }
 
 /// A URL that may be fetched, as far as its form goes.

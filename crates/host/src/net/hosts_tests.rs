@@ -460,3 +460,124 @@ fn what_was_denied_inside_of_what_was_approved_is_not_admitted() {
     check(&port, "http://127.0.0.1:82/", "127.0.0.1");
     check(&without("a.io", ""), "https://a.io/", "host-not-approved");
 }
+
+fn without(approved: &[&str], denied: &[&str]) -> Hosts {
+    let denied: Vec<String> = denied.iter().map(|&scope| scope.to_owned()).collect();
+    hosts(approved).without(&denied).unwrap()
+}
+
+// case 167
+#[test]
+fn a_denied_address_is_not_dialled_under_any_name() {
+    let hosts = without(
+        &["localhost", "a.io", "10.0.0.7"],
+        &["127.0.0.1:81", "10.0.0.7"],
+    );
+    for host in ["localhost", "127.0.0.1", "127.0.0.2", "[::1]"] {
+        check(&hosts, &format!("http://{host}:81/"), "host-denied");
+    }
+    check(&hosts, "http://localhost:82/", "localhost");
+    check(&hosts, "http://10.0.0.7/", "host-denied");
+    check_address(&hosts, "localhost", "127.0.0.1:81", Err("host-denied"));
+    check_address(&hosts, "localhost", "[::1]:81", Err("host-denied"));
+    check_address(&hosts, "localhost", "127.0.0.1:82", Ok(()));
+    let hosts = without(&["a.io", "[::ffff:9.9.9.9]"], &["9.9.9.9"]);
+    check_address(&hosts, "a.io", "9.9.9.9:80", Err("host-denied"));
+    check_address(&hosts, "a.io", "8.8.8.8:80", Ok(()));
+    for form in [
+        "[::ffff:9.9.9.9]",
+        "[::9.9.9.9]",
+        "[64:ff9b::909:909]",
+        "[2002:909:909::1]",
+    ] {
+        let address = format!("{form}:80");
+        check_address(&hosts, "a.io", &address, Err("host-denied"));
+    }
+}
+
+/// A host in a spelling that a URL parser takes for the same.
+fn spelling(host: &str, style: u8, flips: u32) -> String {
+    if let Ok(v4) = host.parse::<Ipv4Addr>() {
+        let bits = v4.to_bits();
+        let [a, b, c, d] = v4.octets();
+        return match style % 9 {
+            0 => format!("{bits}"),
+            1 => format!("{bits:#x}"),
+            2 => format!("{a:#o}.{b}.{c}.{d}").replace("0o", "0"),
+            3 => format!("{a}.{b}.{}", u32::from(c) << 8 | u32::from(d)),
+            4 => format!("[::ffff:{v4}]"),
+            5 => format!("[64:ff9b::{:x}:{:x}]", bits >> 16, bits & 0xffff),
+            6 => format!("[2002:{:x}:{:x}::]", bits >> 16, bits & 0xffff),
+            7 => format!("{v4}."),
+            _ => host.to_owned(),
+        };
+    }
+    let flipped = host.chars().enumerate().map(|(at, letter)| {
+        if flips >> (at % 32) & 1 == 1 {
+            letter.to_ascii_uppercase()
+        } else {
+            letter
+        }
+    });
+    let flipped: String = flipped.collect();
+    match style % 4 {
+        0 => format!("{flipped}."),
+        // Full-width letters.
+        1 => flipped
+            .chars()
+            .map(|letter| match letter {
+                'a'..='z' | 'A'..='Z' => char::from_u32(letter as u32 + 0xfee0).unwrap_or(letter),
+                other => other,
+            })
+            .collect(),
+        _ => flipped,
+    }
+}
+
+proptest! {
+    // case 167
+    #[test]
+    fn every_spelling_of_what_was_denied_is_denied_at_every_door(
+        denied in prop::sample::select(vec!["evil.example", "localhost", "127.0.0.1", "9.9.9.9", "10.1.2.3"]),
+        style in any::<u8>(),
+        flips in any::<u32>(),
+        port in prop::sample::select(vec![80_u16, 443, 8080]),
+        named in any::<bool>(),
+    ) {
+        let scope = if named { format!("{denied}:{port}") } else { denied.to_owned() };
+        let wide = ["*", "localhost", "127.0.0.1", "10.1.2.3", "evil.example:8080", "9.9.9.9"];
+        let hosts = without(&wide, &[&scope]);
+        let written = spelling(denied, style, flips);
+        let pattern = metier_model::scope::HostPattern::read(&scope).unwrap();
+        // Host-side: the URL, policy, and the network.
+        let fetched = Target::parse(&format!("http://{written}:{port}/")).map(|target| {
+            let policy = !pattern.denies(&target.host.to_string(), target.port);
+            let network = hosts.admits(&target.host, target.port).is_ok();
+            (policy, network)
+        });
+        // The proxy of a child.
+        let proxied = authority(&format!("{written}:{port}"))
+            .map(|(host, port)| hosts.admits(&host, port.unwrap_or(80)).is_ok());
+        prop_assert!(fetched.as_ref().is_ok_and(|doors| *doors == (false, false)) || fetched.is_err(), "{written}: {fetched:?}");
+        prop_assert!(!proxied.as_ref().is_ok_and(|admitted| *admitted), "{written}: {proxied:?}");
+        prop_assert_eq!(fetched.is_ok(), proxied.is_ok());
+        // A name that nobody denied leads to the same place.
+        if let Ok(ip) = denied.parse::<IpAddr>() {
+            let other = Host::parse("innocent.example").unwrap();
+            prop_assert!(hosts.admits_address(&other, SocketAddr::new(ip, port)).is_err());
+        }
+    }
+
+    #[test]
+    fn policy_and_network_agree_on_what_a_scope_approves(
+        scope in prop::sample::select(vec!["a.example", "*.a.example", "localhost", "127.0.0.2", "[::1]", "localhost:81", "a.example:81", "9.9.9.9"]),
+        host in prop::sample::select(vec!["a.example", "b.a.example", "localhost", "127.0.0.1", "127.0.0.2", "[::1]", "9.9.9.9", "A.EXAMPLE."]),
+        port in prop::sample::select(vec![80_u16, 81, 443]),
+    ) {
+        let pattern = metier_model::scope::HostPattern::read(scope).unwrap();
+        let target = Target::parse(&format!("http://{host}:{port}/")).unwrap();
+        let policy = pattern.matches(&target.host.to_string(), target.port);
+        let network = hosts(&[scope]).admits(&target.host, target.port).is_ok();
+        prop_assert_eq!(policy, network);
+    }
+}

@@ -69,6 +69,19 @@ pub(crate) fn restrict(plan: &Plan<'_>) -> Result<(), Trouble> {
     enforce(rules)
 }
 
+/// Takes the right to run programs away from this process and its children, but for these.
+pub(crate) fn restrict_programs(programs: &[PathBuf]) -> Result<(), Trouble> {
+    let ruleset = Ruleset::default()
+        .handle_access(AccessFs::Execute)
+        .and_then(|ruleset| ruleset.create());
+    let mut rules = Rules(ruleset.map_err(|error| nowhere(&error))?);
+    for program in programs {
+        let rights = AccessFs::Execute.into();
+        rules.allow(program, rights, Missing::Fine, Links::Followed)?;
+    }
+    enforce(rules)
+}
+
 /// Leaves this process no file, no connection and nobody to signal.
 pub(crate) fn restrict_to_nothing() -> Result<(), Trouble> {
     let ruleset = Ruleset::default()

@@ -29,6 +29,8 @@ pub struct Profile {
     pub network: Network,
     /// How much it may use up.
     pub limits: Limits,
+    /// The only programs that may be run, of those in readable places; `None` is all of them.
+    pub programs: Option<Vec<PathBuf>>,
 }
 
 /// A folder and the copy that is seen in its place.
@@ -174,6 +176,7 @@ impl Profile {
             }),
             network: self.network,
             limits: self.limits,
+            programs: self.programs.clone(),
         })
     }
 

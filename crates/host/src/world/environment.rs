@@ -139,6 +139,6 @@ impl World<'_> {
             want.permission == Permission::EnvRead
                 && (want.scope == metier_model::Scope::All || want.scope.names(name))
         });
-        named && !denied && !variables::is_reserved(name)
+        named && !denied && !variables::is_withheld(name)
     }
 }

@@ -196,6 +196,15 @@ impl World<'_> {
         if !stdin.is_empty() {
             prepared.stdin = Stdin::Bytes(stdin);
         }
+        self.wait_for(prepared, timeout)
+    }
+
+    /// Starts what was prepared and waits for it.
+    pub(super) fn wait_for(
+        &self,
+        prepared: Prepared<'_>,
+        timeout: Duration,
+    ) -> Result<Done, WorldError> {
         let outcome = prepared.with(|mut spec| {
             spec.timeout = timeout;
             child::run(&spec)

@@ -37,7 +37,7 @@ use crate::{
 
 pub use deno::{Deno, Openings, flags as deno_flags};
 pub(crate) use files::open_regular;
-pub use git::only_reads;
+pub use git::{git_commands, only_reads};
 pub use launch::Running;
 pub use leftovers::{Leftovers, tidy_up};
 use room::Runs;
@@ -164,6 +164,18 @@ pub enum WorldError {
     /// A git command that is not on the list.
     #[error("`git {0}` is not a command that {1} allows")]
     Git(String, &'static str),
+    /// An option that is not on the list of its command.
+    #[error(
+        "`git {command}` does not take `{option}` with {permission}: only options that run nothing are taken, spelt in full"
+    )]
+    GitOption {
+        /// The command of git.
+        command: &'static str,
+        /// The option as it was given.
+        option: String,
+        /// Which permission would have to allow it.
+        permission: &'static str,
+    },
     /// What is looked for can't be understood.
     #[error("`{pattern}` can't be looked for: {why}")]
     Pattern {
@@ -189,6 +201,7 @@ impl WorldError {
             Self::Never { .. }
                 | Self::Link(_)
                 | Self::Git(..)
+                | Self::GitOption { .. }
                 | Self::Changed
                 | Self::NoCopy(_)
                 | Self::Unjudged(_)

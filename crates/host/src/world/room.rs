@@ -174,6 +174,7 @@ impl World<'_> {
                 Network::None
             },
             limits: LIMITS,
+            programs: None,
         })
     }
 

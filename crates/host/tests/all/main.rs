@@ -11,6 +11,7 @@
 mod calls;
 mod ends;
 mod files;
+mod git;
 mod limits;
 mod net;
 mod network;

@@ -26,6 +26,8 @@ pub(crate) struct Place {
     folder: tempfile::TempDir,
     grant: Rc<Grant>,
     pub(crate) named: Vec<(String, OsString)>,
+    pub(crate) programs: &'static str,
+    pub(crate) unsandboxed: bool,
 }
 
 fn want(text: &str) -> Want {
@@ -79,6 +81,8 @@ impl Place {
             folder,
             grant: Rc::from(grant),
             named: Vec::new(),
+            programs: "/usr/bin:/bin",
+            unsandboxed: false,
         }
     }
 
@@ -114,13 +118,13 @@ impl Place {
                 }),
                 work: &project,
                 home: Some(&home),
-                path: Some("/usr/bin:/bin".as_ref()),
+                path: Some(self.programs.as_ref()),
                 common: &[],
                 named: self.named.clone(),
                 own: &[],
                 obeyed: &[],
                 temporary: &tmp,
-                unsandboxed: false,
+                unsandboxed: self.unsandboxed,
                 stop: None,
             },
         );

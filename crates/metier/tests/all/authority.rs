@@ -416,6 +416,7 @@ fn acts() -> Vec<Act> {
         Act::Line(Line {
             text: "git status".into(),
             commands: Some(vec![vec![Some("git".into()), Some("status".into())]]),
+            exact: None,
             script: "git status".into(),
             parameters: Vec::new(),
             within: metier_policy::Within::Skill,

@@ -40,6 +40,7 @@ acts! {
     "run a line": Act::Line(_) => Act::Line(Line {
         text: "id".into(),
         commands: Some(vec![vec![Some("id".into())]]),
+        exact: None,
         script: "id".into(),
         parameters: Vec::new(),
         within: metier_policy::Within::Skill,

@@ -52,6 +52,7 @@ mod places;
 mod protected;
 mod real_model;
 mod refusals;
+mod scopes;
 mod screening;
 mod secrets;
 mod spec;

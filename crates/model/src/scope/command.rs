@@ -91,7 +91,19 @@ impl CommandPattern {
     /// Whether a line, as its author wrote it, is exactly this one.
     #[must_use]
     pub fn is_line(&self, text: &str) -> bool {
-        matches!(self, Self::Line(line) if **line == *text)
+        match self {
+            Self::Line(line) => **line == *text,
+            // One of plain words is written as those words.
+            Self::Words { words, open } => {
+                let exact = !open && !words.iter().any(|word| glob::is_pattern(word));
+                let plain = !text.contains(SHELL_SIGNS) && !text.contains('*');
+                exact
+                    && plain
+                    && text
+                        .split_ascii_whitespace()
+                        .eq(words.iter().map(|word| &**word))
+            }
+        }
     }
 
     pub(super) fn covers(&self, other: &Self) -> bool {

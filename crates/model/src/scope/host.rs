@@ -1,6 +1,18 @@
 //! Hosts: `api.github.com`, `*.example.com:8443`, `127.0.0.1`, `[::1]:8080`.
+//!
+//! This is the only reader of a host scope: policy asks it before a request is made, and the network asks it again with the
+//! address that is dialled. An approval is read narrowly and a denial widely:
+//!
+//! | scope | as an approval | as a denial |
+//! |---|---|---|
+//! | a host, `*.…` | that name, on the named port, else 80 and 443 | that name, on the named port, else all |
+//! | an address | that address | that address in every form (IPv4 in IPv6), for every name that leads to it |
+//! | `localhost`, or an address of this machine | `localhost`: 127.0.0.0/8 and ::1 | all of this machine: a server on one of its loopback addresses mostly listens on all |
 
-use std::{fmt, net::IpAddr};
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+};
 
 use super::NotAScope;
 
@@ -59,17 +71,82 @@ impl HostPattern {
         Ok(Self { host, port })
     }
 
-    /// Whether a host, as a URL parser gives it, and a port are in it.
+    /// Reads a pattern; `None` if it is none.
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        Self::parse(text).ok()
+    }
+
+    /// Whether a host, as a URL parser gives it, and a port are approved by it.
     #[must_use]
     pub fn matches(&self, host: &str, port: u16) -> bool {
-        let host = host.trim_start_matches('[').trim_end_matches(']');
-        let same = match (&self.host, host.parse::<IpAddr>()) {
-            (Host::Address(this), Ok(other)) => *this == other,
-            (Host::Address(_), Err(_)) | (_, Ok(_)) => false,
-            (Host::Name(name), Err(_)) => host.eq_ignore_ascii_case(name),
-            (Host::Below(name), Err(_)) => below(&host.to_ascii_lowercase(), name),
+        self.is_host(host) && self.has_port(port)
+    }
+
+    /// Whether it names this host, on whichever port.
+    #[must_use]
+    pub fn is_host(&self, host: &str) -> bool {
+        match read_host(host) {
+            Ok(address) => self.is_address(address),
+            Err(host) => match &self.host {
+                Host::Name(name) => *host == **name,
+                Host::Below(name) => below(&host, name),
+                Host::Address(_) => false,
+            },
+        }
+    }
+
+    /// Whether it names this very address, or `localhost` for one of this machine.
+    #[must_use]
+    pub fn is_address(&self, address: IpAddr) -> bool {
+        match &self.host {
+            Host::Address(own) => *own == address,
+            Host::Name(name) => &**name == LOCALHOST && address.is_loopback(),
+            Host::Below(_) => false,
+        }
+    }
+
+    /// Whether a denial of it covers this host and port, as far as can be told before the host is looked up.
+    #[must_use]
+    pub fn denies(&self, host: &str, port: u16) -> bool {
+        match read_host(host) {
+            Ok(address) => self.denies_address(address, port),
+            Err(host) => {
+                let local = self.is_this_machine() && is_local_name(&host);
+                (local || self.is_host(&host)) && self.port.is_none_or(|own| own == port)
+            }
+        }
+    }
+
+    /// Whether a denial of it covers this address, which some host turned out to have.
+    #[must_use]
+    pub fn denies_address(&self, address: IpAddr, port: u16) -> bool {
+        let same = match &self.host {
+            _ if self.is_this_machine() => leads_to(address).iter().any(is_local),
+            Host::Address(own) => {
+                let own = leads_to(*own);
+                leads_to(address)
+                    .iter()
+                    .any(|reading| own.contains(reading))
+            }
+            Host::Name(_) | Host::Below(_) => false,
         };
-        same && self.has_port(port)
+        same && self.port.is_none_or(|own| own == port)
+    }
+
+    /// Whether it names this machine: `localhost`, a loopback address, or one that systems take for it.
+    fn is_this_machine(&self) -> bool {
+        match &self.host {
+            Host::Address(own) => leads_to(*own).iter().any(is_local),
+            Host::Name(name) => is_local_name(name),
+            Host::Below(_) => false,
+        }
+    }
+
+    /// Whether it opens this port.
+    #[must_use]
+    pub fn opens(&self, port: u16) -> bool {
+        port != 0 && self.has_port(port)
     }
 
     fn has_port(&self, port: u16) -> bool {
@@ -84,7 +161,7 @@ impl HostPattern {
     pub fn is_literal(&self) -> bool {
         match &self.host {
             Host::Address(_) => true,
-            Host::Name(name) => &**name == "localhost",
+            Host::Name(name) => &**name == LOCALHOST,
             Host::Below(_) => false,
         }
     }
@@ -93,6 +170,7 @@ impl HostPattern {
         let host = match (&self.host, &other.host) {
             (Host::Below(this), Host::Name(other)) => below(other, this),
             (Host::Below(this), Host::Below(other)) => this == other || below(other, this),
+            (Host::Name(_), Host::Address(other)) => self.is_address(*other),
             (this, other) => this == other,
         };
         let port = match other.port {
@@ -100,6 +178,57 @@ impl HostPattern {
             None => self.port.is_none(),
         };
         host && port
+    }
+}
+
+const LOCALHOST: &str = "localhost";
+
+/// An address, or a name in lower case without a dot at its end.
+fn read_host(host: &str) -> Result<IpAddr, String> {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let name = bare.strip_suffix('.').unwrap_or(bare);
+    let address = bare.parse::<IpAddr>().or_else(|_| name.parse::<IpAddr>());
+    address.map_err(|_| name.to_ascii_lowercase())
+}
+
+/// `localhost` and names below it, which resolvers answer by themselves.
+fn is_local_name(name: &str) -> bool {
+    name == LOCALHOST || below(name, LOCALHOST)
+}
+
+/// Loopback, or no address at all, which systems take for this machine.
+fn is_local(address: &IpAddr) -> bool {
+    address.is_loopback() || address.is_unspecified()
+}
+
+/// Every address that a packet to this one may end at: itself, and an IPv4 address that it carries.
+fn leads_to(address: IpAddr) -> Vec<IpAddr> {
+    let mut all = vec![address];
+    if let IpAddr::V6(address) = address {
+        all.extend(carried(address).into_iter().map(IpAddr::V4));
+    }
+    all
+}
+
+/// The IPv4 addresses in an IPv6 address, by every way to put one in.
+fn carried(address: Ipv6Addr) -> Vec<Ipv4Addr> {
+    let join = |high: u16, low: u16| Ipv4Addr::from_bits((u32::from(high) << 16) | u32::from(low));
+    match address.segments() {
+        // Not addresses of IPv4, though they look like compatible ones.
+        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => Vec::new(),
+        // IPv4-compatible, IPv4-mapped, IPv4-translated, NAT64
+        [0, 0, 0, 0, 0, 0 | 0xffff, a, b]
+        | [0, 0, 0, 0, 0xffff, 0, a, b]
+        | [0x64, 0xff9b, 0, 0, 0, 0, a, b]
+        // 6to4
+        | [0x2002, a, b, ..] => vec![join(a, b)],
+        // NAT64 of a local network: at the end, or around the ninth byte
+        [0x64, 0xff9b, 1, a, b, c, d, e] => vec![join(d, e), join(a, (b << 8) | (c >> 8))],
+        // Teredo: the client, and the server
+        [0x2001, 0, a, b, _, _, c, d] => vec![join(!c, !d), join(a, b)],
+        // ISATAP
+        [.., 0 | 0x200, 0x5efe, a, b] => vec![join(a, b)],
+        _ => Vec::new(),
     }
 }
 

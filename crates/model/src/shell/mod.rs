@@ -18,6 +18,9 @@
 //!
 //! **Start reading at** `parser.rs` for commands, then `word.rs` for quoting, then `programs.rs`.
 
+mod listed;
+#[cfg(test)]
+mod listed_tests;
 mod parser;
 mod programs;
 mod word;
@@ -30,6 +33,7 @@ mod tests;
 use std::fmt;
 use std::ops::Range;
 
+pub(crate) use listed::unlisted;
 pub use programs::Runs;
 pub(crate) use programs::runs;
 
@@ -71,6 +75,18 @@ pub struct Assignment {
     pub name: String,
     /// What it gets; for `NAME+=value`, what is added.
     pub value: Word,
+}
+
+/// A variable that a command sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SetVariable<'a> {
+    /// Its name; `None` if only the shell will know it.
+    pub name: Option<&'a str>,
+    /// What it is set to, if that is known.
+    pub value: Option<&'a str>,
+    /// Whether programs see it. What is assigned without a command, read, or counted through by `for` is the shell's own, unless
+    /// the name was exported before.
+    pub exported: bool,
 }
 
 /// A redirect, such as `2>file`.
@@ -326,6 +342,12 @@ impl Simple {
     #[must_use]
     pub fn runs(&self) -> Runs {
         runs(&self.words)
+    }
+
+    /// Every variable that it sets or exports, whichever way: in front of the command, alone, by `env`, by a builtin.
+    #[must_use]
+    pub fn sets(&self) -> Vec<SetVariable<'_>> {
+        programs::sets(self)
     }
 
     /// Whether it may change what later commands mean or where they find things: `export PATH=…`, `set`, `cd`,

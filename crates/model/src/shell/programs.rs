@@ -3,7 +3,7 @@
 //! Unlike the grammar these tables can't be complete: any program may run what it is told to. They hold those whose
 //! very purpose it is, and those that people reach for when `sh -c` is watched.
 
-use super::{Oddity, Part, REFERENCE, Simple, Word};
+use super::{Oddity, Part, REFERENCE, SetVariable, Simple, Word};
 
 /// Which of its arguments a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -329,7 +329,7 @@ pub(crate) fn runs(words: &[Word]) -> Runs {
 }
 
 /// The name without its folder: `/usr/bin/env` is `env`, and so is `ENV` where file names have no case.
-fn base(program: &str) -> String {
+pub(super) fn base(program: &str) -> String {
     let name = program.rsplit('/').next().unwrap_or_default();
     let name = name.to_ascii_lowercase();
     match name.strip_suffix(".exe") {
@@ -488,6 +488,95 @@ pub(super) fn changes_shell(command: &Simple) -> bool {
             .iter()
             .any(|word| word.literal().is_none_or(|text| text.starts_with("-v")));
     CHANGES.contains(&program) || prints
+}
+
+/// Builtins that export names, or make them so that they may be exported.
+const EXPORTERS: &[&str] = &["declare", "export", "local", "readonly", "typeset"];
+
+/// Builtins that put something into names.
+const FILLERS: &[&str] = &["getopts", "mapfile", "read", "readarray", "unset"];
+
+/// Every variable that a command sets, whichever way.
+pub(super) fn sets(command: &Simple) -> Vec<SetVariable<'_>> {
+    let alone = command.words.is_empty();
+    let mut sets: Vec<SetVariable<'_>> = command
+        .assignments
+        .iter()
+        .map(|assignment| SetVariable {
+            name: Some(&assignment.name),
+            value: assignment.value.literal(),
+            exported: !alone,
+        })
+        .collect();
+    let mut words = command.words.as_slice();
+    while let Some(program) = words.first().and_then(Word::literal).map(base) {
+        let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.name == program);
+        if wrapper.is_some_and(|wrapper| wrapper.assigns) {
+            let until = match runs(words) {
+                Runs::Command { at } => at,
+                _ => words.len(),
+            };
+            let given = words.get(1..until).unwrap_or_default();
+            sets.extend(given.iter().filter(|word| assigns(word)).map(exported));
+        } else if EXPORTERS.contains(&program.as_str()) {
+            let names = words[1..].iter().filter(|word| !is_option(word));
+            sets.extend(names.map(exported));
+        } else if FILLERS.contains(&program.as_str()) {
+            let names = words[1..].iter().filter(|word| !is_option(word));
+            sets.extend(names.map(|word| SetVariable {
+                name: word.literal(),
+                value: None,
+                exported: false,
+            }));
+        } else if program == "printf" {
+            sets.extend(printed(&words[1..]));
+        }
+        match runs(words) {
+            Runs::Command { at } if wrapper.is_some() && at > 0 => words = &words[at..],
+            _ => break,
+        }
+    }
+    sets
+}
+
+fn is_option(word: &Word) -> bool {
+    word.literal()
+        .is_some_and(|text| text.starts_with(['-', '+']))
+}
+
+/// `NAME` or `NAME=value` as an argument.
+fn exported(word: &Word) -> SetVariable<'_> {
+    let first = match word.parts().first() {
+        Some(Part::Literal { text, .. }) => Some(text.as_str()),
+        _ => None,
+    };
+    let (name, value) = match word.literal() {
+        Some(text) => match text.split_once('=') {
+            Some((name, value)) => (Some(name), Some(value)),
+            // Whatever it was set to before.
+            None => (Some(text), None),
+        },
+        None => (first.and_then(|text| Some(text.split_once('=')?.0)), None),
+    };
+    SetVariable {
+        name: name.map(|name| name.trim_end_matches('+')),
+        value,
+        exported: true,
+    }
+}
+
+/// `printf -v NAME`.
+fn printed(words: &[Word]) -> Option<SetVariable<'_>> {
+    let first = words.first()?.literal()?;
+    let name = match first.strip_prefix("-v")? {
+        "" => words.get(1)?.literal(),
+        name => Some(name),
+    };
+    Some(SetVariable {
+        name,
+        value: None,
+        exported: false,
+    })
 }
 
 /// Builtins that change the meaning of words from there on.

@@ -26,7 +26,7 @@ mod tests;
 use memchr::{memchr, memchr2, memchr3};
 
 pub use invocation::{Invocation, MAX_ARGUMENT, MAX_PARAMETERS, Refusal, Values};
-pub use script::{Carries, Command, Reason, Recipe, Refused, Script, Slot};
+pub use script::{Carries, Command, Reason, Recipe, Refused, Script, Slot, UnlistedProgram};
 
 /// One piece of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +82,22 @@ pub struct Placeholders<'a> {
     /// Whether the skill declares arguments; only then (or where `$ARGUMENTS` is used) is a bare
     /// `$1` a placeholder, and not shell code in an example.
     pub declared: bool,
+}
+
+/// What in a command might run the value of a placeholder; `None` if every program in it is known to take values as data, or
+/// if there is no placeholder.
+#[must_use]
+pub fn might_run_a_value(command: &str, placeholders: Placeholders<'_>) -> Option<UnlistedProgram> {
+    let spellings = Spellings {
+        names: placeholders.names,
+        declared: placeholders.declared,
+        positional: true,
+        dash_ends: true,
+    };
+    match Script::prepare(command, spellings) {
+        Script::Ready(recipe) => recipe.unlisted().cloned(),
+        Script::Refused(_) => None,
+    }
 }
 
 /// Cuts a body into pieces.

@@ -54,6 +54,16 @@ pub struct Recipe {
     pub(super) parts: Vec<Fragment>,
     pub(super) slots: Vec<Slot>,
     text: String,
+    unlisted: Option<UnlistedProgram>,
+}
+
+/// A program that is not known to take values as data, in a command into which a value is put.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnlistedProgram {
+    /// The first placeholder, as written.
+    pub placeholder: String,
+    /// The program.
+    pub program: String,
 }
 
 /// A stretch of script.
@@ -257,6 +267,12 @@ impl Recipe {
         &self.slots
     }
 
+    /// What in it might run a value. Then an approval of its commands is not enough: it takes one of this very line.
+    #[must_use]
+    pub fn unlisted(&self) -> Option<&UnlistedProgram> {
+        self.unlisted.as_ref()
+    }
+
     /// Every command that the script would run, with the host's values in their places and arguments left
     /// open: `bash ${METIER_SKILL_DIR}/x.sh $ARGUMENTS` is `bash /skills/a/x.sh` with a dynamic word.
     ///
@@ -423,6 +439,7 @@ impl<'a> Draft<'a> {
             parts: self.parts,
             slots: Vec::new(),
             text: self.text,
+            unlisted: None,
         }
     }
 
@@ -450,10 +467,26 @@ impl<'a> Draft<'a> {
                 reason,
             })?;
         }
+        let value = slots
+            .iter()
+            .find(|slot| !matches!(slot.carries, Carries::Variable(_)));
+        // Commands run in the skill's folder, and what is named from there is the author's.
+        let mut named = line.clone();
+        fill_variables(&mut named, &slots, |variable| match variable {
+            Variable::SkillDir => ".".to_owned(),
+            Variable::ProjectDir | Variable::SessionId => "/".to_owned(),
+        });
+        let unlisted = value.and_then(|slot| {
+            Some(UnlistedProgram {
+                placeholder: slot.placeholder.clone(),
+                program: shell::unlisted(&named.commands)?,
+            })
+        });
         Ok(Recipe {
             parts: self.parts,
             slots,
             text: self.text,
+            unlisted,
         })
     }
 }

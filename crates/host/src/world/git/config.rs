@@ -1,0 +1,285 @@
+//! The configuration that git runs with: settings of the repository that are known to be data, and our own.
+//!
+//! Git obeys hundreds of keys, dozens of which name programs (`core.fsmonitor`, `filter.*.clean`, `diff.*.textconv`, …), and
+//! each version adds some. So a repository's configuration is never given to git. It is read here, and what is on
+//! [`HARMLESS`] is written to a new file; a value that is misread is at worst missing.
+
+use std::fmt::Write as _;
+
+/// One setting. `key` is in lower case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Setting {
+    pub(super) section: String,
+    pub(super) subsection: Option<String>,
+    pub(super) key: String,
+    /// `None` for a key without `=`, which means true.
+    pub(super) value: Option<String>,
+}
+
+/// Settings that are data: how files are stored, who commits, what is compared with what. `*` is any subsection.
+const HARMLESS: &[&str] = &[
+    "author.email",
+    "author.name",
+    "branch.*.merge",
+    "branch.*.remote",
+    "committer.email",
+    "committer.name",
+    "core.autocrlf",
+    "core.bare",
+    "core.eol",
+    "core.filemode",
+    "core.ignorecase",
+    "core.logallrefupdates",
+    "core.precomposeunicode",
+    "core.quotepath",
+    "core.repositoryformatversion",
+    "core.sharedrepository",
+    "core.sparsecheckout",
+    "core.sparsecheckoutcone",
+    "core.symlinks",
+    "diff.algorithm",
+    "diff.renames",
+    "extensions.compatobjectformat",
+    "extensions.noop",
+    "extensions.objectformat",
+    "extensions.preciousobjects",
+    "extensions.refstorage",
+    "i18n.commitencoding",
+    "i18n.logoutputencoding",
+    "merge.conflictstyle",
+    "merge.directoryrenames",
+    "merge.renames",
+    "remote.*.fetch",
+    "user.email",
+    "user.name",
+    "user.useconfigonly",
+];
+
+/// Our own settings. They stand last in the file, so that they win, and are given as `-c` besides, which also reaches a git
+/// that git starts in a submodule.
+pub(super) const OURS: &[(&str, &str)] = &[
+    ("branch.autoSetupMerge", "false"),
+    ("commit.gpgSign", "false"),
+    ("core.alternateRefsCommand", "false"),
+    ("core.askPass", "false"),
+    ("core.attributesFile", "/dev/null"),
+    ("core.editor", ":"),
+    ("core.fsmonitor", "false"),
+    ("core.gitProxy", "false"),
+    ("core.hooksPath", "/dev/null"),
+    ("core.pager", "cat"),
+    ("core.sshCommand", "false"),
+    ("credential.helper", ""),
+    ("diff.ignoreSubmodules", "dirty"),
+    ("fetch.recurseSubmodules", "false"),
+    ("gc.auto", "0"),
+    ("gpg.openpgp.program", "false"),
+    ("gpg.program", "false"),
+    ("gpg.ssh.program", "false"),
+    ("gpg.x509.program", "false"),
+    ("log.showSignature", "false"),
+    ("maintenance.auto", "false"),
+    ("protocol.allow", "never"),
+    ("sequence.editor", ":"),
+    ("status.submoduleSummary", "false"),
+    ("submodule.recurse", "false"),
+    ("tag.gpgSign", "false"),
+];
+
+impl Setting {
+    fn is_harmless(&self) -> bool {
+        let name = match self.subsection {
+            Some(_) => format!("{}.*.{}", self.section, self.key),
+            None => format!("{}.{}", self.section, self.key),
+        };
+        HARMLESS.contains(&name.as_str())
+    }
+
+    /// Whether it is this key, and true.
+    pub(super) fn is_true(&self, section: &str, key: &str) -> bool {
+        let value = self.value.as_deref().unwrap_or("true");
+        let value = value.to_ascii_lowercase();
+        self.section == section
+            && self.subsection.is_none()
+            && self.key == key
+            && ["true", "yes", "on", "1"].contains(&value.as_str())
+    }
+}
+
+/// Reads a file of settings. What can't be read is left out, up to the end of its line; included files are not read.
+pub(super) fn read(text: &str) -> Vec<Setting> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = text.replace("\r\n", "\n");
+    let mut settings = Vec::new();
+    let mut within: Option<(String, Option<String>)> = None;
+    let mut rest = text.as_str();
+    while !rest.is_empty() {
+        let line = rest.trim_start_matches([' ', '\t']);
+        match line.chars().next() {
+            Some('[') => {
+                let (header, behind) = header(line)
+                    .map_or((None, after_line(line)), |(header, behind)| {
+                        (Some(header), behind)
+                    });
+                within = header;
+                rest = behind;
+            }
+            Some(letter) if letter.is_ascii_alphabetic() => {
+                let end = line
+                    .find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-')
+                    .unwrap_or(line.len());
+                let (key, behind) = line.split_at(end);
+                let (value, behind) = value(behind);
+                rest = behind;
+                if let (Some((section, subsection)), Some(value)) = (&within, value) {
+                    settings.push(Setting {
+                        section: section.clone(),
+                        subsection: subsection.clone(),
+                        key: key.to_ascii_lowercase(),
+                        value,
+                    });
+                }
+            }
+            _ => rest = after_line(line),
+        }
+    }
+    settings
+}
+
+fn after_line(text: &str) -> &str {
+    text.split_once('\n').map_or("", |(_, rest)| rest)
+}
+
+type Header = (String, Option<String>);
+
+/// `[section]` or `[section "subsection"]`, and what follows.
+fn header(line: &str) -> Option<(Header, &str)> {
+    let inner = line.strip_prefix('[')?;
+    let end =
+        inner.find(|letter: char| !letter.is_ascii_alphanumeric() && !"-.".contains(letter))?;
+    let (name, rest) = inner.split_at(end);
+    let name = name.to_ascii_lowercase();
+    if let Some(rest) = rest.strip_prefix(']') {
+        // An old way to write a subsection.
+        let header = match name.split_once('.') {
+            Some((section, sub)) => (section.to_owned(), Some(sub.to_owned())),
+            None => (name, None),
+        };
+        return Some((header, rest));
+    }
+    let quoted = rest.trim_start_matches([' ', '\t']).strip_prefix('"')?;
+    let mut subsection = String::new();
+    let mut letters = quoted.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '"' => {
+                let rest = quoted.get(at + 1..)?.strip_prefix(']')?;
+                return Some(((name, Some(subsection)), rest));
+            }
+            '\n' => return None,
+            '\\' => subsection.push(letters.next()?.1),
+            other => subsection.push(other),
+        }
+    }
+    None
+}
+
+/// The value behind a key, if it can be read, and what follows. The inner `None` is a key without `=`.
+fn value(text: &str) -> (Option<Option<String>>, &str) {
+    let text = text.trim_start_matches([' ', '\t']);
+    let Some(text) = text.strip_prefix('=') else {
+        let bare = text.is_empty() || text.starts_with(['\n', '#', ';']);
+        return (bare.then_some(None), after_line(text));
+    };
+    let mut value = String::new();
+    // Blanks at the end count only if they were quoted.
+    let mut kept = 0;
+    let mut quoted = false;
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\n' if quoted => return (None, &text[at + 1..]),
+            '\n' => {
+                value.truncate(kept);
+                return (Some(Some(value)), &text[at + 1..]);
+            }
+            '#' | ';' if !quoted => {
+                value.truncate(kept);
+                return (Some(Some(value)), after_line(&text[at..]));
+            }
+            '"' => quoted = !quoted,
+            '\\' => match letters.next() {
+                Some((_, '\n')) => continue,
+                Some((_, 'n')) => value.push('\n'),
+                Some((_, 't')) => value.push('\t'),
+                Some((_, 'b')) => value.push('\u{8}'),
+                Some((_, same @ ('\\' | '"'))) => value.push(same),
+                Some((at, _)) => return (None, after_line(&text[at..])),
+                None => return (None, ""),
+            },
+            ' ' | '\t' if !quoted => {
+                if !value.is_empty() {
+                    value.push(letter);
+                }
+                continue;
+            }
+            other => value.push(other),
+        }
+        kept = value.len();
+    }
+    value.truncate(kept);
+    ((!quoted).then_some(Some(value)), "")
+}
+
+/// The file that git reads in place of the repository's: its harmless settings, `more`, and ours.
+pub(super) fn write(settings: &[Setting], more: &[Setting]) -> String {
+    let mut text = String::new();
+    let harmless = settings.iter().filter(|setting| setting.is_harmless());
+    for setting in harmless.chain(more) {
+        add(&mut text, setting);
+    }
+    for (name, value) in OURS {
+        let (section, rest) = name.split_once('.').unwrap_or((name, ""));
+        let (subsection, key) = match rest.split_once('.') {
+            Some((subsection, key)) => (Some(subsection.to_owned()), key),
+            None => (None, rest),
+        };
+        let setting = Setting {
+            section: section.to_owned(),
+            subsection,
+            key: key.to_owned(),
+            value: Some((*value).to_owned()),
+        };
+        add(&mut text, &setting);
+    }
+    text
+}
+
+/// Appends one setting, unless something in it can't be written.
+fn add(text: &mut String, setting: &Setting) {
+    let control = |part: &str| {
+        part.contains(|letter: char| letter.is_control() && letter != '\n' && letter != '\t')
+    };
+    let subsection = setting.subsection.as_deref().unwrap_or_default();
+    let value = setting.value.as_deref().unwrap_or("true");
+    if subsection.contains(char::is_control) || control(value) {
+        return;
+    }
+    let escape = |part: &str| part.replace('\\', "\\\\").replace('"', "\\\"");
+    let header = match &setting.subsection {
+        Some(name) => format!("[{} \"{}\"]", setting.section, escape(name)),
+        None => format!("[{}]", setting.section),
+    };
+    let value = escape(value).replace('\n', "\\n").replace('\t', "\\t");
+    let _never_fails = writeln!(text, "{header}\n\t{} = \"{value}\"", setting.key);
+}
+
+/// A setting of ours for one submodule: git is not to look into it, whatever the repository says.
+pub(super) fn ignored_submodule(name: &str) -> Setting {
+    Setting {
+        section: "submodule".to_owned(),
+        subsection: Some(name.to_owned()),
+        key: "ignore".to_owned(),
+        value: Some("dirty".to_owned()),
+    }
+}
