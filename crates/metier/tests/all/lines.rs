@@ -259,7 +259,7 @@ fn output_is_bounded_and_becomes_text() {
         document["content"]
             .as_str()
             .unwrap()
-            .contains("a\u{fffd}\u{fffd}\0b\u{1b}[2Jc"),
+            .contains(r"a��\u{0}b\u{1b}[2Jc"),
         "{document}"
     );
 }
