@@ -120,7 +120,9 @@ impl Protection {
 
     /// The same by its name alone, but for the question whether a folder is the top of a repository.
     fn is_named(&self, path: &Path) -> bool {
-        if self.places.iter().any(|place| place == path) {
+        // By bytes: this is asked for every file of a folder, and comparing paths by their parts takes long.
+        let mut places = self.places.iter().map(|place| place.as_os_str());
+        if places.any(|place| place == path.as_os_str()) {
             return true;
         }
         let name = path.file_name().and_then(OsStr::to_str);
