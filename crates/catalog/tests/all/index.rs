@@ -395,7 +395,8 @@ fn remembers(world: &World, name: &str) -> bool {
 // case 151
 #[test]
 fn a_digest_is_shown_only_for_the_files_that_have_it() {
-    let changes: [(&str, fn(&World)); 7] = [
+    type Change = fn(&World);
+    let changes: [(&str, Change); 7] = [
         ("a file below", |world| {
             world.write("root/s/scripts/x.sh", "other");
         }),
