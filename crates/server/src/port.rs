@@ -97,10 +97,10 @@ pub struct Refusal {
 impl Refusal {
     /// An error, and the same in words.
     #[must_use]
-    pub fn new(error: &ErrorDocument<'_>, text: String) -> Self {
+    pub fn new(error: &ErrorDocument<'_>, text: &str) -> Self {
         Self {
             document: neutral(value(error), for_model),
-            text: for_model(&text).into_owned(),
+            text: for_model(text).into_owned(),
         }
     }
 
@@ -118,7 +118,7 @@ impl Refusal {
             path: None,
             line: None,
         };
-        Self::new(&ErrorDocument { error }, text)
+        Self::new(&ErrorDocument { error }, &text)
     }
 }
 

@@ -44,7 +44,7 @@ impl IgnoreReader {
     }
 
     /// The rules for what is in a folder, from the ignore files in it and in all folders above.
-    pub(super) fn from_root(&mut self, folder: &Path) -> Option<Rc<IgnoreRules>> {
+    pub(super) fn rules_for(&mut self, folder: &Path) -> Option<Rc<IgnoreRules>> {
         let mut folders: Vec<&Path> = folder.ancestors().collect();
         folders.reverse();
         let below = |rules, folder: &&Path| self.below(folder, rules);

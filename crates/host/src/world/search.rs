@@ -182,7 +182,7 @@ impl<'n> Walk<'n> {
             left: MAX_ENTRIES,
             truncated: false,
         };
-        let rules = walk.ignore.from_root(folder);
+        let rules = walk.ignore.rules_for(folder);
         walk.open(folder, rules);
         walk
     }

@@ -148,7 +148,7 @@ impl Skills for Served {
 
 fn refusal(failure: &Failure) -> Refusal {
     let lines = failure.lines(|word, _| word.to_owned());
-    Refusal::new(&failure.document(), lines.join("\n") + "\n")
+    Refusal::new(&failure.document(), &(lines.join("\n") + "\n"))
 }
 
 /// The skills that a model may choose, within a budget that leaves room for the conversation.
