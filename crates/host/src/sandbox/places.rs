@@ -426,7 +426,7 @@ pub fn kernel_places() -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = KERNEL.iter().map(PathBuf::from).collect();
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     for mount in mounts.lines() {
-        // 36 35 98:0 /root /mount/point options … - kind device options
+        // 36 35 98:0 /source /mount/point options … - kind device options
         let Some((about, kind)) = mount.split_once(" - ") else {
             continue;
         };

@@ -18,7 +18,7 @@ fn plugin() -> Live {
     let context = &live.stage.context;
     context.write("skills/tidy/.claude-plugin/plugin.json", MANIFEST);
     let command = "cat \"${CLAUDE_PLUGIN_ROOT}/hooks/rules.txt\"";
-    context.write("skills/tidy/hooks/hooks.json", &hooks(command));
+    context.write("skills/tidy/hooks/hooks.json", hooks(command));
     context.write("skills/tidy/hooks/rules.txt", "Put things back.\n");
     for name in ["sweep", "dust"] {
         live.stage
@@ -123,7 +123,7 @@ fn hooks_in_the_manifest_of_a_plugin_count_too() {
     context.write("skills/a/.claude-plugin/plugin.json", &manifest);
     let manifest = json!({ "name": "named", "hooks": "./config/more.json" }).to_string();
     context.write("skills/b/.claude-plugin/plugin.json", &manifest);
-    context.write("skills/b/config/more.json", &hooks("echo named"));
+    context.write("skills/b/config/more.json", hooks("echo named"));
     context.write("skills/c/.claude-plugin/plugin.json", r#"{"name": "none"}"#);
     assert_eq!(names(&live), ["in-line-plugin", "named-plugin"]);
     let all = ["in-line-plugin", "named-plugin"];
