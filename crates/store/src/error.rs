@@ -48,7 +48,13 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// Anything else that SQLite may say, such as a full disk.
+    /// There is no space left for what was to be written.
+    #[error("the disk is full: the database {} can't be written, and what can't be written down is not done", path.display())]
+    DiskFull {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Anything else that SQLite may say.
     #[error("the database {} can't be used", path.display())]
     Database {
         /// The file.
@@ -159,6 +165,12 @@ impl StoreError {
             StoreError::Busy { .. } => {
                 "wait for the other metier to finish, or stop it, and try again".to_owned()
             }
+            StoreError::DiskFull { path } => {
+                format!(
+                    "free some space on the disk of {}, and try again",
+                    path.parent().unwrap_or(path).display()
+                )
+            }
             StoreError::Database { path, .. } => {
                 format!(
                     "check the free space and your permissions in {}",
@@ -190,6 +202,28 @@ impl StoreError {
         }
     }
 
+    /// What the system says about a file beside the database.
+    pub(crate) fn from_io(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                StoreError::DiskFull { path }
+            }
+            _ => StoreError::Unreachable { path, source },
+        }
+    }
+
+    /// Whether it may be for want of space on the disk. Not all that needs space says so.
+    pub(crate) fn may_lack_space(&self) -> bool {
+        match self {
+            StoreError::DiskFull { .. } => true,
+            StoreError::Database { source, .. } => {
+                source.sqlite_error_code() == Some(ErrorCode::SystemIoFailure)
+            }
+            _ => false,
+        }
+    }
+
     /// Sorts what SQLite says into what a person can act on.
     pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
@@ -209,6 +243,7 @@ impl StoreError {
                 }
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
+            Some(ErrorCode::DiskFull) => StoreError::DiskFull { path },
             _ => StoreError::Database { path, source },
         }
     }
