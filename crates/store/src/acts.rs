@@ -148,13 +148,8 @@ impl Store {
 impl Receipt {
     /// The receipt of an act, of which this is the beginning, and that the end.
     pub(crate) fn joined(self, by: i64, end: &NewReceipt) -> Self {
-        let detail = match end.detail.as_str() {
-            "" => self.entry.detail,
-            note => format!("{} ({note})", self.entry.detail),
-        };
         Self {
             entry: NewReceipt {
-                detail,
                 decision: end.decision,
                 outcome: end.outcome,
                 reason: end.reason.clone(),
@@ -163,6 +158,7 @@ impl Receipt {
                 ..self.entry
             },
             part: ReceiptPart::Completed { by },
+            note: end.detail.clone(),
             ..self
         }
     }

@@ -101,11 +101,15 @@ fn acts_are_found_by_number_skill_and_time_as_wholes() {
     store.complete(long, &well()).unwrap();
     let of = |filter| {
         let found = store.receipts(filter).unwrap().into_iter();
-        let found = found.map(|receipt| (receipt.entry.detail, receipt.entry.outcome));
+        let found = found.map(|receipt| (receipt.entry.detail, receipt.note));
         found.collect::<Vec<_>>()
     };
-    let ok = |detail: &str| (detail.to_owned(), Some(Outcome::Ok));
-    let expected = [ok("two (5 bytes)"), ok("one (5 bytes)"), ok("long")];
+    let act = |detail: &str, note: &str| (detail.to_owned(), note.to_owned());
+    let expected = [
+        act("two", "5 bytes"),
+        act("one", "5 bytes"),
+        act("long", ""),
+    ];
     assert_eq!(of(ReceiptFilter::default()), expected);
     let filter = ReceiptFilter {
         limit: Some(2),

@@ -109,6 +109,8 @@ pub struct Receipt {
     pub hash: String,
     /// Which part of an act it is.
     pub part: ReceiptPart,
+    /// What was known only at the end of the act; mostly nothing.
+    pub note: String,
 }
 
 /// Which part of an act a receipt is.
@@ -504,6 +506,7 @@ impl HeadRow {
             previous: chain::written(&previous),
             hash: chain::written(&self.hash),
             part,
+            note: String::new(),
         })
     }
 
@@ -670,6 +673,7 @@ fn receipt(row: &Row<'_>) -> rusqlite::Result<Receipt> {
             Some(begun) if begun == id => ReceiptPart::Begun,
             Some(of) => ReceiptPart::End { of },
         },
+        note: String::new(),
     })
 }
 

@@ -1,14 +1,16 @@
 //! The world of a grant: children that are talked to, variables that stay, and files that are looked for.
 
 use std::cell::RefCell;
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use metier_host::backend::{Event, Process, Session, SessionError, Started};
-use metier_host::world::{Done, Surroundings, World, WorldError};
+use metier_host::world::{Begun, Done, Surroundings, World, WorldError};
 use metier_model::{Digest, Source, Want};
 use metier_policy::{
     Act, Answer, Asked, Decision, Grant, Identity, Meter, Permit, Rates, Request, Ruling, Terms,
@@ -113,6 +115,7 @@ impl Place {
                 unsandboxed: false,
                 stop: None,
             },
+            Arc::new(mpsc::channel().0),
         );
         act(&world.unwrap())
     }
@@ -122,7 +125,8 @@ impl Place {
     }
 
     fn act(&self, act: Act) -> Result<Done, WorldError> {
-        self.with(|world| world.act(&self.permit(act)))
+        let permit = self.permit(act);
+        self.with(|world| world.act(&begun(&permit)))
     }
 
     fn find(&self, folder: &str, pattern: &str) -> (Vec<String>, bool) {
@@ -175,6 +179,11 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
+/// As good as written down.
+fn begun(permit: &Permit) -> Begun<'_, Permit, ()> {
+    Begun::write(permit, |_| Ok::<_, Infallible>(())).unwrap()
+}
+
 /// Opens a script of the skill in its world, and does something with it.
 fn talk(place: &Place, text: &str, with: impl FnOnce(&mut Process<'_>, &World<'_>)) -> Vec<Event> {
     place.file("skill/scripts/skill.py", &script(text));
@@ -183,7 +192,7 @@ fn talk(place: &Place, text: &str, with: impl FnOnce(&mut Process<'_>, &World<'_
         arguments: Vec::new(),
     });
     place.with(|world| {
-        let starter = || world.start(&permit).map(Started::from);
+        let starter = || world.start(&begun(&permit)).map(Started::from);
         let desk = Desk::default();
         let mut session = Process::open(starter, &hello(), &desk, PATIENCE).unwrap();
         with(&mut session, world);
@@ -275,7 +284,7 @@ fn one_that_can_not_be_started_says_why() {
             arguments: Vec::new(),
         });
         place.with(|world| {
-            let starter = || world.start(&permit).map(Started::from);
+            let starter = || world.start(&begun(&permit)).map(Started::from);
             let opened = Process::open(starter, &hello(), &Desk::default(), PATIENCE);
             opened.err().map(|error| error.to_string()).unwrap()
         })
@@ -293,7 +302,8 @@ fn one_that_can_not_be_started_says_why() {
     let not_a_script = place.with(|world| {
         let read = Place::new(&["file:read(./a)"], &[]);
         let permit = read.permit(Act::ReadFile(read.path("project/a")));
-        world.start(&permit).err().unwrap().to_string()
+        let started = world.start(&begun(&permit));
+        started.err().unwrap().to_string()
     });
     assert_eq!(not_a_script, "`file:read` is not done here");
 }
@@ -347,7 +357,7 @@ fn a_variable_is_set_for_later_children_and_no_others() {
         value: value.into(),
     };
     place.with(|world| {
-        let act = |act: Act| world.act(&place.permit(act));
+        let act = |act: Act| world.act(&begun(&place.permit(act)));
         let shown = || match act(show()) {
             Ok(Done::Child(outcome, _)) => crate::room::out(&outcome),
             other => panic!("{other:?}"),
