@@ -45,6 +45,7 @@ mod mcp;
 mod own_tests;
 mod places;
 mod real_model;
+mod receipts;
 mod refusals;
 mod screening;
 mod secrets;
