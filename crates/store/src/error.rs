@@ -233,6 +233,9 @@ impl StoreError {
                 source: Some(source),
             };
         }
+        if is_out_of_space(&source) {
+            return StoreError::DiskFull { path };
+        }
         match source.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => StoreError::NotOurs { path },
             // What this program writes breaks no rule of the tables; so what is in them does.
@@ -243,10 +246,18 @@ impl StoreError {
                 }
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
-            Some(ErrorCode::DiskFull) => StoreError::DiskFull { path },
             _ => StoreError::Database { path, source },
         }
     }
+}
+
+/// Whether there was no space. The index of the log is mapped into memory, and what it says about a full disk is its own.
+fn is_out_of_space(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(
+        code,
+        Some(rusqlite::ffi::SQLITE_FULL | rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+    )
 }
 
 /// Whether a column holds what this program never writes into it.
