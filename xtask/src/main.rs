@@ -7,7 +7,7 @@
 //! * the rules that a compiler can't check (the map, the layers, the module docs) are tests;
 //! * the budgets are measured against real floors, in the same run, on the same machine.
 //!
-//! **Worked example.** `cargo xtask test`; `cargo xtask guests`; `cargo xtask tidy`; `cargo xtask layers`; `cargo xtask bench --quick`.
+//! **Worked example.** `cargo xtask test`; `cargo xtask attack 94`; `cargo xtask guests`; `cargo xtask tidy`; `cargo xtask layers`; `cargo xtask bench --quick`.
 //!
 //! **Invariants.** A check that looked at nothing fails · each check has a test that breaks its rule · few dependencies,
 //! because the bench builds this program in release mode.
@@ -19,6 +19,7 @@
     reason = "a command-line program for the people who work on this project"
 )]
 
+mod attack;
 mod bench;
 mod guests;
 mod layers;
@@ -40,6 +41,8 @@ usage: cargo xtask COMMAND
   test --with-model
                    install a small model and talk to it; not part of the other tests
   guests           build the skills that are WebAssembly, after getting what that takes
+  attack [--list] [CASE …]
+                   run the tests of the attack cases in docs/security.md, and print each case with its results
   tidy             docs, links, names, lengths, the map in ARCHITECTURE.md
   layers           dependencies between crates point down
   wasi DIR         the public test suite of WASI in our sandbox
@@ -74,6 +77,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         "test" if rest.first().is_some_and(|word| word == "--with-model") => model::run(&rest[1..]),
         "test" => test::run(rest),
         "guests" => guests::run(rest),
+        "attack" => attack::run(rest),
         "tidy" => Ok(report("tidy", &tidy::check(&workspace::root())?)),
         "layers" => Ok(report("layers", &layers::check(&workspace::root())?)),
         "wasi" => wasi::run(rest),

@@ -70,6 +70,17 @@ const PACKAGES: &[Packages] = &[
 
 /// Installs what is missing, runs every test of the workspace, and passes cargo's code on. Arguments go to cargo.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
+    prepare()?;
+    let status = workspace::cargo()
+        .args(["test", "--workspace", "--locked"])
+        .args(arguments)
+        .status()?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+/// Installs what the tests need and this machine lacks.
+pub(crate) fn prepare() -> Result<()> {
     for need in missing(NEEDS) {
         install(need)?;
     }
@@ -79,12 +90,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         prepare_packages(packages, &root, &target)?;
     }
     guests::prepare(&root, &target)?;
-    let status = workspace::cargo()
-        .args(["test", "--workspace", "--locked"])
-        .args(arguments)
-        .status()?;
-    let code = status.code().and_then(|code| u8::try_from(code).ok());
-    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+    Ok(())
 }
 
 fn missing(needs: &[Need]) -> Vec<&Need> {

@@ -195,7 +195,7 @@ fn tall(path: &str, text: &str) -> Vec<String> {
 }
 
 /// The name, if a function starts on this line.
-fn function_name(line: &str) -> Option<&str> {
+pub(crate) fn function_name(line: &str) -> Option<&str> {
     const BEFORE: &[&str] = &[
         "pub",
         "pub(crate)",

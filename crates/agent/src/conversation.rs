@@ -390,6 +390,17 @@ impl Conversation {
         items + usize::from(matches!(next, Some(Step::Results(_))))
     }
 
+    /// What the user wrote last; empty if nothing is left of it.
+    #[must_use]
+    pub fn last_user_text(&self) -> &str {
+        let mut newest = self.items.iter().rev();
+        let found = newest.find_map(|item| match &item.step {
+            Step::User { text, .. } => Some(text.as_str()),
+            _ => None,
+        });
+        found.unwrap_or_default()
+    }
+
     /// Where somebody said something last.
     fn last_said(&self) -> Option<usize> {
         let is_said = |item: &Item| matches!(item.step, Step::User { .. });

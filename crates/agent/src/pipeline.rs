@@ -8,9 +8,9 @@
 //! In a conversation skills come and go, and nobody asks for their outputs. There a skill that can't be without the one before it has
 //! its text and no tools; a sub-agent with both has them.
 
-use jsonschema::Validator;
 use metier_model::{ComposabilityRule, Manifest};
 use metier_policy::CODING_PIPELINE;
+use metier_runtime::schema::{BoundedSchema, SchemaRefused};
 use serde_json::Value;
 
 /// The skills of a sub-agent, in order.
@@ -32,8 +32,7 @@ struct Stage {
 
 struct Contract {
     schema: Value,
-    /// `None` if it is no schema that can be checked.
-    validator: Option<Validator>,
+    bounded: Result<BoundedSchema, SchemaRefused>,
 }
 
 /// Why a tool has to wait.
@@ -63,7 +62,7 @@ impl Pipeline {
                 skill: name(manifest),
                 after: after.map(|other| name(other)).collect(),
                 contract: schema.map(|schema| Contract {
-                    validator: jsonschema::validator_for(&schema).ok(),
+                    bounded: BoundedSchema::new(&schema),
                     schema,
                 }),
                 has_tools: manifest.card.backend.is_some(),
@@ -244,15 +243,9 @@ impl Stage {
     /// Why a value is not what the contract promises. A contract that is no schema promises nothing that could be kept.
     fn misfit(&self, value: &Value) -> Option<String> {
         let contract = self.contract.as_ref()?;
-        match &contract.validator {
-            None => Some("its contract is no JSON Schema".to_owned()),
-            Some(validator) => validator.validate(value).err().map(|error| {
-                let place = error.instance_path().to_string();
-                match place.as_str() {
-                    "" => error.to_string(),
-                    place => format!("{place}: {error}"),
-                }
-            }),
+        match &contract.bounded {
+            Err(refused) => Some(format!("its contract is refused: {refused}")),
+            Ok(schema) => schema.check(value).err().map(|misfit| misfit.to_string()),
         }
     }
 }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use crate::ModelError;
 
+use metier_model::text::shell_word;
+use metier_runtime::live::PromptError;
 use metier_store::StoreError;
 
 /// What happened, to which skill, and what to type next.
@@ -78,6 +80,20 @@ impl From<StoreError> for Report {
             _ => Self::broken("store", error.to_string()),
         };
         report.hint(error.hint())
+    }
+}
+
+impl From<PromptError> for Report {
+    fn from(error: PromptError) -> Self {
+        match error {
+            PromptError::Store(error) => error.into(),
+            PromptError::Blocked { ref by, .. } => Self::new("blocked", error.to_string())
+                .skill(by.as_str())
+                .hint(format!(
+                    "metier log {} shows what it blocked",
+                    shell_word(by)
+                )),
+        }
     }
 }
 

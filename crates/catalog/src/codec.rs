@@ -146,7 +146,17 @@ pub(crate) struct Remembered {
     pub(crate) files: ManifestFiles,
     pub(crate) card: Option<Card>,
     pub(crate) diagnostics: Vec<Diagnostic>,
-    pub(crate) digest: Option<Digest>,
+    pub(crate) digest: Option<DatedDigest>,
+}
+
+/// A digest, and the state of the files that it belongs to.
+#[derive(Clone, Copy)]
+pub(crate) struct DatedDigest {
+    pub(crate) digest: Digest,
+    /// The hash of the fingerprint.
+    pub(crate) state: [u8; 16],
+    /// Whether the keys of the record say all about that state.
+    pub(crate) plain: bool,
 }
 
 impl Remembered {
@@ -154,15 +164,17 @@ impl Remembered {
         files: &ManifestFiles,
         card: Option<&Card>,
         diagnostics: &[Diagnostic],
-        digest: Option<Digest>,
+        digest: Option<DatedDigest>,
     ) -> Vec<u8> {
         let mut out = Writer(Vec::with_capacity(512));
         out.option(files.skill_md.as_deref());
         out.option(files.skill_yaml.as_deref());
         out.u8(u8::from(files.sidecar));
         out.u8(u8::from(digest.is_some()));
-        if let Some(Digest(bytes)) = digest {
-            out.raw(&bytes);
+        if let Some(dated) = digest {
+            out.raw(&dated.digest.0);
+            out.raw(&dated.state);
+            out.u8(u8::from(dated.plain));
         }
         out.u8(u8::from(card.is_some()));
         if let Some(card) = card {
@@ -180,7 +192,11 @@ impl Remembered {
             sidecar: input.flag()?,
         };
         let digest = if input.flag()? {
-            Some(Digest(input.take(32)?.try_into().ok()?))
+            Some(DatedDigest {
+                digest: Digest(input.take(32)?.try_into().ok()?),
+                state: input.take(16)?.try_into().ok()?,
+                plain: input.flag()?,
+            })
         } else {
             None
         };

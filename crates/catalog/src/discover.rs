@@ -14,6 +14,7 @@ use crate::{
     entry::{Catalog, Entry, ManifestFiles, Place},
     index::IndexHome,
     manifest_file::{self, Heads},
+    plugin,
     root::Root,
     walk::walk,
 };
@@ -67,7 +68,9 @@ pub fn discover(roots: Vec<Root>, options: &Options<'_>) -> Catalog {
         match &found[number] {
             Ok(Some(real)) if counts(number, real, &roots, &path) => {
                 let number = u16::try_from(number).unwrap_or(u16::MAX);
-                walk(real, root.source, number, options, &mut catalog);
+                walk(real, root, number, options, &mut catalog);
+                let plugin = plugin::around(real, root, number, options.mode);
+                catalog.entries.extend(plugin);
             }
             Ok(_) => {}
             Err(diagnostic) => catalog.diagnostics.push(diagnostic.clone()),

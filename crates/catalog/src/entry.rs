@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use metier_model::{Card, Diagnostic, Digest, Severity, Source};
+use metier_model::{Card, Diagnostic, Digest, Severity, Source, hooks::plugin::MANIFEST};
 
 use crate::{builtin::Builtin, root::Root};
 
@@ -26,7 +26,7 @@ pub struct Entry {
     pub diagnostics: Vec<Diagnostic>,
     /// Where it really is, when it was reached through a link.
     pub real: Option<PathBuf>,
-    /// The last known digest.
+    /// The digest, if it is known to be that of the files as they are now.
     pub digest: Option<Digest>,
 }
 
@@ -83,6 +83,12 @@ impl Entry {
                 .file_name()
                 .map_or(Cow::Borrowed("?"), |name| name.to_string_lossy()),
         }
+    }
+
+    /// Whether it is a plugin of Claude with hooks, and no skill that somebody wrote as one.
+    #[must_use]
+    pub fn is_plugin(&self) -> bool {
+        self.files.skill_md.as_deref() == Some(MANIFEST)
     }
 
     /// The file that a model reads: SKILL.md where there is one, whatever else is beside it.

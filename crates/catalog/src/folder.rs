@@ -4,17 +4,12 @@
 //! before and never through a link. Whoever swaps a folder for a link while we walk gets an error
 //! or the old content, never a file from outside.
 
-use std::{
-    ffi::{CStr, CString},
-    fmt,
-    os::unix::ffi::OsStrExt,
-    path::Path,
-};
+use std::{ffi::CString, fmt, path::Path};
 
 use metier_model::{Code, Diagnostic, Digest, Mode, Parsed, Severity};
 use rustix::{
     fd::OwnedFd,
-    fs::{AtFlags, Dir, FileType, OFlags, Stat, fstat, openat, readlinkat, statat},
+    fs::{Dir, FileType, OFlags, Stat, fstat, openat, readlinkat},
     io::Errno,
 };
 use sha2::{Digest as _, Sha256};
@@ -23,17 +18,17 @@ use crate::{
     builtin::Builtin,
     entry::{Entry, Place},
     manifest_file::{self, Heads},
+    path_bytes::PathBytes,
+    plugin,
+    skill_files::{Fingerprint, GIT, MAX_DEPTH, MAX_FILES, MAX_PATH, States, Visited, visit},
     snapshot::Snapshot,
 };
 
-const MAX_FILES: usize = 100_000;
 const SIDECAR: &str = "agents/openai.yaml";
 const MAX_SIDECAR: u64 = 64 * 1024;
 /// The most that is hashed of one skill.
 pub(crate) const MAX_DIGEST: u64 = 1 << 30;
-const MAX_PATH: usize = 4096;
 const MAX_COMPONENT: usize = 255;
-const MAX_DEPTH: usize = 64;
 
 const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
@@ -73,9 +68,24 @@ pub enum ReadError {
         /// The limit.
         limit: u64,
     },
-    /// There are more files than anybody needs.
-    #[error("the skill has more than {MAX_FILES} files")]
-    TooManyFiles,
+    /// There are more files and folders than are looked at.
+    #[error("the skill has more than {limit} files and folders")]
+    TooManyFiles {
+        /// The limit.
+        limit: usize,
+    },
+    /// A folder lies deeper than any is looked at.
+    #[error("`{path}` lies more than {MAX_DEPTH} folders deep")]
+    TooDeep {
+        /// Which folder, cut.
+        path: String,
+    },
+    /// A path is longer than any that can be opened everywhere.
+    #[error("the path `{path}` has more than {MAX_PATH} bytes")]
+    PathTooLong {
+        /// Which path, cut.
+        path: String,
+    },
     /// The operating system said no.
     #[error("`{path}` can't be read: {error}")]
     Os {
@@ -90,7 +100,7 @@ pub enum ReadError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileEntry {
     /// Relative to the skill's folder, with forward slashes.
-    pub path: String,
+    pub path: PathBytes,
     /// Its size; for a link, the length of its target.
     pub size: u64,
     /// Whether it is a link or something else that can't be read.
@@ -107,18 +117,18 @@ pub enum Resource {
 }
 
 impl Place {
-    /// All files of the skill, sorted; `.git/` is left out.
+    /// All files of the skill, sorted; a `.git` at the top is left out.
     ///
     /// # Errors
-    /// When the folder can't be read, or holds more files than the limit.
+    /// When the folder can't be read, or holds something outside of the limits.
     pub fn files(&self) -> Result<Vec<FileEntry>, ReadError> {
         match self {
             Self::Builtin(skill) => Ok(builtin_files(skill)),
             Self::Folder(path) => {
                 let mut files = Vec::new();
-                visit(path, |file| {
+                visit(path, MAX_FILES, |file| {
                     files.push(FileEntry {
-                        path: String::from_utf8_lossy(file.path).into_owned(),
+                        path: file.path.into(),
                         size: file.size,
                         special: file.kind != FileType::RegularFile,
                     });
@@ -135,35 +145,57 @@ impl Place {
     /// # Errors
     /// When a file can't be read: what can't be read can't be vouched for.
     pub fn digest(&self) -> Result<Digest, ReadError> {
+        self.digest_within(MAX_DIGEST, MAX_FILES)
+            .map(|(digest, _)| digest)
+    }
+
+    /// The same for at most so many bytes and files; with the state of the files that it belongs to.
+    ///
+    /// # Errors
+    /// When a file can't be read, or there is more than that.
+    pub fn digest_within(
+        &self,
+        max_bytes: u64,
+        max_files: usize,
+    ) -> Result<(Digest, Fingerprint), ReadError> {
         let mut lines: Vec<Vec<u8>> = Vec::new();
-        let mut total = 0_u64;
-        match self {
-            Self::Builtin(skill) => lines.extend(skill.files.iter().map(|(path, content)| {
-                line(path.as_bytes(), &content.len(), &Sha256::digest(content))
-            })),
-            Self::Folder(path) => visit(path, |file| {
-                total = total.saturating_add(file.size);
-                if total > MAX_DIGEST {
-                    let path = String::from_utf8_lossy(file.path).into_owned();
-                    return Err(ReadError::TooLarge {
-                        path,
-                        limit: MAX_DIGEST,
-                    });
-                }
+        let mut states = States::default();
+        let mut total = Total::new(max_bytes);
+        let folders = match self {
+            Self::Builtin(skill) => {
+                lines.extend(skill.files.iter().map(|(path, content)| {
+                    line(path.as_bytes(), &content.len(), &Sha256::digest(content))
+                }));
+                0
+            }
+            Self::Folder(path) => visit(path, max_files, |file| {
+                total.add(file)?;
+                states.add(file.path, &file.key);
                 lines.push(match file.kind {
                     FileType::RegularFile => {
-                        let (size, hash, _) = read_and_hash(&file, 0)?;
+                        let (size, hash, _) = read_and_hash(file, 0)?;
                         line(file.path, &size, &hash)
                     }
                     FileType::Symlink => {
-                        line(file.path, &"link", &Sha256::digest(link_target(&file)?))
+                        line(file.path, &"link", &Sha256::digest(link_target(file)?))
                     }
                     _ => line(file.path, &"special", &Sha256::digest(b"")),
                 });
                 Ok(())
             })?,
+        };
+        Ok((digest_of(lines), states.fingerprint(folders)))
+    }
+
+    /// The state of the skill's files, without reading them; `None` for a built-in skill.
+    ///
+    /// # Errors
+    /// When the folder can't be read, or holds more files than are looked at for this.
+    pub fn fingerprint(&self) -> Result<Option<Fingerprint>, ReadError> {
+        match self {
+            Self::Builtin(_) => Ok(None),
+            Self::Folder(path) => Fingerprint::of(path).map(Some),
         }
-        Ok(digest_of(lines))
     }
 
     /// One file of the skill, as bytes.
@@ -254,7 +286,10 @@ impl Entry {
     /// # Errors
     /// When a manifest file can't be read.
     pub fn load(&self, mode: Mode, limit: u64) -> Result<(Parsed, String), ReadError> {
-        let read = |name: &str| self.place.read_manifest(name, limit);
+        let read = |name: &str| match self.is_plugin() {
+            true => self.place.read(name, limit),
+            false => self.place.read_manifest(name, limit),
+        };
         let sidecar = || self.place.read(SIDECAR, MAX_SIDECAR);
         self.load_with(mode, read, sidecar)
     }
@@ -280,7 +315,7 @@ impl Entry {
         read: impl Fn(&str) -> Result<Vec<u8>, ReadError>,
         sidecar: impl Fn() -> Result<Vec<u8>, ReadError>,
     ) -> Result<(Parsed, String), ReadError> {
-        let md = self.files.skill_md.as_deref().map(&read).transpose()?;
+        let mut md = self.files.skill_md.as_deref().map(&read).transpose()?;
         let yaml = self.files.skill_yaml.as_deref().map(&read).transpose()?;
         let sidecar = sidecar().ok().filter(|_| self.files.sidecar);
         let named = |name: &Option<std::borrow::Cow<'static, str>>| {
@@ -291,6 +326,14 @@ impl Entry {
         let folder = match &self.place {
             Place::Builtin(skill) => Some(skill.name.into()),
             Place::Folder(_) => path.file_name().map(|name| name.to_string_lossy()),
+        };
+        // A plugin is read as if it were a skill, whose name is not that of its folder.
+        let folder = match (&md, self.is_plugin()) {
+            (Some(json), true) => {
+                md = Some(plugin::as_skill(json, &folder.unwrap_or_default()));
+                None
+            }
+            _ => folder,
         };
         let heads = Heads {
             skill_md: md.as_ref().map(|bytes| (md_name.as_str(), &bytes[..])),
@@ -402,7 +445,7 @@ pub(crate) fn components(path: &str) -> Result<Vec<&str>, ReadError> {
     if path.contains(':') {
         return bad("it holds a colon, as drives, URLs and streams do");
     }
-    let mut found = Vec::new();
+    let mut found: Vec<&str> = Vec::new();
     for component in path.split('/') {
         match component {
             "" | "." => {}
@@ -411,7 +454,9 @@ pub(crate) fn components(path: &str) -> Result<Vec<&str>, ReadError> {
             name if name.ends_with(['.', ' ']) => {
                 return bad("a part of it ends in a dot or a blank");
             }
-            ".git" => return bad("`.git` is not part of the skill"),
+            name if found.is_empty() && name.as_bytes() == GIT => {
+                return bad("`.git` is not part of the skill");
+            }
             name if is_device(name) => return bad("it is the name of a device on other systems"),
             name => found.push(name),
         }
@@ -540,80 +585,35 @@ fn builtin_files(skill: &Builtin) -> Vec<FileEntry> {
         .files
         .iter()
         .map(|(path, content)| FileEntry {
-            path: (*path).to_owned(),
+            path: (*path).into(),
             size: content.len() as u64,
             special: false,
         })
         .collect()
 }
 
-/// A file on the walk through a skill's folder.
-pub(crate) struct Visited<'v> {
-    folder: &'v OwnedFd,
-    name: &'v CStr,
-    pub(crate) path: &'v [u8],
-    pub(crate) kind: FileType,
-    pub(crate) size: u64,
-    /// Whether it has more than one name.
-    pub(crate) shared: bool,
+/// How many bytes were seen, up to a limit.
+pub(crate) struct Total {
+    seen: u64,
+    limit: u64,
 }
 
-/// Calls `each` for everything in a folder that is not a folder. Links are not followed.
-pub(crate) fn visit(
-    root: &Path,
-    mut each: impl FnMut(Visited<'_>) -> Result<(), ReadError>,
-) -> Result<(), ReadError> {
-    let fail = |path: &[u8], error| ReadError::Os {
-        path: String::from_utf8_lossy(path).into_owned(),
-        error,
-    };
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let root_handle = rustix::fs::open(root, flags, rustix::fs::Mode::empty())
-        .map_err(|error| fail(root.as_os_str().as_bytes(), error))?;
-    // Paths wait, not handles: a skill with a thousand folders must not need a thousand open files.
-    let mut waiting: Vec<Vec<u8>> = vec![Vec::new()];
-    let mut count = 0;
-    while let Some(prefix) = waiting.pop() {
-        let folder = open_below(&root_handle, &prefix).map_err(|error| fail(&prefix, error))?;
-        for name in names(&folder).map_err(|error| fail(&prefix, error))? {
-            count += 1;
-            if count > MAX_FILES {
-                return Err(ReadError::TooManyFiles);
-            }
-            let path = if prefix.is_empty() {
-                name.to_bytes().to_vec()
-            } else {
-                [&prefix, &b"/"[..], name.to_bytes()].concat()
-            };
-            let stat = statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW)
-                .map_err(|error| fail(&path, error))?;
-            match FileType::from_raw_mode(stat.st_mode) {
-                FileType::Directory if name.to_bytes() == b".git" => {}
-                FileType::Directory => waiting.push(path),
-                kind => each(Visited {
-                    folder: &folder,
-                    name: &name,
-                    path: &path,
-                    kind,
-                    size: u64::try_from(stat.st_size).unwrap_or(0),
-                    shared: stat.st_nlink > 1,
-                })?,
-            }
+impl Total {
+    pub(crate) fn new(limit: u64) -> Self {
+        Self { seen: 0, limit }
+    }
+
+    /// Counts a file.
+    pub(crate) fn add(&mut self, file: &Visited<'_>) -> Result<(), ReadError> {
+        self.seen = self.seen.saturating_add(file.size);
+        if self.seen > self.limit {
+            return Err(ReadError::TooLarge {
+                path: file.shown(),
+                limit: self.limit,
+            });
         }
+        Ok(())
     }
-    Ok(())
-}
-
-/// A folder below another, opened one component at a time and never through a link.
-fn open_below(root: &OwnedFd, path: &[u8]) -> Result<OwnedFd, Errno> {
-    let mut handle = openat(root, c".", FOLDER, rustix::fs::Mode::empty())?;
-    for component in path
-        .split(|byte| *byte == b'/')
-        .filter(|part| !part.is_empty())
-    {
-        handle = openat(&handle, component, FOLDER, rustix::fs::Mode::empty())?;
-    }
-    Ok(handle)
 }
 
 fn names(folder: &OwnedFd) -> Result<Vec<CString>, Errno> {
@@ -631,9 +631,9 @@ fn names(folder: &OwnedFd) -> Result<Vec<CString>, Errno> {
 pub(crate) fn read_and_hash(
     file: &Visited<'_>,
     keep: usize,
-) -> Result<(u64, impl AsRef<[u8]> + use<>, Vec<u8>), ReadError> {
+) -> Result<(u64, [u8; 32], Vec<u8>), ReadError> {
     let fail = |error| ReadError::Os {
-        path: String::from_utf8_lossy(file.path).into_owned(),
+        path: file.shown(),
         error,
     };
     let handle = openat(
@@ -648,15 +648,14 @@ pub(crate) fn read_and_hash(
     let (mut hash, mut size, mut buffer) = (Sha256::new(), 0, vec![0u8; 64 * 1024]);
     loop {
         match rustix::io::read(&handle, &mut buffer[..]) {
-            Ok(0) => return Ok((size, hash.finalize(), kept)),
+            Ok(0) => return Ok((size, hash.finalize().into(), kept)),
             Ok(length) => {
                 hash.update(&buffer[..length]);
                 size += length as u64;
                 kept.extend_from_slice(&buffer[..length.min(keep - kept.len())]);
                 if size > MAX_DIGEST {
-                    let path = String::from_utf8_lossy(file.path).into_owned();
                     return Err(ReadError::TooLarge {
-                        path,
+                        path: file.shown(),
                         limit: MAX_DIGEST,
                     });
                 }
@@ -680,7 +679,7 @@ pub(crate) fn link_target(file: &Visited<'_>) -> Result<Vec<u8>, ReadError> {
     target
         .map(CString::into_bytes)
         .map_err(|error| ReadError::Os {
-            path: String::from_utf8_lossy(file.path).into_owned(),
+            path: file.shown(),
             error,
         })
 }

@@ -22,8 +22,9 @@ use rustix::fs::Stat;
 
 use crate::{
     blocks::{self, Cursor},
-    codec::{Reader, Remembered, Writer},
+    codec::{DatedDigest, Reader, Remembered, Writer},
     names::Names,
+    skill_files::{Fingerprint, States},
 };
 
 /// A file that was changed this shortly before it was indexed may change again within the same
@@ -57,12 +58,7 @@ impl Key {
 
     /// Whether it was changed so recently that it may still be changing.
     pub(crate) fn is_fresh(&self, now: SystemTime) -> bool {
-        let limit = now
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default()
-            .saturating_sub(FRESH)
-            .as_nanos();
-        self.changed >= i64::try_from(limit).unwrap_or(i64::MAX)
+        is_fresh(self.changed, now)
     }
 
     fn write(&self, out: &mut Writer) {
@@ -80,6 +76,16 @@ impl Key {
             changed: input.u64()?.cast_signed(),
         })
     }
+}
+
+/// Whether a change at this time, in nanoseconds, is so recent that another one could have the same time.
+pub(crate) fn is_fresh(changed: i64, now: SystemTime) -> bool {
+    let limit = now
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .saturating_sub(FRESH)
+        .as_nanos();
+    changed >= i64::try_from(limit).unwrap_or(i64::MAX)
 }
 
 /// The keys that a record depends on.
@@ -119,6 +125,21 @@ impl Keys {
             sidecar: optional()?,
             has_agents,
         })
+    }
+
+    /// The state of a folder that holds nothing but manifest files.
+    fn fingerprint(&self) -> Fingerprint {
+        let mut states = States::default();
+        let files = [
+            (&b"SKILL.md"[..], self.skill_md),
+            (b"SKILL.yaml", self.skill_yaml),
+        ];
+        for (name, key) in files {
+            if let Some(key) = key {
+                states.add(name, &key);
+            }
+        }
+        states.fingerprint(0)
     }
 
     /// Whether anything was changed so recently that it may still be changing.
@@ -169,16 +190,25 @@ impl IndexHome {
         Index::open(file, root, self.stamp)
     }
 
-    /// Writes down the digests of skills that are in the index, so that a list can show them.
-    pub fn remember_digests(&self, root: &Path, mode: Mode, digests: &[(&Path, Digest)]) {
-        let mut digests: Vec<(&[u8], Digest)> = digests
-            .iter()
-            .map(|(folder, digest)| {
+    /// Writes down the digests of skills that are in the index, each with the state of the files that it belongs to, so that
+    /// a list can show it as long as that is their state. What was changed just before is not written down: the next change
+    /// could have the same time.
+    pub fn remember_digests(
+        &self,
+        root: &Path,
+        mode: Mode,
+        now: SystemTime,
+        digests: &[(&Path, Digest, Fingerprint)],
+    ) {
+        let settled = digests.iter().filter(|(_, _, state)| !state.is_fresh(now));
+        let mut digests: Vec<(&[u8], (Digest, Fingerprint))> = settled
+            .map(|(folder, digest, state)| {
                 let path = folder.strip_prefix(root).unwrap_or(folder);
-                match path.as_os_str().as_encoded_bytes() {
-                    b"" => (&b"."[..], *digest),
-                    path => (path, *digest),
-                }
+                let path = match path.as_os_str().as_encoded_bytes() {
+                    b"" => &b"."[..],
+                    path => path,
+                };
+                (path, (*digest, *state))
             })
             .collect();
         digests.sort_by(|a, b| in_order(a.0, b.0));
@@ -390,11 +420,24 @@ impl Records {
     }
 
     /// The number of a path's record, and what that record is with a digest.
-    fn with_digest(&mut self, path: &[u8], digest: Digest) -> Option<(usize, Vec<u8>)> {
+    fn with_digest(
+        &mut self,
+        path: &[u8],
+        (digest, state): (Digest, Fingerprint),
+    ) -> Option<(usize, Vec<u8>)> {
         let (number, view) = self.find(path)?;
+        // A list compares nothing but the keys then, so they must be those of this state.
+        if state.plain && view.keys.fingerprint().hash != state.hash {
+            return None;
+        }
         let old = Remembered::decode(view.payload)?;
         let card = old.card.as_ref();
-        let payload = Remembered::encode(&old.files, card, &old.diagnostics, Some(digest));
+        let dated = DatedDigest {
+            digest,
+            state: state.hash,
+            plain: state.plain,
+        };
+        let payload = Remembered::encode(&old.files, card, &old.diagnostics, Some(dated));
         Some((number, record(path, &view.keys, &payload)))
     }
 }

@@ -17,6 +17,8 @@ use rustix::{
     io::Errno,
 };
 
+use crate::skill_files::GIT;
+
 /// How a manifest is opened: never through a link, never waiting for a FIFO's other end.
 pub(crate) const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
@@ -162,6 +164,10 @@ pub(crate) fn open_linked(
     let Some((last, above)) = names.split_last() else {
         return Err(escape());
     };
+    // What git keeps there is not part of the skill: it is in no digest.
+    if names.first().is_some_and(|name| name.as_bytes() == GIT) {
+        return Err(escape());
+    }
     let down = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let followed = |error| match error {
         Errno::LOOP | Errno::NOTDIR => escape(),

@@ -252,6 +252,7 @@ mod tests {
         assert_eq!(listed(&root), [".gitignore", "y"]);
     }
 
+    // case 16
     #[test]
     fn no_link_is_followed_and_no_fifo_waited_for() {
         let root = project(&[("real/a.rs", "")]);

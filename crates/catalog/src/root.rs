@@ -176,6 +176,47 @@ pub fn usual(
     drop_repeated(roots)
 }
 
+/// Where a project's skills lie, directly in a folder.
+#[must_use]
+pub const fn usual_in_project() -> &'static [&'static str] {
+    PROJECT
+}
+
+/// The usual roots of a project and of the folders in it, relative to it; and whether all folders were looked at. Links are
+/// not followed on the way, but a root may be one.
+#[must_use]
+pub fn roots_below(project: &Path) -> (Vec<PathBuf>, bool) {
+    const DEEPEST: usize = 8;
+    const MOST_FOLDERS: usize = 5_000;
+    let mut found = Vec::new();
+    let mut waiting = vec![(PathBuf::new(), 0)];
+    let mut seen = 0;
+    let mut all = true;
+    while let Some((folder, depth)) = waiting.pop() {
+        let here = project.join(&folder);
+        let roots = PROJECT.iter().map(|name| folder.join(name));
+        found.extend(roots.filter(|root| project.join(root).is_dir()));
+        for entry in std::fs::read_dir(&here).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let is_passed_over = name.as_encoded_bytes().starts_with(b".")
+                || PROJECT.iter().any(|root| name == *root)
+                || name == "node_modules"
+                || name == "target";
+            if is_passed_over || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            seen += 1;
+            if depth == DEEPEST || seen > MOST_FOLDERS {
+                all = false;
+                continue;
+            }
+            waiting.push((folder.join(name), depth + 1));
+        }
+    }
+    found.sort();
+    (found, all)
+}
+
 /// From the top of the project down to the working directory: the nearer one wins.
 fn project_roots(places: &Places<'_>, trusted: bool) -> Vec<Root> {
     let mut folders: Vec<&Path> = places

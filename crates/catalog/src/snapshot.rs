@@ -3,13 +3,17 @@
 //! Whoever scans a skill and then loads it must not be given other bytes in between. So a snapshot hashes what it reads while
 //! it reads it, and the digest that comes out belongs to exactly these bytes.
 
+use std::path::Path;
+
 use metier_model::Digest;
 use rustix::fs::FileType;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
     entry::Place,
-    folder::{self, FileEntry, ReadError, Resource},
+    folder::{self, FileEntry, ReadError, Resource, Total},
+    path_bytes::PathBytes,
+    skill_files::{Fingerprint, MAX_FILES, States, visit},
 };
 
 /// The files of a skill with their bytes.
@@ -19,19 +23,25 @@ pub struct Snapshot {
     pub files: Vec<Held>,
     /// The digest of all of them.
     pub digest: Digest,
+    /// The state that the files were in; `None` for a built-in skill.
+    pub fingerprint: Option<Fingerprint>,
 }
 
 /// A file of a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Held {
     /// Relative to the skill's folder, with forward slashes.
-    pub path: String,
+    pub path: PathBytes,
     /// What was read of it.
     pub content: Content,
+    /// The SHA-256 of all its bytes, or of a link's target.
+    pub hash: [u8; 32],
     /// How large it is; for a link, the length of its target.
     pub size: u64,
     /// Whether it has more than one name (a hard link).
     pub shared: bool,
+    /// Whether it may be run.
+    pub executable: bool,
 }
 
 /// What a snapshot holds of a file.
@@ -40,7 +50,7 @@ pub enum Content {
     /// All bytes; or the first, of a file that is larger than was asked for.
     Bytes(Vec<u8>),
     /// Where a link leads.
-    Link(String),
+    Link(PathBytes),
     /// A FIFO, a socket or a device.
     Special,
     /// It was hashed, but there was no room to keep it.
@@ -62,73 +72,87 @@ impl Place {
     /// # Errors
     /// When a file can't be read: what can't be read can't be vouched for.
     pub fn snapshot(&self, room: Room) -> Result<Snapshot, ReadError> {
+        let Self::Folder(folder) = self else {
+            return Ok(self.snapshot_of_builtin());
+        };
         let mut files = Vec::new();
         let mut lines = Vec::new();
         let mut left = room.total;
-        let mut total = 0_u64;
-        match self {
-            Self::Builtin(skill) => {
-                for (path, content) in skill.files {
-                    lines.push(folder::line(
-                        path.as_bytes(),
-                        &content.len(),
-                        &Sha256::digest(content),
-                    ));
-                    files.push(Held {
-                        path: (*path).to_owned(),
-                        content: Content::Bytes(content.to_vec()),
-                        size: content.len() as u64,
-                        shared: false,
-                    });
+        let mut total = Total::new(folder::MAX_DIGEST);
+        let mut states = States::default();
+        let folders = visit(folder, MAX_FILES, |file| {
+            total.add(file)?;
+            states.add(file.path, &file.key);
+            let mut size = file.size;
+            let (content, hash) = match file.kind {
+                FileType::RegularFile => {
+                    let keep = room.file.saturating_add(1).min(left);
+                    let (length, hash, bytes) = folder::read_and_hash(file, keep)?;
+                    lines.push(folder::line(file.path, &length, &hash));
+                    left -= bytes.len();
+                    size = length;
+                    let enough = bytes.len() as u64 == size || bytes.len() > room.file;
+                    let content = match enough {
+                        true => Content::Bytes(bytes),
+                        false => Content::Left,
+                    };
+                    (content, hash)
                 }
-            }
-            Self::Folder(path) => folder::visit(path, |file| {
-                let mut length = file.size;
-                total = total.saturating_add(length);
-                if total > folder::MAX_DIGEST {
-                    return Err(ReadError::TooLarge {
-                        path: String::from_utf8_lossy(file.path).into_owned(),
-                        limit: folder::MAX_DIGEST,
-                    });
+                FileType::Symlink => {
+                    let target = folder::link_target(file)?;
+                    let hash: [u8; 32] = Sha256::digest(&target).into();
+                    lines.push(folder::line(file.path, &"link", &hash));
+                    (Content::Link(target.into()), hash)
                 }
-                let content = match file.kind {
-                    FileType::RegularFile => {
-                        let keep = room.file.saturating_add(1).min(left);
-                        let (size, hash, bytes) = folder::read_and_hash(&file, keep)?;
-                        lines.push(folder::line(file.path, &size, &hash));
-                        left -= bytes.len();
-                        length = size;
-                        let whole = bytes.len() as u64 == size || bytes.len() > room.file;
-                        if whole {
-                            Content::Bytes(bytes)
-                        } else {
-                            Content::Left
-                        }
-                    }
-                    FileType::Symlink => {
-                        let target = folder::link_target(&file)?;
-                        lines.push(folder::line(file.path, &"link", &Sha256::digest(&target)));
-                        Content::Link(String::from_utf8_lossy(&target).into_owned())
-                    }
-                    _ => {
-                        lines.push(folder::line(file.path, &"special", &Sha256::digest(b"")));
-                        Content::Special
-                    }
-                };
-                files.push(Held {
-                    path: String::from_utf8_lossy(file.path).into_owned(),
-                    content,
-                    size: length,
-                    shared: file.shared,
-                });
-                Ok(())
-            })?,
-        }
+                _ => {
+                    let hash: [u8; 32] = Sha256::digest(b"").into();
+                    lines.push(folder::line(file.path, &"special", &hash));
+                    (Content::Special, hash)
+                }
+            };
+            files.push(Held {
+                path: file.path.into(),
+                content,
+                hash,
+                size,
+                shared: file.shared,
+                executable: file.executable,
+            });
+            Ok(())
+        })?;
         files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(Snapshot {
             files,
             digest: folder::digest_of(lines),
+            fingerprint: Some(states.fingerprint(folders)),
         })
+    }
+
+    fn snapshot_of_builtin(&self) -> Snapshot {
+        let contents = match self {
+            Self::Builtin(skill) => skill.files,
+            Self::Folder(_) => &[],
+        };
+        let mut lines = Vec::new();
+        let held = contents.iter().map(|(path, content)| {
+            let hash: [u8; 32] = Sha256::digest(content).into();
+            lines.push(folder::line(path.as_bytes(), &content.len(), &hash));
+            Held {
+                path: (*path).into(),
+                content: Content::Bytes(content.to_vec()),
+                hash,
+                size: content.len() as u64,
+                shared: false,
+                executable: false,
+            }
+        });
+        let mut files: Vec<Held> = held.collect();
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        Snapshot {
+            files,
+            digest: folder::digest_of(lines),
+            fingerprint: None,
+        }
     }
 }
 
@@ -175,6 +199,7 @@ impl Snapshot {
             path: folder::shown(name),
             what: "a link out of the skill",
         };
+        let target = target.as_str().ok_or_else(outside)?;
         let inner = folder::components(target).map_err(|_| outside())?;
         self.find(&inner.join("/"), name)
             .map_err(|_| outside())?
@@ -183,16 +208,15 @@ impl Snapshot {
 
     fn find(&self, path: &str, asked: &str) -> Result<&Held, ReadError> {
         self.files
-            .binary_search_by(|held| held.path.as_str().cmp(path))
+            .binary_search_by(|held| held.path.as_bytes().cmp(path.as_bytes()))
             .map(|index| &self.files[index])
             .map_err(|_| {
-                let below = format!("{path}/");
-                let what = if self.files.iter().any(|held| held.path.starts_with(&below)) {
+                let asked_path = Path::new(path);
+                let is_below = |held: &Held| held.path.as_path().starts_with(asked_path);
+                let is_above = |held: &Held| asked_path.starts_with(held.path.as_path());
+                let what = if self.files.iter().any(is_below) {
                     "a folder"
-                } else if self.files.iter().any(|held| {
-                    path.strip_prefix(&held.path)
-                        .is_some_and(|rest| rest.starts_with('/'))
-                }) {
+                } else if self.files.iter().any(is_above) {
                     "a path through a file or a link"
                 } else {
                     return ReadError::NotFound(folder::shown(asked));

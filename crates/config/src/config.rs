@@ -298,6 +298,10 @@ impl Default for Config {
     }
 }
 
+/// Settings that a skill may require and that hold unless the user says otherwise, as in OpenClaw: there is a workspace, and there may be a
+/// browser.
+const ON_BY_DEFAULT: [&str; 2] = ["workspace.dir", "browser.enabled"];
+
 impl Config {
     pub(crate) fn new(state: State) -> Self {
         let view = View(&state);
@@ -364,6 +368,7 @@ impl Config {
 
     /// Whether a path below `settings` holds something: not `false`, 0, `""`, an empty list or table, or nothing.
     pub fn setting_is_truthy(&self, path: &str) -> bool {
+        let written = path;
         let mut segments = vec!["settings".to_owned()];
         segments.extend_from_slice(KeyPath::parse(path).segments());
         let path = KeyPath::from_segments(segments);
@@ -372,7 +377,10 @@ impl Config {
                 datum: Datum::Free(free),
                 ..
             }) => free.truthy,
-            _ => self.state.keys().any(|known| known.is_below(&path)),
+            _ => {
+                self.state.keys().any(|known| known.is_below(&path))
+                    || ON_BY_DEFAULT.contains(&written)
+            }
         }
     }
 

@@ -66,6 +66,7 @@ fn shown(config: &Config, key: &str) -> Option<String> {
     config.get(key).ok().and_then(|value| value.text)
 }
 
+// case 132
 #[test]
 fn no_key_can_be_loosened() {
     for key in KEYS {
@@ -169,6 +170,7 @@ fn two_projects_one_below_the_other_tighten_in_turn() {
     assert_eq!(loaded.problems.len(), 1);
 }
 
+// case 132
 #[test]
 fn other_spellings_and_shapes_are_no_way_around() {
     let attempts = [
@@ -250,6 +252,7 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    // case 132
     #[test]
     fn a_project_never_loosens(user in prop::collection::vec(line(), 0..8), project in prop::collection::vec(line(), 0..8)) {
         let user = user.join("\n");

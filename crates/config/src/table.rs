@@ -91,7 +91,7 @@ pub static KEYS: &[Key] = &[
         env: Some("METIER_SKILLS_APPROVED"),
         alias: None,
         project: Project::Never,
-        doc: "Skills whose requests are approved in advance, as `name` or bound to content as `name@sha256:…`.",
+        doc: "Skills whose requests are approved in advance: your own and built-in ones as `name`, any other as `source:name`, or bound to content as `name@sha256:…`.",
     },
     Key {
         path: "skills.entries.<name>.enabled",

@@ -45,6 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         entrypoint: None,
         sources: std::collections::BTreeMap::new(),
         handlers: Vec::new(),
+        variables: std::collections::BTreeMap::new(),
         project: None,
     };
     let worker = |word: &str| -> std::io::Result<Worker> {

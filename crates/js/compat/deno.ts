@@ -10,6 +10,8 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import process from "node:process";
+import fs from "node:fs";
+import os from "node:os";
 
 type Json = Record<string, unknown>;
 type Handler = (event: Json) => unknown;
@@ -48,7 +50,36 @@ function log(...words: unknown[]): void {
   writeAll(writeErr, encoder.encode(line + "\n"));
 }
 
-function shield(): void {
+// What `node:os` and the working folder are for handlers: as in the embedded engine, they come from what was granted, and the
+// system itself is never asked.
+function settle(project: string): void {
+  const { env } = process;
+  process.cwd = () => project;
+  const answers: Json = {
+    homedir: () => env.HOME ?? "/",
+    tmpdir: () => env.TMPDIR ?? "/tmp",
+    release: () => "",
+    hostname: () => "localhost",
+    cpus: () => [],
+    totalmem: () => 0,
+    freemem: () => 0,
+    userInfo: () => ({ username: env.USER ?? "", homedir: env.HOME ?? "/", shell: null, uid: -1, gid: -1 }),
+  };
+  const put = (module: object, name: string, value: unknown) =>
+    Object.defineProperty(module, name, { value, writable: true, configurable: true, enumerable: true });
+  for (const [name, value] of Object.entries(answers)) put(os, name, value);
+  // A file that may not be looked at is one that is not there, as in Node.
+  const { existsSync } = fs;
+  put(fs, "existsSync", (path: string) => {
+    try {
+      return existsSync(path);
+    } catch {
+      return false;
+    }
+  });
+}
+
+function shield(granted: Json): void {
   for (const name of ["log", "info", "debug", "warn", "error", "trace", "dir", "table"]) {
     (console as unknown as Json)[name] = log;
   }
@@ -61,7 +92,7 @@ function shield(): void {
   };
   (process.stdout as unknown as Json).write = write;
   // A variable that may not be read is one that is not set: handlers ask for them in passing.
-  const own: Record<string, string> = {};
+  const own = { ...granted } as Record<string, string>;
   const value = (name: string | symbol): string | undefined => {
     if (typeof name !== "string") return undefined;
     if (Object.hasOwn(own, name)) return own[name];
@@ -87,7 +118,7 @@ function isCommonJs(file: string): boolean {
   if (/\.(mjs|mts)$/.test(file)) return false;
   if (/\.(cjs|cts)$/.test(file)) return true;
   const text = readText(file);
-  const isModule = /^\s*(import|export)\b(?!\s*\()/m.test(text);
+  const isModule = /^\s*(import|export)\b(?!\s*\()(?!\s+type\b)/m.test(text);
   return !isModule && /\b(module\.exports|exports\.[\w$]+\s*=|require\s*\()/.test(text);
 }
 
@@ -103,7 +134,10 @@ async function load(directory: string, file: string, name: string): Promise<Hand
   } catch (error) {
     throw new WireError(FAILED, `${file}: ${told(error)}`);
   }
-  for (const candidate of [found?.[name], (found?.default as Json | undefined)?.[name], name === "default" ? found : null]) {
+  const inner = found?.default as Json | undefined;
+  // Files without a default export call it `handler`.
+  const usual = name === "default" ? [found, found?.handler, inner?.handler] : [];
+  for (const candidate of [found?.[name], inner?.[name], ...usual]) {
     if (typeof candidate === "function") return candidate as Handler;
   }
   if (given[0]) return given[0];
@@ -118,7 +152,7 @@ function told(error: unknown): string {
   }
 }
 
-let handlers: Handler[] = [];
+let handlers: (Handler | undefined)[] = [];
 
 // A file may give its handler to `runHook` of `openclaw/hooks` in place of exporting it.
 const given: Handler[] = [];
@@ -129,12 +163,18 @@ const given: Handler[] = [];
 async function initialize(params: Json): Promise<Json> {
   const directory = String(params.directory ?? "");
   const wanted = Array.isArray(params.handlers) ? params.handlers as Json[] : [];
-  shield();
+  shield((params.variables ?? {}) as Json);
+  settle(String(params.project ?? directory));
   handlers = [];
-  for (const one of wanted) {
-    handlers.push(await load(directory, String(one.file), String(one.export ?? "default")));
+  const failed: Json[] = [];
+  for (const [handler, one] of wanted.entries()) {
+    try {
+      handlers[handler] = await load(directory, String(one.file), String(one.export ?? "default"));
+    } catch (error) {
+      failed.push({ handler, reason: error instanceof WireError ? error.message : told(error) });
+    }
   }
-  return {};
+  return { failed_handlers: failed };
 }
 
 async function handle(params: Json): Promise<Json> {

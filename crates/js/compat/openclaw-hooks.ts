@@ -34,9 +34,27 @@ export interface HookEvent {
 
 export type HookHandler = (event: HookEvent) => void | Promise<void>;
 
+/** A file that is no TypeScript, or whose compiler keeps every import, imports types like values: they are there, and nothing. */
+const nothing = undefined;
+export {
+  nothing as BootstrapFile, nothing as HookContext, nothing as HookEvent, nothing as HookHandler, nothing as HookEventType,
+  nothing as InternalHookEvent, nothing as InternalHookEventType, nothing as InternalHookHandler, nothing as OpenClawConfig,
+  nothing as WorkspaceBootstrapFile, nothing as AgentBootstrapHookContext, nothing as AgentBootstrapHookEvent,
+  nothing as GatewayStartupHookContext, nothing as GatewayStartupHookEvent, nothing as MessageReceivedHookContext,
+  nothing as MessageReceivedHookEvent, nothing as MessageSentHookContext, nothing as MessageSentHookEvent,
+};
+
+const is = (type: string, action: string) => (event: HookEvent): boolean => event?.type === type && event?.action === action;
+export const isAgentBootstrapEvent = is("agent", "bootstrap");
+export const isGatewayStartupEvent = is("gateway", "startup");
+export const isMessageReceivedEvent = is("message", "received");
+export const isMessageSentEvent = is("message", "sent");
+
 /** Has a handler called with the event, or with each one where the engine lives on. */
 export async function runHook(handler: HookHandler): Promise<void> {
   const engine = (globalThis as Record<symbol, unknown>)[Symbol.for("metier.hooks")];
   if (typeof engine !== "function") throw new Error("runHook works where metier runs the file; nothing waits for it here");
   await engine(handler);
 }
+
+export default { runHook, isAgentBootstrapEvent, isGatewayStartupEvent, isMessageReceivedEvent, isMessageSentEvent };

@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use metier_sdk::wire::{Handler, Initialize, OpenclawHandle, PROTOCOL, RpcError, code, method};
+use metier_sdk::wire::{
+    FailedHandler, Handler, Initialize, OpenclawHandle, PROTOCOL, RpcError, code, method,
+};
 use rquickjs::context::EvalOptions;
 use rquickjs::function::Constructor;
 use rquickjs::{Ctx, Function, Module, Object, Persistent, Promise, Value};
@@ -28,7 +30,8 @@ pub(crate) struct Guest<'js> {
     call: Function<'js>,
     /// `Date` as it was before any script ran.
     date: Constructor<'js>,
-    handlers: Vec<Function<'js>>,
+    /// Those that could be loaded, at the positions that the host knows.
+    handlers: Vec<Option<Function<'js>>>,
 }
 
 impl<'js> Guest<'js> {
@@ -65,25 +68,50 @@ impl<'js> Guest<'js> {
     ) -> Result<(Self, String), RpcError> {
         let made = Self::new(ctx, state);
         let mut guest = made.map_err(|error| failed(&Trouble::of(ctx, state, &error)))?;
-        for handler in handlers {
-            let function = guest.handler(handler);
-            let function = function.map_err(|error| named(&handler.file, &error))?;
-            guest.handlers.push(function);
-        }
+        let failed = guest.load_handlers(handlers)?;
         let contributions = match entrypoint {
-            None => "{}".to_owned(),
+            None if failed.is_empty() => "{}".to_owned(),
+            None => json!({ "failed_handlers": failed }).to_string(),
             Some(file) => {
                 guest.module(file).map_err(|error| named(file, &error))?;
                 guest.answer(method::INITIALIZE, &about(state))?
             }
         };
-        guest.turn.finish(state).map_err(|error| failed(&error))?;
+        guest
+            .turn
+            .finish(state)
+            .map_err(|error| self::failed(&error))?;
         Ok((guest, contributions))
+    }
+
+    /// Loads each handler by itself: one that can't be loaded is reported, and the others are asked. Only an engine that was stopped
+    /// loads nothing more.
+    fn load_handlers(&mut self, handlers: &[Handler]) -> Result<Vec<FailedHandler>, RpcError> {
+        let mut failed = Vec::new();
+        for (position, handler) in handlers.iter().enumerate() {
+            let function = match self.handler(handler) {
+                Ok(function) => Some(function),
+                Err(error @ (Trouble::Stopped(_) | Trouble::Engine(_))) => {
+                    return Err(named(&handler.file, &error));
+                }
+                Err(error) => {
+                    // That it failed is reported once.
+                    self.state.take_rejected();
+                    failed.push(FailedHandler {
+                        handler: position,
+                        reason: named(&handler.file, &error).message,
+                    });
+                    None
+                }
+            };
+            self.handlers.push(function);
+        }
+        Ok(failed)
     }
 
     /// Lets a handler see an event; what it changed.
     pub(crate) fn openclaw(&self, handle: &OpenclawHandle) -> Result<String, RpcError> {
-        let Some(handler) = self.handlers.get(handle.handler) else {
+        let Some(Some(handler)) = self.handlers.get(handle.handler) else {
             let count = self.handlers.len();
             let message = format!(
                 "there is no handler {}: this skill has {count}",
@@ -174,6 +202,11 @@ impl<'js> Guest<'js> {
             let inner = inner.and_then(|inner| inner.get::<_, Value>("default").ok());
             found = Some(exports.clone()).filter(Value::is_function);
             found = found.or(inner.filter(Value::is_function));
+            // Files without a default export call it `handler`.
+            let inner = exported("default").and_then(|inner| inner.as_object().cloned());
+            let inner = inner.and_then(|inner| inner.get::<_, Value>("handler").ok());
+            let named = [exported("handler"), inner];
+            found = found.or_else(|| named.into_iter().flatten().find(Value::is_function));
         }
         let found = found.and_then(Value::into_function).or(registered);
         found.ok_or_else(|| {

@@ -32,6 +32,7 @@
 //!
 //! **Start reading at** `serve.rs`, then `guest.rs`, `turn.rs`, `modules.rs`, `compat/boot.js`.
 
+mod absent;
 mod guest;
 mod json;
 mod modules;
@@ -43,6 +44,8 @@ mod state;
 mod strip;
 mod trouble;
 mod turn;
+
+pub use shims::{OPENCLAW_WORDS, node_words};
 
 use std::time::Duration;
 
@@ -57,6 +60,12 @@ pub const OPENCLAW_HOOKS: &str = include_str!("../compat/openclaw-hooks.ts");
 
 /// What runs in Deno, where that is the engine: speaks the same protocol as [`serve`], as far as handlers need it.
 pub const DENO_RUNNER: &str = include_str!("../compat/deno.ts");
+
+/// `node:os` for handlers in Deno.
+pub const DENO_OS: &str = include_str!("../compat/deno-os.js");
+
+/// `node:fs` for handlers in Deno.
+pub const DENO_FS: &str = include_str!("../compat/deno-fs.js");
 
 /// What holds for the engine, and for each call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,26 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::shims;
+use crate::{absent, shims};
 
 /// Endings that are tried, in this sequence.
 const ENDINGS: &[&str] = &[".ts", ".mts", ".js", ".mjs", ".cjs", ".cts", ".json"];
-/// Modules of Node that would lead out of the room, and what to do instead.
-const REFUSED: &[(&str, &str)] = &[
-    ("child_process", "a skill starts no programs"),
-    ("cluster", "a skill starts no programs"),
-    ("worker_threads", "a skill has one thread"),
-    ("net", "a skill opens no sockets; `fetch` asks the host"),
-    ("tls", "a skill opens no sockets; `fetch` asks the host"),
-    ("dgram", "a skill opens no sockets; `fetch` asks the host"),
-    ("dns", "a skill opens no sockets; `fetch` asks the host"),
-    ("http", "a skill opens no sockets; `fetch` asks the host"),
-    ("https", "a skill opens no sockets; `fetch` asks the host"),
-    ("http2", "a skill opens no sockets; `fetch` asks the host"),
-    ("vm", "a skill makes no other worlds"),
-    ("inspector", "a skill is not debugged"),
-];
-
 /// Why a word means nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unresolved {
@@ -58,9 +42,8 @@ pub(crate) fn resolve(
     if let Some(shim) = shims::find(plain) {
         return Ok(shim.name.to_owned());
     }
-    if let Some((name, why)) = REFUSED.iter().find(|(name, _)| *name == plain) {
-        let name = (*name).to_owned();
-        return Err(Unresolved::Refused { name, why });
+    if let Some(module) = absent::meant(word) {
+        return Ok(format!("node:{module}"));
     }
     let absolute = word.strip_prefix("file://").unwrap_or(word);
     let wanted = if matches!(word, "." | "..") || word.starts_with("./") || word.starts_with("../")
@@ -171,7 +154,12 @@ mod tests {
             ("a.ts", "file:///skills/x/lib/b.js", "lib/b.js"),
             ("a.ts", "fs", "node:fs"),
             ("a.ts", "node:fs/promises", "node:fs/promises"),
+            ("a.ts", "child_process", "node:child_process"),
+            ("a.ts", "node:https", "node:https"),
             ("a.ts", "openclaw/hooks", "openclaw/hooks"),
+            ("a.ts", "openclaw/plugin-sdk/core", "openclaw/hooks"),
+            ("a.ts", "clawdbot/hooks", "openclaw/hooks"),
+            ("a.ts", "openclaw", "openclaw/hooks"),
             ("a.ts", "./sdk/metier.ts", "metier"),
         ] {
             check(base, word, Ok(expected));
@@ -204,19 +192,10 @@ mod tests {
             check("a.ts", word, Err(Unresolved::Remote(owned(word))));
         }
         check("a.ts", "lodash", Err(Unresolved::Package(owned("lodash"))));
-        for word in [
-            "child_process",
-            "node:child_process",
-            "net",
-            "node:vm",
-            "node:sqlite",
-        ] {
-            let plain = word.strip_prefix("node:").unwrap_or(word);
-            let found = resolve(&BTreeMap::new(), "/x", "a.ts", word);
-            assert!(
-                matches!(found, Err(Unresolved::Refused { name, .. }) if name == plain),
-                "{word}"
-            );
-        }
+        let found = resolve(&BTreeMap::new(), "/x", "a.ts", "node:nonsense");
+        assert!(
+            matches!(&found, Err(Unresolved::Refused { name, .. }) if name == "nonsense"),
+            "{found:?}"
+        );
     }
 }

@@ -24,11 +24,27 @@ macro_rules! shim {
     ($name:literal, $words:expr, $file:literal) => {
         Shim {
             name: $name,
-            words: &$words,
+            words: { &$words },
             text: include_str!(concat!("../compat/", $file)),
         }
     };
 }
+
+/// What handlers write to import the types of OpenClaw's hooks, which had other names before.
+pub const OPENCLAW_WORDS: [&str; 12] = [
+    "openclaw",
+    "openclaw/hooks",
+    "openclaw/hooks/types",
+    "openclaw/types",
+    "openclaw/plugin-sdk",
+    "openclaw/plugin-sdk/core",
+    "openclaw/plugin-sdk/hooks",
+    "openclaw/plugin-sdk/hook-runtime",
+    "clawdbot",
+    "clawdbot/hooks",
+    "moltbot",
+    "moltbot/hooks",
+];
 
 const SHIMS: &[Shim] = &[
     shim!("node:fs", ["fs"], "fs.js"),
@@ -43,6 +59,7 @@ const SHIMS: &[Shim] = &[
     shim!("node:assert", ["assert", "assert/strict"], "assert.js"),
     shim!("node:crypto", ["crypto"], "crypto.js"),
     shim!("node:timers", ["timers"], "timers.js"),
+    shim!("node:perf_hooks", ["perf_hooks"], "perf-hooks.js"),
     shim!(
         "node:timers/promises",
         ["timers/promises"],
@@ -54,7 +71,7 @@ const SHIMS: &[Shim] = &[
     shim!("metier:engine", [], "engine.js"),
     // What a skill is written with: the file that a program has beside it.
     shim!("metier", [], "../../../sdk/typescript/metier.ts"),
-    shim!("openclaw/hooks", [], "openclaw-hooks.ts"),
+    shim!("openclaw/hooks", OPENCLAW_WORDS, "openclaw-hooks.ts"),
 ];
 
 /// Globals, and the module that each is taken from when it is first looked at.
@@ -73,6 +90,7 @@ pub(crate) const GLOBALS: &[(&str, &str)] = &[
     ("fetch", "metier:fetch"),
     ("Response", "metier:fetch"),
     ("Headers", "metier:fetch"),
+    ("performance", "node:perf_hooks"),
     ("setTimeout", "node:timers"),
     ("clearTimeout", "node:timers"),
     ("setInterval", "node:timers"),
@@ -80,6 +98,15 @@ pub(crate) const GLOBALS: &[(&str, &str)] = &[
     ("setImmediate", "node:timers"),
     ("clearImmediate", "node:timers"),
 ];
+
+/// What handlers import by a plain word from Node: the modules that we have, and those whose functions throw.
+pub fn node_words() -> impl Iterator<Item = &'static str> {
+    let ours = SHIMS.iter().filter_map(|shim| {
+        let plain = shim.name.strip_prefix("node:")?;
+        Some(std::iter::once(plain).chain(shim.words.iter().copied()))
+    });
+    ours.flatten().chain(crate::absent::modules())
+}
 
 /// The module that a word means, without `node:` before it; or one by its name.
 pub(crate) fn find(word: &str) -> Option<&'static Shim> {

@@ -14,8 +14,8 @@ use rquickjs::{Function, Persistent};
 use serde_json::Value;
 
 use crate::Limits;
-use crate::shims;
 use crate::strip::{Compiled, Kind, Position, SyntaxTrouble, compile, origin};
+use crate::{absent, shims};
 
 /// How many rejected promises are kept in mind.
 const MAX_REJECTED: usize = 100;
@@ -197,11 +197,17 @@ impl State {
         let compiled = match (self.files.get(name), shims::find(name)) {
             (Some(text), _) => compile(name, text)?,
             (None, Some(shim)) if shim.is_typescript() => compile("module.ts", shim.text)?,
-            (None, Some(shim)) => Compiled {
-                code: shim.text.to_owned(),
-                kind: Kind::Common,
-            },
-            (None, None) => return Ok(None),
+            (None, shim) => {
+                let module = name.strip_prefix("node:").unwrap_or(name);
+                let missing = absent::code(module);
+                if shim.is_none() && missing.is_none() {
+                    return Ok(None);
+                }
+                let text = shim.map_or("", |shim| shim.text);
+                let code = format!("{text}{}", missing.unwrap_or_default());
+                let kind = Kind::Common;
+                Compiled { code, kind }
+            }
         };
         let compiled = Rc::new(compiled);
         let mut ready = self.ready.borrow_mut();

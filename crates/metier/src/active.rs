@@ -8,7 +8,7 @@ use metier_policy::Approver;
 use metier_runtime::{
     Inventory,
     desk::Refused,
-    live::{ActivateError, CallError, Model, Patience, Runtime},
+    live::{ActivateError, CallError, Model, Patience, PromptError, Runtime, WARNING},
 };
 
 use crate::{
@@ -115,8 +115,15 @@ pub(crate) fn on<T>(
 /// What skills wrote to their logs.
 pub(crate) fn tell(session: &Session<'_>, said: Vec<(String, String)>) {
     for (skill, line) in said {
-        let line = format!("{}: {}", one_line(&skill), one_line(&line));
-        session.output.note(&line);
+        let line = one_line(&line);
+        match line.strip_prefix(WARNING) {
+            Some(line) => session
+                .output
+                .warn(&format!("skill `{}`: {line}", one_line(&skill))),
+            None => session
+                .output
+                .note(&format!("{}: {line}", one_line(&skill))),
+        }
     }
 }
 
@@ -171,6 +178,19 @@ fn last_words(error: &SessionError) -> Vec<String> {
             last.map(|line| one_line(line)).collect()
         }
         _ => Vec::new(),
+    }
+}
+
+/// What to say when there is no prompt.
+pub(crate) fn no_prompt(error: PromptError) -> Failure {
+    match error {
+        PromptError::Store(error) => error.into(),
+        PromptError::Blocked { ref by, .. } => Failure::unmet("blocked", error.to_string())
+            .skill(by.as_str())
+            .hint(format!(
+                "metier log {} shows what it blocked",
+                shell_word(by)
+            )),
     }
 }
 

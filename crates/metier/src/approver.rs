@@ -123,6 +123,7 @@ fn text(question: &Question<'_>) -> String {
             Why::Declared => "",
             Why::Inferred => "  (from what it runs: it declares nothing)",
             Why::Configured => "  (from your configuration)",
+            Why::Hooks => "  (for its hooks, which also run without it)",
         };
         out.push_str(&format!("  - {}{why}\n", plain(&asked.want)));
     }
@@ -170,6 +171,7 @@ mod tests {
     use metier_model::{Digest, Source};
     use metier_policy::{Asked, Identity};
 
+    // case 127
     #[test]
     fn only_a_clear_yes_is_a_yes() {
         assert_eq!(reply("o\n"), Reply::Once);
@@ -188,6 +190,7 @@ mod tests {
         }
     }
 
+    // case 61, 127
     #[test]
     fn a_question_cannot_be_spoofed() {
         let identity = Identity {

@@ -232,6 +232,7 @@ pub(crate) fn refused(entry: &Entry, refused: Refused) -> Failure {
         Refused::NotApproved {
             ref asked,
             ref changes,
+            other_source,
         } => {
             let failure = Failure::unmet(
                 "not-approved",
@@ -244,9 +245,22 @@ pub(crate) fn refused(entry: &Entry, refused: Refused) -> Failure {
             let failure = changes
                 .iter()
                 .fold(failure, |failure, changes| changed(failure, changes));
+            let failure = match other_source {
+                true => failure.detail(meant_by_name(entry)),
+                false => failure,
+            };
             failure.hint(format!("allow it for this run with --approve-skills {word}, or for good with: metier permissions {word} --approve"))
         }
     }
+}
+
+/// What a bare name in the configuration does not approve, and what would.
+pub(crate) fn meant_by_name(entry: &Entry) -> String {
+    let (name, source) = (entry.name(), entry.source.as_str());
+    format!(
+        "`{name}` in skills.approved means your own and built-in skills; this one has the source {source}: \
+         `{source}:{name}` would mean it"
+    )
 }
 
 fn changed(failure: Failure, changes: &Changes) -> Failure {

@@ -132,7 +132,7 @@ fn files(snapshot: &Snapshot) -> (Vec<ScannedFile>, usize) {
         }
         size += content.len();
         files.push(ScannedFile {
-            path: held.path.clone(),
+            path: held.path.text().into_owned(),
             content: content.to_owned(),
         });
     }

@@ -170,6 +170,14 @@ impl Output {
         }
     }
 
+    /// A warning for stderr, which a quiet run shows too.
+    pub(crate) fn warn(&self, line: &str) {
+        if !self.json {
+            let word = self.paint_talk("warning:", Tone::Warn);
+            self.say(&format!("{word} {line}"));
+        }
+    }
+
     pub(crate) fn paint(&self, text: &str, tone: Tone) -> String {
         paint(text, tone, self.data_colors)
     }

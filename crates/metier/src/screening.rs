@@ -2,7 +2,7 @@
 
 use std::{cell::OnceCell, collections::BTreeMap, path::PathBuf, sync::atomic::AtomicUsize};
 
-use metier_catalog::{Catalog, Entry, ReadError, Snapshot, VerdictKey, Verdicts};
+use metier_catalog::{Catalog, Entry, Fingerprint, ReadError, Snapshot, VerdictKey, Verdicts};
 use metier_model::{Digest, text::shell_word};
 use metier_policy::scan_reason;
 use metier_runtime::{
@@ -38,9 +38,22 @@ pub(crate) enum Refusal {
     Blocked(String),
 }
 
+/// What was found out about a skill, to be remembered.
+pub(crate) struct Noticed<'e> {
+    pub(crate) entry: &'e Entry,
+    pub(crate) digest: Digest,
+    /// The state of the files that have this digest; `None` for a built-in skill.
+    pub(crate) state: Option<Fingerprint>,
+    pub(crate) known: &'e Known,
+    /// Whether it was scanned, and not found in the cache.
+    pub(crate) fresh: bool,
+}
+
 /// A skill that was looked at just now: which bytes, and what is to be said about them.
 pub(crate) struct Looked {
     pub(crate) digest: Option<Digest>,
+    /// The state of the files that have this digest.
+    state: Option<Fingerprint>,
     pub(crate) known: Known,
     /// Whether it was scanned, and not found in the cache.
     fresh: bool,
@@ -160,23 +173,26 @@ impl<'s> Screening<'s> {
         let looked = self.each(entries, |entry| {
             let snapshot = match scanner.snapshot(entry) {
                 Ok(snapshot) => snapshot,
-                Err(error) => return (None, Known::of(&unreadable(&error)), false),
+                Err(error) => return (None, None, Known::of(&unreadable(&error)), false),
             };
-            let digest = snapshot.digest;
+            let (digest, state) = (snapshot.digest, snapshot.fingerprint);
             let noted = verdicts.find(digest, scanner.identity(), &entry.name());
             match noted.and_then(Known::from_note) {
-                Some(known) => (Some(digest), known, false),
+                Some(known) => (Some(digest), state, known, false),
                 None => {
                     let (report, _) = scanner.scan_snapshot(entry, &snapshot);
-                    (Some(digest), Known::of(&report), true)
+                    (Some(digest), state, Known::of(&report), true)
                 }
             }
         });
-        let judged = looked.into_iter().map(|(digest, known, fresh)| Looked {
-            digest,
-            known: self.judged(known, digest),
-            fresh,
-        });
+        let judged = looked
+            .into_iter()
+            .map(|(digest, state, known, fresh)| Looked {
+                digest,
+                state,
+                known: self.judged(known, digest),
+                fresh,
+            });
         judged.collect()
     }
 
@@ -197,7 +213,13 @@ impl<'s> Screening<'s> {
         self.remember(
             &inventory.catalog,
             known.filter_map(|(entry, looked)| {
-                Some((*entry, looked.digest?, &looked.known, looked.fresh))
+                Some(Noticed {
+                    entry,
+                    digest: looked.digest?,
+                    state: looked.state,
+                    known: &looked.known,
+                    fresh: looked.fresh,
+                })
             }),
         );
         for (entry, looked) in wanted.into_iter().zip(looked) {
@@ -206,24 +228,22 @@ impl<'s> Screening<'s> {
     }
 
     /// Writes down what was found out, for later lists and loads.
-    pub(crate) fn remember<'e>(
-        &self,
-        catalog: &Catalog,
-        found: impl Iterator<Item = (&'e Entry, Digest, &'e Known, bool)>,
-    ) {
+    pub(crate) fn remember<'e>(&self, catalog: &Catalog, found: impl Iterator<Item = Noticed<'e>>) {
         let Some(index) = self.session.index() else {
             return;
         };
         let rules = self.scanner.identity();
         let mut verdicts = Vec::new();
-        let mut digests: Vec<(PathBuf, Digest)> = Vec::new();
-        for (entry, digest, known, fresh) in found {
-            if fresh {
+        let mut digests: Vec<(PathBuf, Digest, Fingerprint)> = Vec::new();
+        for noticed in found {
+            let (entry, digest) = (noticed.entry, noticed.digest);
+            if noticed.fresh {
                 let digest = digest.0;
-                verdicts.push((VerdictKey { digest, rules }, known.note(&entry.name())));
+                let note = noticed.known.note(&entry.name());
+                verdicts.push((VerdictKey { digest, rules }, note));
             }
-            if entry.digest != Some(digest) {
-                digests.push((entry.place.path().into_owned(), digest));
+            if let Some(state) = noticed.state.filter(|_| entry.digest != Some(digest)) {
+                digests.push((entry.place.path().into_owned(), digest, state));
             }
         }
         if !verdicts.is_empty() {
@@ -237,16 +257,26 @@ impl<'s> Screening<'s> {
     pub(crate) fn admit(&self, catalog: &Catalog, entry: &Entry) -> Result<Snapshot, Refusal> {
         let snapshot = self.scanner.snapshot(entry)?;
         let digest = snapshot.digest;
+        let remember = |known: &Known, fresh| {
+            let noticed = Noticed {
+                entry,
+                digest,
+                state: snapshot.fingerprint,
+                known,
+                fresh,
+            };
+            self.remember(catalog, std::iter::once(noticed));
+        };
         let known = match self.remembered(entry, digest) {
             Some(known) => {
-                self.remember(catalog, std::iter::once((entry, digest, &known, false)));
+                remember(&known, false);
                 known
             }
             None if !self.session.config.security.scan_on_load => return Ok(snapshot),
             None => {
                 let (report, _) = self.scan_held(entry, &snapshot);
                 let known = Known::of(&report);
-                self.remember(catalog, std::iter::once((entry, digest, &known, true)));
+                remember(&known, true);
                 known
             }
         };

@@ -8,8 +8,8 @@ use std::{
 };
 
 use metier_catalog::{
-    Catalog, Entry, Host, IndexHome, Limits, Options, Place, Places, Root, Verdicts, discover,
-    read_small,
+    Catalog, Entry, Fingerprint, Host, IndexHome, Limits, Options, Place, Places, Root, Verdicts,
+    discover, read_small,
 };
 use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
 use metier_model::{Digest, Mode, Source};
@@ -18,7 +18,7 @@ use metier_runtime::{
     scanning::{Screen, Unscreened},
     survey,
 };
-use metier_store::Store;
+use metier_store::{Store, TrustedRoot};
 
 use crate::{
     cli::Global,
@@ -33,6 +33,10 @@ const JUST_NOW: Duration = Duration::from_secs(600);
 
 /// With more unknown skills than this, nobody is waiting for one of them.
 const MAX_NEW: usize = 64;
+
+/// The largest new skill that is hashed for a list.
+const MAX_NEW_BYTES: u64 = 4 << 20;
+const MAX_NEW_FILES: usize = 1_000;
 
 /// One run of the program.
 pub(crate) struct Session<'a> {
@@ -141,7 +145,11 @@ impl<'a> Session<'a> {
     }
 
     /// Lets later lists show digests that were worked out just now.
-    pub(crate) fn remember_digests(&self, roots: &[Root], digests: &[(PathBuf, Digest)]) {
+    pub(crate) fn remember_digests(
+        &self,
+        roots: &[Root],
+        digests: &[(PathBuf, Digest, Fingerprint)],
+    ) {
         let Some(index) = self.index().filter(|_| !digests.is_empty()) else {
             return;
         };
@@ -149,13 +157,13 @@ impl<'a> Session<'a> {
             let Ok(root) = root.path.canonicalize() else {
                 continue;
             };
-            let below: Vec<(&Path, Digest)> = digests
+            let below: Vec<(&Path, Digest, Fingerprint)> = digests
                 .iter()
-                .filter(|(path, _)| path.starts_with(&root))
-                .map(|(path, digest)| (path.as_path(), *digest))
+                .filter(|(path, _, _)| path.starts_with(&root))
+                .map(|(path, digest, state)| (path.as_path(), *digest, *state))
                 .collect();
             if !below.is_empty() {
-                index.remember_digests(&root, self.mode(), &below);
+                index.remember_digests(&root, self.mode(), self.machine.now, &below);
             }
         }
     }
@@ -227,28 +235,35 @@ impl<'a> Session<'a> {
     }
 
     /// The digests of skills that were changed just now. The index can't vouch for those yet, and somebody who wrote a
-    /// skill, scanned it and lists it wants to see what the scan said. Nothing is scanned, and only a few are hashed.
+    /// skill, scanned it and lists it wants to see what the scan said. Nothing is scanned, only a few small skills are
+    /// hashed, and none that is not trusted: what a stranger put there must not take time before anybody looked at it.
     fn digest_newest(&self, catalog: &mut Catalog) {
         let since = self.machine.now.checked_sub(JUST_NOW);
         let is_new = |entry: &Entry| {
-            let changed = fs::metadata(entry.manifest_path()).and_then(|file| file.modified());
-            changed.is_ok_and(|changed| since.is_none_or(|since| changed >= since))
+            let state = entry.place.fingerprint().ok().flatten();
+            state.is_some_and(|state| since.is_none_or(|since| state.changed_since(since)))
+        };
+        let Catalog { roots, entries, .. } = catalog;
+        let is_trusted = |entry: &Entry| {
+            let root = entry.root.and_then(|root| roots.get(usize::from(root)));
+            root.is_some_and(|root| root.trusted)
         };
         let is_unknown = |entry: &&mut Entry| {
             let in_folder = matches!(entry.place, Place::Folder(_));
-            entry.digest.is_none() && entry.card.is_some() && in_folder
+            entry.digest.is_none() && entry.card.is_some() && in_folder && is_trusted(entry)
         };
-        let unknown: Vec<&mut Entry> = catalog.entries.iter_mut().filter(is_unknown).collect();
+        let unknown: Vec<&mut Entry> = entries.iter_mut().filter(is_unknown).collect();
         if unknown.len() > MAX_NEW {
             return;
         }
         let mut digests = Vec::new();
         for entry in unknown.into_iter().filter(|entry| is_new(entry)) {
-            entry.digest = entry.place.digest().ok();
+            let found = entry.place.digest_within(MAX_NEW_BYTES, MAX_NEW_FILES).ok();
+            entry.digest = found.map(|(digest, _)| digest);
             let path = entry.place.path().into_owned();
-            digests.extend(entry.digest.map(|digest| (path, digest)));
+            digests.extend(found.map(|(digest, state)| (path, digest, state)));
         }
-        self.remember_digests(&catalog.roots, &digests);
+        self.remember_digests(roots, &digests);
     }
 
     fn judge(&self, mut catalog: Catalog, mode: Mode, selection: &[String]) -> Inventory {
@@ -291,16 +306,15 @@ impl<'a> Session<'a> {
                 .map(|root| Root::explicit(root.source, absolute(&root.path)))
                 .collect()
         };
-        if self.global.root.is_empty() && !self.project_is_trusted(&roots, agent)? {
-            roots
-                .iter_mut()
-                .filter(|root| root.source == Source::Project)
-                .for_each(|root| root.trusted = false);
+        roots.extend(
+            agent
+                .folders
+                .iter()
+                .map(|path| Root::usual(Source::Inline, path.clone())),
+        );
+        if self.global.root.is_empty() {
+            self.judge_trust(&mut roots)?;
         }
-        roots.extend(agent.folders.iter().map(|path| Root {
-            trusted: agent.trusted,
-            ..Root::usual(Source::Inline, path.clone())
-        }));
         roots.extend(
             self.global
                 .skill_dir
@@ -336,26 +350,58 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The database is opened only when there is something to ask it about.
-    fn project_is_trusted(&self, roots: &[Root], agent: &AgentFiles) -> Result<bool, Failure> {
-        let mut of_project = roots.iter().filter(|root| root.source == Source::Project);
-        if agent.folders.is_empty() && !of_project.any(|root| root.path.is_dir()) {
-            return Ok(true);
+    /// Says of each root that a project brings, those that its AGENT.md names included, whether the user trusted it. The
+    /// database is opened only when there is something to ask it about.
+    fn judge_trust(&self, roots: &mut [Root]) -> Result<(), Failure> {
+        let of_project = |root: &&mut Root| matches!(root.source, Source::Project | Source::Inline);
+        let brought = roots.iter_mut().filter(of_project);
+        let mut there: Vec<&mut Root> = brought
+            .filter_map(|root| {
+                root.trusted = false;
+                root.path.exists().then_some(root)
+            })
+            .collect();
+        if there.is_empty() {
+            return Ok(());
         }
-        self.is_trusted(&self.machine.project)
+        let database = self.machine.database.as_ref();
+        let store = database.map(|database| Store::open_existing(database));
+        let store = store.transpose()?.flatten();
+        let project = real(&self.machine.project);
+        for root in &mut there {
+            let below = root.path.strip_prefix(&self.machine.project);
+            root.trusted = match (&store, below) {
+                (Some(store), Ok(below)) => {
+                    let usual = metier_catalog::usual_in_project();
+                    store.trusts_root(&project.join(below), &real(&root.path), usual)?
+                }
+                _ => false,
+            };
+        }
+        Ok(())
     }
+}
 
-    pub(crate) fn is_trusted(&self, folder: &Path) -> Result<bool, Failure> {
-        let Some(database) = &self.machine.database else {
-            return Ok(false);
-        };
-        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        let store = Store::open_existing(database)?;
-        Ok(match store {
-            Some(store) => store.is_trusted(&folder)?,
-            None => false,
-        })
-    }
+/// The path without links, if it is there.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// The roots of skills in a project as they are now, for the user to trust; and whether all of its folders were looked at.
+pub(crate) fn roots_to_trust(project: &Path) -> (Vec<TrustedRoot>, bool) {
+    let (mut roots, all) = metier_catalog::roots_below(project);
+    let named = AgentFiles::of(project).folders.into_iter();
+    roots.extend(named.filter_map(|folder| {
+        let below = folder.strip_prefix(project).ok()?;
+        Some(below.components().collect())
+    }));
+    let there = roots.into_iter().filter_map(|root| {
+        let target = project.join(&root).canonicalize().ok()?;
+        // What has no name in UTF-8 can't be written down, and so it stays untrusted.
+        let is_text = root.to_str().is_some() && target.to_str().is_some();
+        is_text.then_some(TrustedRoot { root, target })
+    });
+    (there.collect(), all)
 }
 
 pub(crate) fn problem_failure(problem: &Problem) -> Failure {
@@ -418,46 +464,50 @@ const PROJECT_CONFIG: &str = ".metier/config.toml";
 const MAX_PROJECT_FILE: u64 = 1 << 20;
 
 /// What AGENT.md and AGENTS.md of the project, and `--skills`, ask for.
+#[derive(Default)]
 struct AgentFiles {
     selection: Vec<String>,
     folders: Vec<PathBuf>,
-    trusted: bool,
 }
 
 impl AgentFiles {
     fn read(session: &Session<'_>) -> Self {
-        let mut files = Self {
-            selection: session.global.skills.clone(),
-            folders: Vec::new(),
-            trusted: true,
-        };
+        let selection = session.global.skills.clone();
         if !session.global.root.is_empty() {
-            return files;
+            return Self {
+                selection,
+                ..Self::default()
+            };
         }
+        let mut files = Self::of(&session.machine.project);
+        let asked = std::mem::replace(&mut files.selection, selection);
+        for skill in asked {
+            if !files.selection.contains(&skill) {
+                files.selection.push(skill);
+            }
+        }
+        files
+    }
+
+    /// What those of one project ask for.
+    fn of(project: &Path) -> Self {
+        let mut files = Self::default();
         for name in ["AGENT.md", "AGENTS.md"] {
-            let Ok(Some(text)) = read_small(&session.machine.project, name, MAX_PROJECT_FILE)
-            else {
+            let Ok(Some(text)) = read_small(project, name, MAX_PROJECT_FILE) else {
                 continue;
             };
             for skill in metier_model::agent_skills(&text) {
                 if skill.contains('/') || skill.starts_with('.') {
                     // What a project brings lies in the project.
-                    let project = &session.machine.project;
-                    let folder = project.join(&*skill);
-                    let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+                    let folder: PathBuf = project.join(&*skill).components().collect();
                     let outside = folder.components().any(|part| part == Component::ParentDir);
-                    if real.starts_with(project) && !outside {
+                    if real(&folder).starts_with(real(project)) && !outside {
                         files.folders.push(folder);
                     }
-                } else if !files.selection.contains(&skill.to_string()) {
+                } else {
                     files.selection.push(skill.into());
                 }
             }
-        }
-        if !files.folders.is_empty() {
-            files.trusted = session
-                .is_trusted(&session.machine.project)
-                .unwrap_or(false);
         }
         files
     }

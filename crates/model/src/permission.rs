@@ -116,6 +116,7 @@ mod tests {
         }
     }
 
+    // case 126
     #[test]
     fn the_grammar_is_closed() {
         for text in [

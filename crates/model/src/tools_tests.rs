@@ -35,6 +35,7 @@ fn what_is_in_the_grammar_reads_back() {
     }
 }
 
+// case 55
 #[test]
 fn the_grammar_is_closed() {
     for text in [
@@ -74,6 +75,7 @@ fn the_grammar_is_closed() {
     assert!("x".repeat(2000).parse::<ToolPattern>().is_err());
 }
 
+// case 55
 #[test]
 fn stars_are_understood_and_marked() {
     for text in ["*", "Bash(*)", "Bash(**)", "Read(*)", "mcp__*"] {

@@ -107,6 +107,7 @@ fn line() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(800))]
 
+    // case 45
     #[test]
     fn on_made_up_frontmatters(lines in prop::collection::vec(line(), 0..8), crlf in any::<bool>()) {
         let end = if crlf { "\r\n" } else { "\n" };

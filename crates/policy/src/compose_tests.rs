@@ -155,6 +155,7 @@ fn a_coding_set_writes_no_files_directly() {
     );
 }
 
+// case 120
 #[test]
 fn the_most_restrictive_wins_in_any_sequence() {
     let skills = [
@@ -204,6 +205,7 @@ fn part_of_a_tool_can_be_allowed_or_forbidden() {
     check(&[contradiction], REJECT, &["tool-conflict"], &[]);
 }
 
+// case 55
 #[test]
 fn a_star_allows_nothing_by_itself() {
     let wide = [skill("wide", "allowed_tools: ['*', Grep]")];
@@ -219,6 +221,7 @@ fn a_star_allows_nothing_by_itself() {
     assert_eq!(found.tools.decide("Read"), Decision::Ask);
 }
 
+// case 55
 #[test]
 fn what_is_no_tool_allows_nothing_and_forbids_more() {
     let garbage = [skill("a", "allowed_tools: ['Read(', 'Wr*te', Grep]")];
@@ -596,6 +599,7 @@ proptest! {
         prop_assert_eq!(&found, &expected);
     }
 
+    // case 120
     #[test]
     fn adding_a_skill_never_allows_what_was_forbidden(
         skills in manifests(),

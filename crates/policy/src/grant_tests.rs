@@ -168,6 +168,7 @@ fn all_acts() -> Vec<(Act, &'static str)> {
     ]
 }
 
+// case 119
 #[test]
 fn every_act_needs_its_permission() {
     let nothing = granted(&[], &[], terms());
@@ -200,6 +201,7 @@ fn refused(grant: &Grant, act: Act) -> Refusal {
     grant.permit(act, &Meter::default()).expect_err("refused")
 }
 
+// case 80
 #[test]
 fn a_line_is_as_allowed_as_its_every_command() {
     let grant = granted(&["shell:exec(git *)", "shell:exec(head *)"], &[], terms());
@@ -282,6 +284,7 @@ fn a_no_inside_of_a_yes_stays_a_no() {
     );
 }
 
+// case 101, 102
 #[test]
 fn nobody_may_do_these() {
     let grant = granted(
@@ -317,6 +320,7 @@ fn nobody_may_do_these() {
     assert_eq!(refused(&grant, write("/src/apple")).code, "not-permitted");
 }
 
+// case 131
 #[test]
 fn rates_are_counted_by_bytes_and_turn() {
     let meter = Meter::default();
@@ -457,6 +461,7 @@ fn a_folder_may_be_looked_through_if_something_in_it_may_be_read() {
     }
 }
 
+// case 103
 #[test]
 fn a_value_is_in_no_receipt() {
     assert_eq!(set("COLOR").detail(), "COLOR");

@@ -28,6 +28,16 @@ pub enum Why {
     Inferred,
     /// The user's configuration sets this variable for the skill.
     Configured,
+    /// Its hooks would use it. They run without it too, and then can't do or see what it is about.
+    Hooks,
+}
+
+impl Why {
+    /// Whether the skill works without it, if only in part.
+    #[must_use]
+    pub const fn is_optional(self) -> bool {
+        matches!(self, Self::Hooks)
+    }
 }
 
 /// One permission that is asked for.
@@ -105,6 +115,18 @@ impl Request {
         asked.sort_by(|a, b| (&a.want, a.why).cmp(&(&b.want, b.why)));
         asked.dedup_by(|a, b| a.want == b.want);
         Self { asked }
+    }
+
+    /// The same, and besides what its hooks would use, unless that is asked for already.
+    #[must_use]
+    pub fn with_hooks(self, wants: impl IntoIterator<Item = Want>) -> Self {
+        let wants = wants.into_iter().filter(|want| {
+            let mut asked = self.asked.iter();
+            !asked.any(|asked| asked.want.covers(want))
+        });
+        let why = Why::Hooks;
+        let wants: Vec<Asked> = wants.map(|want| Asked { want, why }).collect();
+        Self::new(self.asked.into_iter().chain(wants))
     }
 
     /// Whether nothing is asked for.
@@ -199,6 +221,28 @@ mod tests {
         assert_eq!(
             asks(declared, Purpose::Script("scripts/x.py"), &[]),
             expected
+        );
+    }
+
+    #[test]
+    fn what_hooks_would_use_is_asked_for_once_and_is_optional() {
+        let want = |text: &str| text.parse::<Want>().unwrap();
+        let declared = Request::new([Asked {
+            want: want("file:read"),
+            why: Why::Declared,
+        }]);
+        let wants = [want("file:read(./**)"), want("env:read(HOME)")];
+        let request = declared.with_hooks(wants);
+        let shown: Vec<(String, bool)> = request
+            .iter()
+            .map(|asked| (asked.want.to_string(), asked.why.is_optional()))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("file:read".to_owned(), false),
+                ("env:read(HOME)".to_owned(), true)
+            ]
         );
     }
 

@@ -34,7 +34,7 @@ pub struct Answer {
 /// What becomes of a request.
 #[derive(Debug)]
 pub enum Ruling {
-    /// Everything was allowed.
+    /// Everything was allowed, except what is optional and was denied.
     Granted(Box<Grant>),
     /// Somebody must be asked about these.
     Ask(Vec<Asked>),
@@ -64,7 +64,7 @@ pub fn decide(want: &Want, answers: &[Answer]) -> Decision {
     }
 }
 
-/// Rules on a request. What the user allowed beyond it is granted too: that was the user's own decision; what the user
+/// Rules on a request. What is optional and was denied is left out. What the user allowed beyond it is granted too: that was the user's own decision; what the user
 /// denied stays denied inside of whatever was allowed.
 #[must_use]
 pub fn rule(identity: Identity, request: &Request, answers: &[Answer], terms: Terms) -> Ruling {
@@ -74,7 +74,9 @@ pub fn rule(identity: Identity, request: &Request, answers: &[Answer], terms: Te
             .filter(|asked| decide(&asked.want, answers) == decision);
         decided.cloned().collect()
     };
-    let (denied, open) = (with(Decision::Deny), with(Decision::Ask));
+    let (mut denied, open) = (with(Decision::Deny), with(Decision::Ask));
+    // Without what is optional it goes on; nothing of it is granted.
+    denied.retain(|asked| !asked.why.is_optional());
     if !denied.is_empty() {
         return Ruling::Denied(denied);
     }
@@ -87,7 +89,10 @@ pub fn rule(identity: Identity, request: &Request, answers: &[Answer], terms: Te
             .filter(move |answer| answer.decision == decision);
         answers.map(|answer| answer.want.clone())
     };
-    let asked = request.iter().map(|asked| asked.want.clone());
+    let asked = request
+        .iter()
+        .filter(|asked| decide(&asked.want, answers) == Decision::Allow)
+        .map(|asked| asked.want.clone());
     let mut allowed: Vec<Want> = asked.chain(said(Decision::Allow)).collect();
     allowed.sort();
     allowed.dedup();
@@ -101,8 +106,64 @@ pub fn rule(identity: Identity, request: &Request, answers: &[Answer], terms: Te
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::time::Duration;
 
+    use super::*;
+    use crate::{Rates, Why};
+
+    // case 159
+    #[test]
+    fn what_is_optional_is_asked_for_and_left_out_when_it_is_denied() {
+        let want = |text: &str| text.parse::<Want>().unwrap();
+        let asked = |text: &str, why| Asked {
+            want: want(text),
+            why,
+        };
+        let request = Request::new([
+            asked("shell:exec(./check.sh)", Why::Inferred),
+            asked("file:read(./**)", Why::Hooks),
+        ]);
+        let identity = || Identity {
+            skill: "x".into(),
+            source: Source::User,
+            digest: Digest([0; 32]),
+        };
+        let terms = || Terms {
+            rates: Rates {
+                shell_exec: 1,
+                net_fetch: 1,
+                llm_call: 1,
+            },
+            shell_timeout: Duration::ZERO,
+            fetch_timeout: Duration::ZERO,
+            prefixes: None,
+            project: "/p".into(),
+            home: None,
+        };
+        let answer = |text: &str, decision| Answer {
+            want: want(text),
+            decision,
+        };
+        let run = answer("shell:exec(./check.sh)", Decision::Allow);
+        let open = rule(identity(), &request, std::slice::from_ref(&run), terms());
+        assert!(
+            matches!(&open, Ruling::Ask(open) if open.len() == 1),
+            "{open:?}"
+        );
+        let no = answer("file:read(./**)", Decision::Deny);
+        match rule(identity(), &request, &[run.clone(), no.clone()], terms()) {
+            Ruling::Granted(grant) => {
+                assert_eq!(grant.allowed(), std::slice::from_ref(&run.want));
+                assert_eq!(grant.denied(), std::slice::from_ref(&no.want));
+            }
+            other => panic!("{other:?}"),
+        }
+        let never = answer("shell:exec(./check.sh)", Decision::Deny);
+        let refused = rule(identity(), &request, &[never], terms());
+        assert!(matches!(refused, Ruling::Denied(_)), "{refused:?}");
+    }
+
+    // case 101
     #[test]
     fn a_value_is_handed_out_only_to_whom_it_was_named() {
         let check = |want: &str, said: &str, decision: Decision, expected: Decision| {

@@ -162,6 +162,7 @@ fn hello(skill: &Path) -> Initialize {
         permissions: Vec::new(),
         entrypoint: None,
         sources: [(FILE.to_owned(), HANDLER.to_owned())].into(),
+        variables: std::collections::BTreeMap::new(),
         handlers: vec![Handler {
             file: FILE.into(),
             export: "default".into(),

@@ -244,6 +244,7 @@ fn hello() -> Initialize {
         entrypoint: Some("skill.star".into()),
         sources: [("skill.star".to_owned(), GREETER.to_owned())].into(),
         handlers: Vec::new(),
+        variables: std::collections::BTreeMap::new(),
         project: None,
     }
 }

@@ -69,6 +69,7 @@ fn measure(name: &str, worker: &Worker) -> Result<(), Error> {
         entrypoint: None,
         sources: BTreeMap::new(),
         handlers: Vec::new(),
+        variables: BTreeMap::new(),
         project: None,
     };
     let start = || Process::open(worker.clone(), &hello, &OneFile, PATIENCE);

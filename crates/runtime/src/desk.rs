@@ -5,7 +5,7 @@
 
 use std::{cell::Cell, time::SystemTime};
 
-use metier_catalog::{Content, Snapshot};
+use metier_catalog::Snapshot;
 use metier_config::Approved;
 use metier_model::{Source, Want};
 use metier_policy::{
@@ -16,7 +16,6 @@ use metier_store::{
     Answer as Kept, Approval, ApprovedFile, BegunReceipt, Completion, NewReceipt, Outcome, Receipt,
     SkillState, Store, StoreError,
 };
-use sha2::{Digest as _, Sha256};
 
 use crate::{receipts::Whose, redact::Redactor};
 
@@ -65,6 +64,8 @@ pub enum Refused {
         asked: Vec<Asked>,
         /// What is different from the bytes that were approved, if any were.
         changes: Option<Box<Changes>>,
+        /// Whether `skills.approved` has its name, which does not mean a skill of this source.
+        other_source: bool,
     },
     /// The answers can't be read or written.
     #[error(transparent)]
@@ -204,33 +205,57 @@ impl Desk<'_> {
             }
             Ruling::Ask(open) => open,
         };
+        let (optional, required): (Vec<Asked>, Vec<Asked>) =
+            open.into_iter().partition(|asked| asked.why.is_optional());
+        if !required.is_empty() {
+            self.ask(subject, request, &required)?;
+            answers.extend(required.iter().map(|asked| allow(&asked.want)));
+        }
+        // A question of its own, so that it can be denied by itself. What is not given is as if it had not been asked for: it takes
+        // nothing back that the user allowed besides.
+        let mut given = request.clone();
+        if !optional.is_empty() {
+            match self.ask(subject, request, &optional) {
+                Ok(()) => answers.extend(optional.iter().map(|asked| allow(&asked.want))),
+                Err(Refused::Store(error)) => return Err(error.into()),
+                Err(_) => {
+                    let left = request.iter().filter(|asked| !optional.contains(asked));
+                    given = Request::new(left.cloned());
+                }
+            }
+        }
+        match rule(identity(), &given, &answers, self.terms.clone()) {
+            Ruling::Granted(grant) => Ok(grant),
+            Ruling::Ask(left) | Ruling::Denied(left) => Err(Refused::Denied(left)),
+        }
+    }
+
+    /// Asks whoever may decide about permissions that nobody has answered yet.
+    fn ask(&self, subject: &Subject<'_>, request: &Request, open: &[Asked]) -> Result<(), Refused> {
         let changes = self.changes(subject, request)?;
         let question = Question {
             identity: subject.identity,
             place: subject.place,
-            asked: &open,
+            asked: open,
             changes: changes.as_ref(),
         };
         match self.approver.ask(&question) {
-            Reply::Always => self.remember(subject, &open, Kept::Allowed, "terminal")?,
-            Reply::Once => self.use_once(subject.identity, &open)?,
+            Reply::Always => self.remember(subject, open, Kept::Allowed, "terminal")?,
+            Reply::Once => self.use_once(subject.identity, open)?,
             Reply::Deny => {
-                self.refuse(subject.identity, &open, "denied just now")?;
-                return Err(Refused::Denied(open));
+                self.refuse(subject.identity, open, "denied just now")?;
+                return Err(Refused::Denied(open.to_vec()));
             }
             Reply::Nobody => {
-                self.refuse(subject.identity, &open, "not approved, and nobody to ask")?;
+                self.refuse(subject.identity, open, "not approved, and nobody to ask")?;
                 return Err(Refused::NotApproved {
-                    asked: open,
+                    asked: open.to_vec(),
                     changes: changes.map(Box::new),
+                    other_source: is_approved_elsewhere(subject.identity, self.approved),
                 });
             }
         }
-        answers.extend(open.iter().map(|asked| allow(&asked.want)));
-        match rule(identity(), request, &answers, self.terms.clone()) {
-            Ruling::Granted(grant) => Ok(grant),
-            Ruling::Ask(left) | Ruling::Denied(left) => Err(Refused::Denied(left)),
-        }
+        Ok(())
     }
 
     fn answers(&self, identity: &Identity) -> Result<Vec<Answer>, StoreError> {
@@ -510,23 +535,58 @@ fn answers(store: &Store, identity: &Identity) -> Result<Vec<Answer>, StoreError
     Ok(kept.iter().filter_map(answer).collect())
 }
 
-/// Whether the user's flags or configuration approve whatever it asks for.
+/// How a list of approved skills names one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    /// By its name alone.
+    Bare,
+    /// By source and name.
+    WithSource,
+}
+
+/// How an item such as `deploy` or `project:deploy` names this skill, if it does. What begins like a source names one, even
+/// if a skill calls itself so.
+fn named(item: &str, identity: &Identity) -> Option<Named> {
+    let source = |word: &str| Source::ALL.into_iter().find(|known| known.as_str() == word);
+    let full = item.split_once(':');
+    match full.and_then(|(word, name)| Some((source(word)?, name))) {
+        Some((source, name)) => {
+            (source == identity.source && *name == *identity.skill).then_some(Named::WithSource)
+        }
+        None => (*item == *identity.skill).then_some(Named::Bare),
+    }
+}
+
+/// Whether a bare name in the configuration means skills of this source: the user's own and the built-in ones. What a project
+/// brings, what was named for one run and what other programs put somewhere could take any name.
+fn is_meant_by_name(source: Source) -> bool {
+    match source {
+        Source::User | Source::Builtin => true,
+        Source::Extra | Source::Project | Source::Inline => false,
+    }
+}
+
+/// Whether the user's flags or configuration approve whatever it asks for. A flag is about what is there in this run, so a
+/// bare name in it means the skill that has the name now.
 fn is_approved(identity: &Identity, approved_now: &[String], approved: &[Approved]) -> bool {
-    // What begins like a source names one, even if a skill calls itself so.
-    let is_it = |name: &str| {
-        let source = |word: &str| Source::ALL.into_iter().find(|known| known.as_str() == word);
-        let full = name.split_once(':');
-        let full = full.and_then(|(word, rest)| Some((source(word)?, rest)));
-        full.map_or(*name == *identity.skill, |(source, rest)| {
-            source == identity.source && *rest == *identity.skill
-        })
+    let by_flag = |item: &String| named(item, identity).is_some();
+    let by_setting = |item: &Approved| match (named(&item.name, identity), &item.digest) {
+        (None, _) => false,
+        (Some(_), Some(digest)) => *digest == identity.digest.to_string(),
+        (Some(Named::WithSource), None) => true,
+        (Some(Named::Bare), None) => is_meant_by_name(identity.source),
     };
-    approved_now.iter().any(|name| is_it(name))
-        || approved.iter().any(|approved| {
-            let digest = approved.digest.as_deref();
-            is_it(&approved.name)
-                && digest.is_none_or(|digest| digest == identity.digest.to_string())
-        })
+    approved_now.iter().any(by_flag) || approved.iter().any(by_setting)
+}
+
+/// Whether the configuration has the name of this skill alone, which does not mean a skill of its source.
+#[must_use]
+pub fn is_approved_elsewhere(identity: &Identity, approved: &[Approved]) -> bool {
+    let by_name =
+        |item: &Approved| item.digest.is_none() && named(&item.name, identity) == Some(Named::Bare);
+    !is_meant_by_name(identity.source)
+        && approved.iter().any(by_name)
+        && !is_approved(identity, &[], approved)
 }
 
 fn allow(want: &Want) -> Answer {
@@ -550,14 +610,10 @@ fn answer(kept: &Approval) -> Option<Answer> {
 /// The files of a skill, each with its digest.
 #[must_use]
 pub fn files(held: &Snapshot) -> Vec<ApprovedFile> {
-    let digest = |bytes: &[u8]| metier_model::Digest(Sha256::digest(bytes).into()).to_string();
     let file = |file: &metier_catalog::Held| ApprovedFile {
-        path: file.path.clone(),
-        digest: match &file.content {
-            Content::Bytes(bytes) => digest(bytes),
-            Content::Link(target) => digest(target.as_bytes()),
-            Content::Special | Content::Left => String::new(),
-        },
+        // Different bytes are displayed differently, so this is a key.
+        path: file.path.to_string(),
+        digest: metier_model::Digest(file.hash).to_string(),
         size: file.size,
     };
     held.files.iter().map(file).collect()

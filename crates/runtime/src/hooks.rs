@@ -6,8 +6,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use metier_catalog::{Host, Place, Snapshot};
-use metier_model::hooks::{HookFile, Hooks, discover, wants_text};
+use metier_catalog::{Content, Host, Place, Snapshot};
+use metier_model::{
+    Manifest, Permission, Want,
+    hooks::{HookFile, Hooks, discover, plugin, wants_text},
+};
+use metier_scan::{About, File, Limits, Rules, quietly, scan, suggested};
+
+/// What a command of Claude expects to be able to read.
+const PROJECT: &str = "file:read(./**)";
+/// Endings of files that an engine can load.
+const CODE: &[&str] = &[".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 
 /// The largest file that is read for hooks.
 const MAX_FILE: u64 = 256 << 10;
@@ -15,7 +24,7 @@ const MAX_FILE: u64 = 256 << 10;
 /// The hooks of a skill, from the files that were judged.
 #[must_use]
 pub fn of(held: &Snapshot) -> Hooks {
-    let paths = held.files.iter().map(|file| file.path.as_str());
+    let paths = held.files.iter().filter_map(|file| file.path.as_str());
     among(paths, |path| held.read(path, MAX_FILE).ok())
 }
 
@@ -23,18 +32,84 @@ pub fn of(held: &Snapshot) -> Hooks {
 #[must_use]
 pub fn in_place(place: &Place) -> Hooks {
     let files = place.files().unwrap_or_default();
-    let paths = files.iter().map(|file| file.path.as_str());
+    let paths = files.iter().filter_map(|file| file.path.as_str());
     among(paths, |path| place.read(path, MAX_FILE).ok())
+}
+
+/// What the hooks of a skill would use, to be asked for: a command of Claude expects to see the project, and of a handler the scanner
+/// says what its code does. Code of a skill that declares its permissions has these and no others.
+#[must_use]
+pub fn wants(manifest: &Manifest, held: &Snapshot, hooks: &Hooks) -> Vec<Want> {
+    let project = PROJECT.parse().ok().filter(|_| !hooks.commands.is_empty());
+    let mut wants: Vec<Want> = project.into_iter().collect();
+    if manifest.wants.is_empty() {
+        for handler in &hooks.handlers {
+            wants.extend(used_by(held, &handler.file));
+        }
+    }
+    wants
+}
+
+/// What the code of a handler was seen to do. It starts no programs, so that is not asked for.
+fn used_by(held: &Snapshot, handler: &str) -> Vec<Want> {
+    let folder = handler.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let beside = |path: &str| {
+        let rest = path.strip_prefix(folder);
+        let inside = rest.is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
+        inside && CODE.iter().any(|ending| path.ends_with(ending))
+    };
+    let code = held.files.iter().filter_map(|file| match &file.content {
+        Content::Bytes(bytes) => Some((file.path.as_str()?, &bytes[..])),
+        _ => None,
+    });
+    let files: Vec<File<'_>> = code
+        .filter(|(path, _)| beside(path))
+        .map(|(path, bytes)| File {
+            path,
+            content: metier_scan::Content::Bytes(bytes),
+        })
+        .collect();
+    let look = || {
+        scan(
+            &files,
+            &About::default(),
+            &Rules::default(),
+            &Limits::default(),
+        )
+    };
+    let Some(report) = quietly(look) else {
+        return Vec::new();
+    };
+    let wants = suggested(&report.capabilities);
+    let wants = wants.iter().filter_map(|want| want.parse::<Want>().ok());
+    let is_used = |want: &Want| {
+        matches!(
+            want.permission,
+            Permission::FileRead
+                | Permission::FileWrite
+                | Permission::EnvRead
+                | Permission::NetFetch
+        )
+    };
+    wants.filter(is_used).collect()
 }
 
 fn among<'a>(
     paths: impl Iterator<Item = &'a str>,
     read: impl Fn(&str) -> Option<Vec<u8>>,
 ) -> Hooks {
+    let read = |path: &str| Some(String::from_utf8_lossy(&read(path)?).into_owned());
+    let paths: Vec<&str> = paths.collect();
+    let manifest = paths
+        .contains(&plugin::MANIFEST)
+        .then(|| read(plugin::MANIFEST));
+    let named = manifest.flatten().map(|text| plugin::named_files(&text));
+    let named = named.unwrap_or_default();
     let text = |path: &str| {
-        let bytes = wants_text(path).then(|| read(path)).flatten()?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
+        let is_named = named.iter().any(|named| named == path);
+        (is_named || wants_text(path)).then(|| read(path)).flatten()
     };
+    let paths = paths.into_iter();
     let files: Vec<(&str, Option<String>)> = paths.map(|path| (path, text(path))).collect();
     let files: Vec<HookFile<'_>> = files
         .iter()

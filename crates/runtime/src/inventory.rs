@@ -305,16 +305,15 @@ fn admit_entry(
     admit(card, &standing, facts)
 }
 
-/// The setting that switches a skill off, if one does.
+/// The setting that disables a skill, if one does. Its name counts as well as the key that it chose for its settings: a skill
+/// must not be able to choose that it can't be disabled.
 pub(crate) fn switch(config: &Config, card: &Card) -> Option<String> {
-    let key = card.config_key();
     if !config.enabled {
-        Some("skills.enabled".to_owned())
-    } else if !config.entry(key).enabled {
-        Some(format!("skills.entries.{key}.enabled"))
-    } else {
-        None
+        return Some("skills.enabled".to_owned());
     }
+    let keys = [card.name.as_str(), card.config_key()];
+    let off = keys.into_iter().find(|key| !config.entry(key).enabled)?;
+    Some(format!("skills.entries.{off}.enabled"))
 }
 
 /// How to take a switch back, which depends on who set it.
@@ -553,6 +552,21 @@ impl Inventory {
             .max_by_key(by_rank)
             .or_else(|| self.skills.iter().find(by_path))
             .ok_or_else(|| self.not_found(wanted))
+    }
+
+    /// The plugin that a skill belongs to, if it has hooks: the nearest folder around it that is one.
+    #[must_use]
+    pub fn plugin_of(&self, entry: &Entry) -> Option<&Skill> {
+        let Place::Folder(folder) = &entry.place else {
+            return None;
+        };
+        let around = |skill: &&Skill| {
+            let plugin = self.entry(skill);
+            let is_around = matches!(&plugin.place, Place::Folder(path) if folder.starts_with(path) && path != folder);
+            plugin.is_plugin() && plugin.source == entry.source && is_around
+        };
+        let depth = |skill: &&Skill| self.entry(skill).place.path().as_os_str().len();
+        self.skills.iter().filter(around).max_by_key(depth)
     }
 
     fn not_found(&self, wanted: &str) -> NotFound {

@@ -34,6 +34,7 @@ pub mod registry;
 pub mod render;
 mod rulebook;
 pub mod scanning;
+pub mod schema;
 pub mod selecting;
 mod tokens;
 pub mod worker;

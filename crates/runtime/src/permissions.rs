@@ -18,7 +18,7 @@ pub fn everything(skill: &Loaded<'_>, config: &Config) -> Request {
         .held
         .files
         .iter()
-        .any(|file| file.path.starts_with("scripts/"));
+        .any(|file| file.path.as_path().starts_with("scripts"));
     let hooks = hooks::of(&skill.held);
     let lines: Vec<&str> = hooks.commands.iter().map(|hook| &*hook.command).collect();
     let mut running = Request::of(&skill.manifest, Purpose::Code(&lines), &[]);
@@ -29,7 +29,7 @@ pub fn everything(skill: &Loaded<'_>, config: &Config) -> Request {
     }
     let rendering = request(Purpose::Render(&commands));
     let asked: Vec<Asked> = rendering.iter().chain(running.iter()).cloned().collect();
-    Request::new(asked)
+    Request::new(asked).with_hooks(hooks::wants(&skill.manifest, &skill.held, &hooks))
 }
 
 fn command<'a>(piece: &Piece<'a>) -> Option<&'a str> {

@@ -2,15 +2,15 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    fs, io,
+    os::fd::BorrowedFd,
     path::{Path, PathBuf},
     rc::Rc,
     sync::atomic::AtomicBool,
 };
 
-use metier_catalog::{Content, Entry, Place, Snapshot};
+use metier_catalog::{CopyError, Entry, Place, Snapshot};
 use metier_config::Config;
-use metier_host::world::Surroundings;
+use metier_host::world::{Surroundings, WorldError};
 use metier_model::{Card, Permission, Scope};
 use metier_policy::{Grant, Identity, Purpose, Request, variables};
 
@@ -69,6 +69,14 @@ impl Premises<'_> {
     /// # Errors
     /// When it may not.
     pub fn grant(&self, skill: &Loaded<'_>, purpose: Purpose<'_>) -> Result<Grant, Refused> {
+        self.grant_request(skill, &self.request(skill, purpose))
+    }
+
+    /// Asks for what a request holds.
+    ///
+    /// # Errors
+    /// When it may not.
+    pub fn grant_request(&self, skill: &Loaded<'_>, request: &Request) -> Result<Grant, Refused> {
         let identity = identity(skill);
         let place = skill.entry.place.path();
         let subject = Subject {
@@ -76,7 +84,7 @@ impl Premises<'_> {
             place: &place.to_string_lossy(),
             held: &skill.held,
         };
-        let grant = self.desk.grant(&subject, &self.request(skill, purpose))?;
+        let grant = self.desk.grant(&subject, request)?;
         Ok(*grant)
     }
 
@@ -203,29 +211,11 @@ pub fn configured(config: &Config, card: &Card) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Writes the files of a skill, as they were judged, into an empty folder. Whether a file can be run is not part of a
-/// snapshot, and is taken from the file itself.
-fn write(entry: &Entry, held: &Snapshot, folder: &Path) -> io::Result<()> {
-    let Place::Folder(real) = &entry.place else {
-        return Err(io::Error::other("a built-in skill has no folder"));
-    };
-    for file in &held.files {
-        let to = folder.join(&file.path);
-        if let Some(parent) = to.parent() {
-            fs::create_dir_all(parent)?;
-        }
-        match &file.content {
-            Content::Bytes(bytes) if bytes.len() as u64 == file.size => {
-                fs::write(&to, bytes)?;
-                let mode = fs::symlink_metadata(real.join(&file.path))?.permissions();
-                fs::set_permissions(&to, mode)?;
-            }
-            Content::Link(target) => std::os::unix::fs::symlink(target, &to)?,
-            // Too large to be held, or no file at all: then the folder itself has to do.
-            Content::Bytes(_) | Content::Special | Content::Left => {
-                return Err(io::Error::other("not all of the skill is held"));
-            }
-        }
-    }
-    Ok(())
+/// Writes the files of a skill, as they were judged, into an empty folder.
+fn write(entry: &Entry, held: &Snapshot, folder: BorrowedFd<'_>) -> Result<(), WorldError> {
+    held.copy_into(&entry.place, folder)
+        .map_err(|error| match error {
+            CopyError::Changed { .. } => WorldError::Changed,
+            error => WorldError::NoCopy(error.to_string()),
+        })
 }

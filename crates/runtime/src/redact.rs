@@ -181,6 +181,7 @@ fn base64(text: &str) -> Vec<Vec<u8>> {
 mod tests {
     use super::*;
 
+    // case 103, 104
     #[test]
     fn a_canary_is_not_seen_in_any_common_spelling() {
         let redactor = Redactor::new([("API_KEY", "canary/+secret=9"), ("SHORT", "abc")]);

@@ -223,10 +223,13 @@ where
 fn resources(skill: &Loaded<'_>) -> (Vec<String>, usize) {
     let files = &skill.entry.files;
     let manifests = [files.skill_md.as_deref(), files.skill_yaml.as_deref()];
-    let is_resource =
-        |file: &FileEntry| !file.special && !manifests.contains(&Some(file.path.as_str()));
+    let is_manifest = |file: &FileEntry| {
+        let path = file.path.as_str();
+        path.is_some() && manifests.contains(&path)
+    };
+    let is_resource = |file: &FileEntry| !file.special && !is_manifest(file);
     let all = skill.held.list().into_iter().filter(is_resource);
-    let mut resources: Vec<String> = all.map(|file| file.path).collect();
+    let mut resources: Vec<String> = all.map(|file| file.path.text().into_owned()).collect();
     let more = resources.len().saturating_sub(MAX_RESOURCES);
     resources.truncate(MAX_RESOURCES);
     (resources, more)
@@ -334,6 +337,7 @@ mod tests {
     use super::*;
     use metier_model::{FileText, Files, parse};
 
+    // case 82
     #[test]
     fn a_frame_is_known_however_it_is_spelt() {
         let check = |text: &str, expected: &str| assert_eq!(unframed(text), expected, "{text}");
@@ -346,6 +350,7 @@ mod tests {
         check("", "");
     }
 
+    // case 82
     #[test]
     fn what_nobody_sees_does_not_open_a_frame() {
         for text in [
@@ -357,6 +362,7 @@ mod tests {
         assert_eq!(unframed("a <b> </b>"), "a <b> </b>");
     }
 
+    // case 57, 82
     #[test]
     fn a_body_stays_in_its_frame() {
         let text = "---\nname: x\ndescription: y\n---\n";

@@ -10,6 +10,8 @@ use metier_config::Config;
 use metier_model::{Mode, PatternRule, RuleMistake, SkillType, Source};
 use metier_scan::Pattern;
 
+use crate::inventory::switch;
+
 /// The patterns that scans use besides the built-in rules, and what is wrong with some of them.
 #[derive(Debug, Default)]
 pub struct Rulebook {
@@ -162,6 +164,5 @@ fn brings_rules(catalog: &Catalog, entry: &Entry, config: &Config) -> bool {
         .any(|kind| kind == SkillType::SecurityRule)
         && trusted
         && allowed
-        && config.enabled
-        && config.entry(card.config_key()).enabled
+        && switch(config, card).is_none()
 }

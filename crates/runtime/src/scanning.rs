@@ -4,6 +4,7 @@
 //! becomes a [`Known`], which is small enough to be kept for every skill and says enough to refuse one.
 
 use std::{
+    borrow::Cow,
     collections::BTreeSet,
     hash::{DefaultHasher, Hash, Hasher},
     sync::{
@@ -134,11 +135,13 @@ impl Scanner {
     }
 
     fn look(&self, entry: &Entry, snapshot: &Snapshot) -> Report {
+        let paths: Vec<Cow<'_, str>> = snapshot.files.iter().map(|held| held.path.text()).collect();
         let files: Vec<File<'_>> = snapshot
             .files
             .iter()
-            .map(|held| File {
-                path: &held.path,
+            .zip(&paths)
+            .map(|(held, path)| File {
+                path,
                 content: content(&held.content),
             })
             .collect();
@@ -162,6 +165,12 @@ impl Scanner {
         if self.rules.preset == Preset::Seed && !self.rules.patterns.is_empty() {
             self.add_patterns(&files, &about, &mut report);
         }
+        let odd = snapshot.files.iter();
+        let odd = odd.filter(|held| held.path.as_str().is_none());
+        report.unread.extend(odd.map(|held| Unread {
+            file: held.path.to_string(),
+            why: "its name is not UTF-8, so what refers to it can't be checked".to_owned(),
+        }));
         report
     }
 
@@ -207,7 +216,10 @@ fn guarded(look: impl FnOnce() -> Report) -> Report {
 fn content(held: &Content) -> metier_scan::Content<'_> {
     match held {
         Content::Bytes(bytes) => metier_scan::Content::Bytes(bytes),
-        Content::Link(target) => metier_scan::Content::Link(target),
+        Content::Link(target) => match target.as_str() {
+            Some(target) => metier_scan::Content::Link(target),
+            None => metier_scan::Content::Unread("it is a link whose target is not UTF-8"),
+        },
         Content::Special => metier_scan::Content::Unread("it is a FIFO, a socket or a device"),
         Content::Left => {
             metier_scan::Content::Unread("the skill is larger than what is kept in memory")
@@ -486,7 +498,7 @@ pub fn frame(snapshot: &Snapshot, place: &Place) -> Option<Frame> {
     let held = snapshot
         .files
         .iter()
-        .find(|held| held.path == place.file && place.line > 0)?;
+        .find(|held| held.path.text() == place.file && place.line > 0)?;
     let Content::Bytes(bytes) = &held.content else {
         return None;
     };

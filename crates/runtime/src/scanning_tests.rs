@@ -102,14 +102,17 @@ fn a_verdict_belongs_to_its_rules() {
 #[test]
 fn a_frame_is_cut_out_of_a_text() {
     let held = |path: &str, bytes: &[u8]| Held {
-        path: path.to_owned(),
+        path: path.into(),
         content: Content::Bytes(bytes.to_vec()),
+        hash: [0; 32],
         size: bytes.len() as u64,
         shared: false,
+        executable: false,
     };
     let snapshot = Snapshot {
         files: vec![held("a.sh", b"1\r\n2\n3\n4\n5\n"), held("b", b"\0\n")],
         digest: Digest([0; 32]),
+        fingerprint: None,
     };
     let at = |file: &str, line| {
         let place = Place {

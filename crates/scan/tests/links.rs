@@ -24,6 +24,7 @@ fn scanned(link: &str, target: &str) -> Report {
     )
 }
 
+// case 13
 #[test]
 fn a_link_within_the_skill_is_read_under_its_own_name() {
     let report = scanned("other.txt", "notes.txt");
@@ -39,6 +40,7 @@ fn a_link_within_the_skill_is_read_under_its_own_name() {
     assert!(places.clone().any(|file| file == "bin/run"), "{report:?}");
 }
 
+// case 11, 12
 #[test]
 fn a_link_that_leads_out_nowhere_or_in_circles_is_not_read() {
     for target in [

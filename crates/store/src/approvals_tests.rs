@@ -49,6 +49,7 @@ fn grant() -> SingleUse {
     }
 }
 
+// case 123, 124
 #[test]
 fn an_answer_holds_for_its_skill_source_and_bytes() {
     let (_folder, store) = store();
@@ -192,6 +193,7 @@ fn revoking_takes_back_one_permission_or_all() {
     assert_eq!(kept.len(), 1);
 }
 
+// case 98, 125
 #[test]
 fn once_is_once_and_only_in_time() {
     let (_folder, store) = store();
@@ -228,6 +230,7 @@ fn what_is_granted_once_is_granted_for_something() {
     assert!(matches!(error, StoreError::Incomplete { field: "nonce" }));
 }
 
+// case 125
 #[test]
 fn one_of_many_threads_wins() {
     let (_folder, store) = store();
@@ -250,6 +253,7 @@ fn one_of_many_threads_wins() {
     assert_eq!(won, 25);
 }
 
+// case 125
 #[test]
 fn one_of_many_processes_wins() {
     if let Some((path, _)) = rerun::role() {

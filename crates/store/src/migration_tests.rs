@@ -146,6 +146,12 @@ fn every_earlier_version_keeps_its_rows() {
             assert_eq!(reached, schema::newest(), "from {version}");
             assert_eq!(tables(&store), tables(&new), "from {version}");
             assert!(store.is_trusted(Path::new("/src/app")).expect("kept"));
+            let trusts = |root: &str| {
+                let root = Path::new(root);
+                store.trusts_root(root, root, &["skills"]).expect("a table")
+            };
+            assert!(trusts("/src/app/skills"), "from {version}");
+            assert!(!trusts("/src/app/sub/skills"), "from {version}");
             let found = store.accepted("sha256:aa").expect("a table");
             assert_eq!(found.is_some(), version >= 2, "from {version}");
             let found = store.all_approvals().expect("a table");

@@ -143,8 +143,9 @@ impl Store {
         write().map_err(|source| self.fail(source))
     }
 
-    /// Says so only when it changes: most of what is written in a row is of one kind.
-    fn wait_for_disk(&self, waits: bool) -> Result<(), StoreError> {
+    /// Whether the next commit waits for the disk; whoever writes without [`Store::write`] says so too. SQLite is told only when
+    /// it changes: most of what is written in a row is of one kind.
+    pub(crate) fn wait_for_disk(&self, waits: bool) -> Result<(), StoreError> {
         if self.waits.get() == waits {
             return Ok(());
         }

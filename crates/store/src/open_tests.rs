@@ -115,6 +115,7 @@ fn what_was_written_is_there_after_reopening() {
 }
 
 #[cfg(unix)]
+// case 106
 #[test]
 fn only_the_owner_can_look() {
     use std::os::unix::fs::PermissionsExt;
@@ -145,6 +146,7 @@ fn only_the_owner_can_look() {
 
 /// Without a mask, what is not asked for explicitly would be open to all.
 #[cfg(unix)]
+// case 106
 #[test]
 fn only_the_owner_can_look_even_without_a_mask() {
     use std::os::unix::fs::PermissionsExt;
@@ -263,6 +265,7 @@ fn a_truncated_database_is_an_error_and_stays_as_it_is() {
     assert_eq!(Store::open(&path).unwrap().trusted().unwrap().len(), 500);
 }
 
+// case 146
 #[test]
 fn damage_inside_is_found_when_it_is_read() {
     let (_folder, path) = place();

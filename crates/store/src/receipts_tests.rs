@@ -162,6 +162,7 @@ fn long_texts_are_cut_where_it_can_be_seen() {
     assert_eq!(store.verify().unwrap(), Verified::Whole { count: 2 });
 }
 
+// case 105
 #[test]
 fn text_is_data_and_never_sql() {
     let (_folder, store) = store();
@@ -238,6 +239,7 @@ fn tampered(whole: &[u8], sql: &str) -> Verified {
     store.verify().expect("an answer")
 }
 
+// case 146
 #[test]
 fn what_was_done_to_a_chain_is_found() {
     let whole = unguarded();

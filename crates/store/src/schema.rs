@@ -150,6 +150,17 @@ static MIGRATIONS: &[&str] = &[
     ) STRICT;
 ",
     "
+    -- Trust counts for the roots that were in the folder when it was given. Rows from before know none: they count for the
+    -- roots directly in their folder.
+    ALTER TABLE trust ADD COLUMN lists_roots INTEGER NOT NULL DEFAULT 0 CHECK (lists_roots IN (0, 1));
+    CREATE TABLE trusted_roots (
+        folder TEXT NOT NULL REFERENCES trust (folder) ON DELETE CASCADE,
+        root   TEXT NOT NULL,
+        target TEXT NOT NULL,
+        PRIMARY KEY (folder, root)
+    ) STRICT, WITHOUT ROWID;
+",
+    "
     -- An act is two rows: one before it, whose `begun` is its own id, and one after it, whose `begun` is the id of the
     -- first. What is one row has none. `count` is how many refusals a row stands for, if more than one.
     ALTER TABLE receipts ADD COLUMN begun INTEGER;

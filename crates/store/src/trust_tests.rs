@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::{Store, StoreError, Trusted};
+use crate::{Store, StoreError, Trusted, TrustedRoot};
 
 const NOW: &str = "2026-01-31T09:00:00Z";
 
@@ -154,4 +154,63 @@ fn text_is_data_and_never_sql() {
     assert!(store.is_trusted(hostile).unwrap());
     assert!(!store.is_trusted(Path::new("/src/%")).unwrap());
     assert_eq!(store.trusted().unwrap().len(), 1);
+}
+
+const USUAL: &[&str] = &["skills", ".claude/skills"];
+
+fn roots(names: &[&str]) -> Vec<TrustedRoot> {
+    let root = |name: &&str| TrustedRoot {
+        root: name.into(),
+        target: Path::new("/src/app").join(name),
+    };
+    names.iter().map(root).collect()
+}
+
+fn trusts(store: &Store, root: &str) -> bool {
+    let root = Path::new(root);
+    store.trusts_root(root, root, USUAL).unwrap()
+}
+
+// case 152
+#[test]
+fn trust_counts_for_the_roots_that_were_there() {
+    let (_folder, store) = store();
+    let app = Path::new("/src/app");
+    let there = roots(&["skills", "web/skills", "tools/release"]);
+    store.trust_roots(app, &there, NOW).unwrap();
+    for root in ["skills", "web/skills", "tools/release"] {
+        assert!(trusts(&store, &format!("/src/app/{root}")), "{root}");
+    }
+    for root in [
+        "/src/app/.claude/skills",
+        "/src/app/sub/skills",
+        "/src/app/skills/inner",
+        "/src/app",
+        "/src/other/skills",
+        "/src/application/skills",
+        "/skills",
+    ] {
+        assert!(!trusts(&store, root), "{root}");
+    }
+    let moved = store.trusts_root(&app.join("skills"), Path::new("/elsewhere"), USUAL);
+    assert!(!moved.unwrap(), "a link that leads elsewhere now");
+    store.trust_roots(app, &roots(&["skills"]), NOW).unwrap();
+    assert!(trusts(&store, "/src/app/skills"));
+    assert!(!trusts(&store, "/src/app/web/skills"), "no longer there");
+    assert!(store.revoke(app).unwrap());
+    assert!(!trusts(&store, "/src/app/skills"));
+}
+
+// case 152
+#[test]
+fn trust_from_before_counts_for_the_usual_roots_directly_in_the_folder() {
+    let (_folder, store) = store();
+    store.trust(Path::new("/src/app"), NOW).unwrap();
+    assert!(trusts(&store, "/src/app/skills"));
+    assert!(trusts(&store, "/src/app/.claude/skills"));
+    assert!(!trusts(&store, "/src/app/sub/skills"));
+    assert!(!trusts(&store, "/src/app/tools/release"));
+    let none = store.trust_roots(Path::new("/src/app"), &[], NOW);
+    none.unwrap();
+    assert!(!trusts(&store, "/src/app/skills"), "trusted anew");
 }

@@ -85,6 +85,7 @@ mod tests {
         check(b"\0asm\x01\0\0\0\x03\x05", "is no WebAssembly");
     }
 
+    // case 138
     #[test]
     fn too_much_is_refused_before_it_is_compiled() {
         let limits = Limits {

@@ -1,6 +1,9 @@
 //! `info --json`: the row of the list, and everything else about a skill.
 
-use std::io::{self, Write};
+use std::{
+    borrow::Cow,
+    io::{self, Write},
+};
 
 use metier_catalog::{Entry, FileEntry};
 use metier_model::{HookPhase, Manifest, hooks::Hooks};
@@ -88,7 +91,7 @@ impl HookRow {
 
 #[derive(Serialize)]
 struct FileRow<'a> {
-    path: &'a str,
+    path: Cow<'a, str>,
     size: u64,
 }
 
@@ -105,7 +108,11 @@ impl<'a> Info<'a> {
         hooks: &Hooks,
     ) -> Self {
         let entry: &Entry = inventory.entry(skill);
-        let below = |folder: &str| files.iter().any(|file| file.path.starts_with(folder));
+        let below = |folder: &str| {
+            files
+                .iter()
+                .any(|file| file.path.as_path().starts_with(folder))
+        };
         let tools = manifest.map_or(&[][..], |manifest| &manifest.code.tools);
         let json = manifest.map(manifest::to_json);
         let rest = Rest {
@@ -117,13 +124,13 @@ impl<'a> Info<'a> {
             files: files
                 .iter()
                 .map(|file| FileRow {
-                    path: &file.path,
+                    path: file.path.text(),
                     size: file.size,
                 })
                 .collect(),
-            has_hooks: below("hooks/"),
+            has_hooks: below("hooks"),
             hooks: HookRow::of(hooks),
-            has_scripts: below("scripts/"),
+            has_scripts: below("scripts"),
             permissions,
             findings: report.findings.iter().map(FindingRow::of).collect(),
             unread: report.unread.iter().map(UnreadRow::of).collect(),

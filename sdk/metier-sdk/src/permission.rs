@@ -100,6 +100,7 @@ mod tests {
         }
     }
 
+    // case 126
     #[test]
     fn near_misses_are_refused() {
         for word in [

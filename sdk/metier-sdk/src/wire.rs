@@ -91,6 +91,9 @@ pub struct Initialize {
     /// Handlers of OpenClaw hooks, in place of an entrypoint; for interpreters of ours.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub handlers: Vec<Handler>,
+    /// Variables that were granted and that no program of a skill has, such as `HOME`; for interpreters that can't ask for them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, String>,
 }
 
 /// A function that handles an OpenClaw hook.
@@ -120,6 +123,18 @@ pub struct Contributions {
     /// Who the code says that it is; it must be whom SKILL.yaml says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest: Option<Manifest>,
+    /// Handlers of OpenClaw hooks that could not be loaded; for interpreters of ours.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_handlers: Vec<FailedHandler>,
+}
+
+/// A handler of an OpenClaw hook that could not be loaded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FailedHandler {
+    /// Its position in `handlers` of `initialize`.
+    pub handler: usize,
+    /// The file and the line, and what is wrong there.
+    pub reason: String,
 }
 
 /// Who the code says that it is: built and copied elsewhere it still knows what it was built as.

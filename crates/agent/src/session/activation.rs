@@ -58,6 +58,8 @@ pub(super) struct Waiting {
 impl<'p> Session<'_, 'p> {
     /// Takes in what a person said: skills that it names are loaded, and one that stands first may do all of the work.
     pub(super) fn hear(&mut self, said: &str) -> Result<String, Report> {
+        // Hooks that may block the message read it before any skill is loaded because of it.
+        self.system_prompt()?;
         let mut skills = Vec::new();
         let trimmed = said.trim();
         for mention in mentions(trimmed) {
@@ -74,12 +76,31 @@ impl<'p> Session<'_, 'p> {
             let arguments = rest.unwrap_or_default().trim();
             skills.extend(self.take_in(&skill, arguments, By::User)?.text);
         }
+        // And so do the hooks of the skills that it names; a blocked message is not part of the conversation.
+        if let Err(report) = self.system_prompt() {
+            self.forget(&skills)?;
+            return Err(report);
+        }
         self.offer_workflows(trimmed);
         self.record(Record::User {
             text: said.to_owned(),
             skills,
         })?;
         self.respond()
+    }
+
+    /// Deactivates skills that a blocked message had loaded.
+    fn forget(&mut self, skills: &[SkillText]) -> Result<(), Report> {
+        for SkillText { skill, .. } in skills {
+            if self.conversation.active().contains(skill) {
+                continue;
+            }
+            self.deactivate(skill)?;
+            self.tell(Event::SkillUnloaded {
+                skill: skill.clone(),
+            });
+        }
+        Ok(())
     }
 
     /// The skill that a mention means, if there is one.
@@ -274,6 +295,9 @@ impl<'p> Session<'_, 'p> {
     /// Starts the code of a skill, if it has any.
     fn start(&self, skill: &Loaded<'_>) -> Result<(), Report> {
         if !has_code(skill) {
+            if let Some(problem) = self.runtime.activate_plugin_of(skill.entry) {
+                self.note(format!("skill `{}`: {problem}", skill.entry.name()));
+            }
             return Ok(());
         }
         let opened = self.runtime.activate(&place(skill.entry));

@@ -115,7 +115,7 @@ impl<'s, 'p> Session<'s, 'p> {
     /// # Errors
     /// When there is no answer. What was done until then is kept, and the session can go on.
     pub fn turn(&mut self, said: &str) -> Result<Turn, Report> {
-        self.begin_turn();
+        self.begin_turn(said);
         let done = self.settle().and_then(|()| self.hear(said));
         self.end_turn(done)
     }
@@ -125,7 +125,8 @@ impl<'s, 'p> Session<'s, 'p> {
     /// # Errors
     /// As for a turn.
     pub fn go_on(&mut self) -> Result<Turn, Report> {
-        self.begin_turn();
+        let unanswered = self.conversation.last_user_text().to_owned();
+        self.begin_turn(&unanswered);
         let done = self.settle().and_then(|()| self.respond());
         self.end_turn(done)
     }
@@ -146,6 +147,15 @@ impl<'s, 'p> Session<'s, 'p> {
         self.record(Record::Unloaded {
             skill: skill.to_owned(),
         })?;
+        self.deactivate(skill)?;
+        self.tell(Event::SkillUnloaded {
+            skill: skill.to_owned(),
+        });
+        Ok(())
+    }
+
+    /// Ends a skill's code, and takes its rules and tools out of the session.
+    fn deactivate(&mut self, skill: &str) -> Result<(), Report> {
         self.rules.widen(skill);
         self.pipeline.leave(skill);
         self.runtime.ledger().strip(skill);
@@ -155,14 +165,12 @@ impl<'s, 'p> Session<'s, 'p> {
         }
         self.prompt = None;
         self.refresh_tools();
-        self.tell(Event::SkillUnloaded {
-            skill: skill.to_owned(),
-        });
         Ok(())
     }
 
-    fn begin_turn(&mut self) {
+    fn begin_turn(&mut self, message: &str) {
         self.runtime.next_turn();
+        self.runtime.set_user_message(message);
         if self.depth == 0 {
             self.shared.budget.refill();
         }
@@ -173,6 +181,8 @@ impl<'s, 'p> Session<'s, 'p> {
 
     fn end_turn(&mut self, done: Result<String, Report>) -> Result<Turn, Report> {
         self.tally.add(self.voice.take_tally());
+        self.runtime.set_user_message("");
+        self.tell_new();
         match done {
             Ok(text) => {
                 let Tally {
@@ -323,12 +333,14 @@ impl<'s, 'p> Session<'s, 'p> {
         self.request()
     }
 
-    /// The system prompt, built anew when something changed.
-    fn system_prompt(&mut self) -> Result<Arc<str>, Report> {
+    /// The system prompt, built anew when something changed. A hook that blocks the message of this turn ends the turn here.
+    pub(super) fn system_prompt(&mut self) -> Result<Arc<str>, Report> {
         if let Some(prompt) = &self.prompt {
             return Ok(Arc::clone(prompt));
         }
-        let fragments = self.runtime.fragments()?;
+        let fragments = self.runtime.fragments();
+        self.tell_new();
+        let fragments = fragments?;
         let prompt: Arc<str> = self.system.with(&fragments).into();
         self.prompt = Some(Arc::clone(&prompt));
         Ok(prompt)
@@ -376,6 +388,12 @@ impl<'s, 'p> Session<'s, 'p> {
             depth: self.depth,
             event,
         });
+    }
+
+    /// Passes on what skills and their hooks reported outside of a call.
+    fn tell_new(&self) {
+        let (_, said) = self.runtime.collect();
+        self.tell_said(said);
     }
 
     fn note(&self, text: impl Into<String>) {

@@ -177,6 +177,7 @@ impl<'s, 'p> Session<'s, 'p> {
         }
         session.refresh_tools();
         session.runtime.conversation_start()?;
+        session.tell_new();
         Ok(session)
     }
 

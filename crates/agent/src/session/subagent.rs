@@ -146,12 +146,13 @@ impl<'s> Session<'s, '_> {
     /// # Errors
     /// When there is no answer.
     pub fn assign(&mut self, task: &str) -> Result<Turn, Report> {
-        self.begin_turn();
+        self.begin_turn(task);
         let done = self.work_on(task);
         self.end_turn(done)
     }
 
     fn work_on(&mut self, task: &str) -> Result<String, Report> {
+        self.system_prompt()?;
         let record = match self.role.clone() {
             Role::Fork { skill, arguments } => {
                 let loaded = self.load(&skill, &arguments, super::activation::By::Plan)?;

@@ -19,7 +19,7 @@ use std::{
     time::Instant,
 };
 
-use metier_model::{Code, Diagnostic, Severity, Source};
+use metier_model::{Code, Diagnostic, Severity};
 use rustix::{
     fd::OwnedFd,
     fs::{AtFlags, Dir, FileType, OFlags, Stat, openat, statat},
@@ -31,6 +31,8 @@ use crate::{
     entry::{Catalog, Entry},
     index::{Index, Key, Listing, Records},
     names::Names,
+    plugin,
+    root::Root,
 };
 
 /// So many folders are worth a thread of their own. Threads that ask the kernel at once make each
@@ -41,7 +43,7 @@ const WORTH_A_THREAD: usize = 16_384;
 /// Walks a root, and whatever links in it lead to, and adds what is there to the catalog.
 pub(crate) fn walk(
     base: &Path,
-    source: Source,
+    root: &Root,
     number: u16,
     options: &Options<'_>,
     catalog: &mut Catalog,
@@ -53,7 +55,7 @@ pub(crate) fn walk(
         let walk = Walk {
             base,
             shown,
-            source,
+            root,
             number,
             depth,
             options,
@@ -102,7 +104,7 @@ struct Walk<'a> {
     base: PathBuf,
     /// How that folder is shown, when a link led to it.
     shown: Option<PathBuf>,
-    source: Source,
+    root: &'a Root,
     number: u16,
     /// How far below the root it is.
     depth: usize,
@@ -406,6 +408,7 @@ impl Walk<'_> {
         if self.tally.full.load(Ordering::Relaxed) {
             return;
         }
+        self.plugin_around(lane, path);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = openat(place.handle, path, flags, rustix::fs::Mode::empty());
         let names = match opened.and_then(|folder| self.list(&folder, path, lane)) {
@@ -423,6 +426,25 @@ impl Walk<'_> {
         for (name, kind) in names.iter() {
             let below = [path, b"/", name].concat();
             self.child(lane, place, &below, kind, depth + 1);
+        }
+    }
+
+    /// Takes the plugin whose manifest is in this folder, if it has hooks.
+    fn plugin_around(&self, lane: &mut Lane, path: &[u8]) {
+        let plugin = match path.strip_suffix(plugin::FOLDER) {
+            Some(b"") => b".",
+            Some(above) => match above.strip_suffix(b"/") {
+                Some(above) => above,
+                None => return,
+            },
+            None => return,
+        };
+        let shown = self.shown(plugin);
+        let found = plugin::entry(&shown, self.root, self.number, self.options.mode);
+        if let Some(entry) = found {
+            let real = self.shown.as_ref().map(|_| join(&self.base, plugin));
+            lane.entries.push(Entry { real, ..entry });
+            self.counted(lane);
         }
     }
 

@@ -16,6 +16,7 @@ use crate::{
     index::{self, Index, Key, Keys, Listing},
     manifest_file::{self, FileProblem, Heads, Opened},
     names::Names,
+    skill_files::Fingerprint,
 };
 
 const MAX_SIDECAR: u64 = 64 * 1024;
@@ -66,10 +67,11 @@ impl Walk<'_> {
             diagnostics,
             digest,
         } = remembered;
+        let digest = digest.filter(|dated| dated.plain || self.is_state(path, &dated.state));
         lane.entries.push(Entry {
             card,
             diagnostics,
-            digest,
+            digest: digest.map(|dated| dated.digest),
             ..self.entry(path, files)
         });
         match lane.records.last_mut() {
@@ -79,9 +81,15 @@ impl Walk<'_> {
         true
     }
 
+    /// Whether all files of a skill are in the state that a digest belongs to. A folder that can't be read is in none.
+    fn is_state(&self, path: &[u8], state: &[u8; 16]) -> bool {
+        let now = Fingerprint::of(&join(&self.base, path));
+        now.is_ok_and(|now| now.hash == *state)
+    }
+
     fn entry(&self, path: &[u8], files: ManifestFiles) -> Entry {
         Entry {
-            source: self.source,
+            source: self.root.source,
             root: Some(self.number),
             place: Place::Folder(self.shown(path)),
             files,
@@ -395,12 +403,8 @@ impl Walk<'_> {
         {
             return;
         }
-        let payload = Remembered::encode(
-            &entry.files,
-            entry.card.as_ref(),
-            &entry.diagnostics,
-            entry.digest,
-        );
+        let payload =
+            Remembered::encode(&entry.files, entry.card.as_ref(), &entry.diagnostics, None);
         lane.records
             .push(Record::New(index::record(path, keys, &payload)));
     }

@@ -1,13 +1,24 @@
 //! A digest stands for the exact bytes, names and links of a skill, and for nothing else.
 
 use std::{
-    collections::BTreeMap, fs, os::unix::net::UnixListener, process::Command, time::Duration,
+    collections::BTreeMap,
+    ffi::OsStr,
+    fs,
+    os::unix::{ffi::OsStrExt, net::UnixListener},
+    process::Command,
+    time::Duration,
 };
 
-use metier_catalog::{BUILTINS, Place};
+use metier_catalog::{BUILTINS, Place, ReadError, Room};
+use metier_model::Mode;
 use proptest::prelude::*;
 
 use crate::{World, ends_within, place};
+
+const ROOM: Room = Room {
+    file: 100,
+    total: 1000,
+};
 
 /// Makes a skill with these files, in this order.
 fn made(files: &[(&str, &str)]) -> (World, Place) {
@@ -62,6 +73,7 @@ fn it_is_the_documented_hash() {
     assert!(skill.digest().unwrap().to_string().ends_with(&expected));
 }
 
+// case 123
 #[test]
 fn every_change_changes_it() {
     let (world, skill) = made(&FILES);
@@ -104,6 +116,7 @@ fn every_change_changes_it() {
     changed("a package");
 }
 
+// case 123
 #[test]
 fn contents_that_change_places_change_it() {
     let (_a, first) = made(&[("a", "1"), ("b", "2")]);
@@ -129,28 +142,52 @@ fn odd_names_do_not_collide() {
     assert_eq!(names(&first), ["a\nb"]);
 }
 
+// case 149
 #[test]
-fn what_git_keeps_for_itself_is_left_out() {
+fn git_at_the_top_is_left_out_whatever_it_is() {
     let (world, skill) = made(&FILES);
     let before = (skill.digest().unwrap(), skill.files().unwrap());
+    let same = || assert_eq!((skill.digest().unwrap(), skill.files().unwrap()), before);
     world.write("root/s/.git/config", "x");
     world.write("root/s/.git/objects/aa/bb", "x");
-    world.write("root/s/references/.git/HEAD", "x");
-    assert_eq!((skill.digest().unwrap(), skill.files().unwrap()), before);
-}
-
-#[test]
-fn a_file_or_a_link_called_like_gits_folder_is_not_left_out() {
-    let (world, skill) = made(&FILES);
-    let before = skill.digest().unwrap();
+    same();
+    fs::remove_dir_all(world.at("root/s/.git")).unwrap();
     world.write("root/s/.git", "gitdir: ../elsewhere\n");
-    let as_file = skill.digest().unwrap();
-    assert_ne!(as_file, before);
+    same();
     fs::remove_file(world.at("root/s/.git")).unwrap();
     world.link(world.at("outside"), "root/s/.git");
-    assert!(![before, as_file].contains(&skill.digest().unwrap()));
+    same();
 }
 
+// case 149
+#[test]
+fn git_further_down_is_content_like_any_other() {
+    let (world, skill) = made(&FILES);
+    let before = skill.digest().unwrap();
+    world.write("root/s/references/.git/HEAD", "x");
+    let as_folder = skill.digest().unwrap();
+    assert_ne!(as_folder, before);
+    assert!(skill.read("references/.git/HEAD", 10).is_ok());
+    fs::remove_dir_all(world.at("root/s/references/.git")).unwrap();
+    world.write("root/s/references/.git", "gitdir: ../elsewhere\n");
+    assert!(![before, as_folder].contains(&skill.digest().unwrap()));
+}
+
+// case 149
+#[test]
+fn a_manifest_does_not_lie_in_what_git_keeps() {
+    let (world, skill) = made(&FILES);
+    world.write("root/s/.git/description", "---\nname: s\n---\n");
+    fs::remove_file(world.at("root/s/SKILL.md")).unwrap();
+    world.link(".git/description", "root/s/SKILL.md");
+    let catalog = world.look();
+    let entry = &catalog.entries[0];
+    assert!(entry.card.is_none(), "{:?}", entry.diagnostics);
+    assert!(entry.load(Mode::Lenient, 1000).is_err());
+    assert!(skill.read("SKILL.md", 1000).is_err());
+}
+
+// case 11
 #[test]
 fn nothing_behind_a_link_is_listed_or_hashed() {
     let (world, skill) = made(&FILES);
@@ -163,6 +200,7 @@ fn nothing_behind_a_link_is_listed_or_hashed() {
     assert_eq!((skill.digest().unwrap(), skill.files().unwrap()), before);
 }
 
+// case 16
 #[test]
 fn fifos_and_sockets_hold_nobody() {
     let (world, skill) = made(&FILES);
@@ -182,6 +220,7 @@ fn fifos_and_sockets_hold_nobody() {
     });
 }
 
+// case 17
 #[test]
 fn a_file_without_end_is_an_error_in_time() {
     let (world, skill) = made(&FILES);
@@ -194,13 +233,76 @@ fn a_file_without_end_is_an_error_in_time() {
     });
 }
 
+// case 22, 170
 #[test]
-fn deep_folders_are_no_problem() {
+fn a_skill_that_is_too_deep_is_an_error_that_says_so() {
     let (world, skill) = made(&FILES);
-    let deep = vec!["d"; 300].join("/");
-    world.write(&format!("root/s/{deep}/x"), "x");
-    assert!(skill.digest().is_ok());
+    world.write(&format!("root/s/{}/x", ["d"; 64].join("/")), "x");
     assert_eq!(skill.files().unwrap().len(), FILES.len() + 1);
+    assert!(skill.digest().is_ok());
+    world.write(&format!("root/s/{}/x", ["d"; 65].join("/")), "x");
+    for error in [
+        skill.files().unwrap_err(),
+        skill.digest().unwrap_err(),
+        skill.snapshot(ROOM).unwrap_err(),
+    ] {
+        assert!(matches!(error, ReadError::TooDeep { .. }), "{error}");
+    }
+}
+
+// case 148
+#[test]
+fn a_path_that_is_too_long_is_an_error_that_says_so() {
+    let (world, skill) = made(&FILES);
+    let name = "x".repeat(250);
+    world.write(&format!("root/s/{}", [&*name; 8].join("/")), "x");
+    assert!(skill.digest().is_ok());
+    world.write(
+        &format!("root/s/{}/{}", [&*name; 7].join("/"), "y".repeat(200)),
+        "x",
+    );
+    assert!(skill.digest().is_ok());
+    world.write(&format!("root/s/long/{}", [&*name; 8].join("/")), "x");
+    let name = "y".repeat(255);
+    world.write(&format!("root/s/long/{}", [&*name; 8].join("/")), "x");
+    for error in [skill.files().unwrap_err(), skill.digest().unwrap_err()] {
+        assert!(matches!(error, ReadError::PathTooLong { .. }), "{error}");
+        assert!(error.to_string().len() < 300, "{error}");
+    }
+}
+
+// case 148
+#[test]
+fn names_that_are_not_text_are_kept_byte_by_byte() {
+    let (world, skill) = made(&FILES);
+    for (name, content) in [
+        (&b"\xfe"[..], "1"),
+        (b"\xff", "2"),
+        ("\u{fffd}".as_bytes(), "3"),
+    ] {
+        fs::write(world.at("root/s").join(OsStr::from_bytes(name)), content).unwrap();
+    }
+    let files = skill.files().unwrap();
+    let snapshot = skill.snapshot(ROOM).unwrap();
+    assert_eq!(snapshot.list(), files);
+    assert_eq!(snapshot.digest, skill.digest().unwrap());
+    let odd = files.iter().filter(|file| file.path.as_str().is_none());
+    assert_eq!(odd.count(), 2);
+    let mut shown: Vec<String> = files.iter().map(|file| file.path.to_string()).collect();
+    shown.dedup();
+    assert_eq!(shown.len(), FILES.len() + 3, "{shown:?}");
+}
+
+// case 170
+#[test]
+fn many_deep_folders_take_no_longer_than_flat_ones() {
+    let (world, skill) = made(&FILES);
+    for number in 0..60 {
+        world.write(&format!("root/s/{number}/{}/x", ["d"; 60].join("/")), "x");
+    }
+    ends_within(Duration::from_secs(5), move || {
+        assert_eq!(skill.files().unwrap().len(), FILES.len() + 60);
+    });
 }
 
 /// Few open files are allowed; many folders side by side must not need more.
@@ -257,6 +359,7 @@ fn a_folder_that_is_gone_has_none() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(40) })]
 
+    // case 123
     #[test]
     fn equal_digests_mean_equal_files(
         a in prop::collection::btree_map("[a-c]{1,2}", "[xy]{0,2}", 0..4),

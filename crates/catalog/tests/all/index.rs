@@ -4,14 +4,15 @@ use std::{
     fs,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
+    time::{Duration, SystemTime},
 };
 
 use metier_catalog::{Catalog, Entry, IndexHome, Limits, Options, Root, discover};
-use metier_model::{Mode, Source};
+use metier_model::{Digest, Mode, Source};
 use proptest::prelude::*;
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
-use crate::{LIMITS, World, look, only, options, skill_md, with_index};
+use crate::{LIMITS, World, look, only, options, place, skill_md, with_index};
 
 fn home(world: &World) -> IndexHome {
     IndexHome {
@@ -216,6 +217,7 @@ fn a_limit_that_was_lowered_holds_for_what_is_remembered() {
     same(warm, cold);
 }
 
+// case 146
 #[test]
 fn no_damaged_byte_is_believed_or_panics() {
     let world = indexed();
@@ -294,6 +296,7 @@ fn a_cache_folder_that_can_not_be_written_costs_only_time() {
     check(&world);
 }
 
+// case 106
 #[test]
 fn the_cache_is_for_its_owner_only() {
     let world = indexed();
@@ -308,7 +311,7 @@ fn the_cache_is_for_its_owner_only() {
 fn what_was_changed_just_now_is_not_remembered() {
     let world = World::new();
     world.write("root/s/SKILL.md", "---\nname: s\ndescription: aaaa\n---\n");
-    let now = std::time::SystemTime::now();
+    let now = SystemTime::now();
     let look_now = || {
         look(
             &world.root(),
@@ -338,6 +341,7 @@ fn with_old_time(path: &Path, change: impl FnOnce()) {
     utimensat(CWD, path, &times, AtFlags::empty()).unwrap();
 }
 
+// case 146
 #[test]
 fn a_change_that_hides_its_time_and_size_is_seen() {
     let world = indexed();
@@ -368,6 +372,121 @@ fn a_changed_skill_is_read_again_and_the_others_are_kept() {
             .len(),
         2
     );
+}
+
+/// Looks with the index, and says which digest it shows for a skill.
+fn shown(world: &World, name: &str) -> Option<Digest> {
+    let catalog = look(&world.root(), &with_index(&home(world), Mode::Lenient));
+    let entry = catalog.entries.iter().find(|entry| entry.name() == name);
+    entry.unwrap().digest
+}
+
+/// Hashes a skill and lets the index know; whether the index shows the digest afterwards.
+fn remembers(world: &World, name: &str) -> bool {
+    shown(world, name);
+    let folder = world.at(&format!("root/{name}"));
+    let (digest, state) = place(&folder).digest_within(1 << 20, 1000).unwrap();
+    let now = SystemTime::now() + Duration::from_secs(60);
+    let known = [(folder.as_path(), digest, state)];
+    home(world).remember_digests(&world.root(), Mode::Lenient, now, &known);
+    shown(world, name) == Some(digest)
+}
+
+// case 151
+#[test]
+fn a_digest_is_shown_only_for_the_files_that_have_it() {
+    let changes: [(&str, fn(&World)); 7] = [
+        ("a file below", |world| {
+            world.write("root/s/scripts/x.sh", "other");
+        }),
+        ("a file below, of the same size and time", |world| {
+            let file = world.at("root/s/scripts/x.sh");
+            with_old_time(&file, || fs::write(&file, "ECHO").unwrap());
+        }),
+        ("a new file below", |world| {
+            world.write("root/s/scripts/y.sh", "x");
+        }),
+        ("a new file in a folder that was empty", |world| {
+            world.write("root/s/empty/y.sh", "x");
+        }),
+        ("a new hidden file", |world| {
+            world.write("root/s/scripts/.y", "x");
+        }),
+        ("a file that is gone", |world| {
+            fs::remove_file(world.at("root/s/scripts/x.sh")).unwrap();
+        }),
+        ("SKILL.md", |world| {
+            world.write("root/s/SKILL.md", skill_md("s") + "More.\n");
+        }),
+    ];
+    for (what, change) in changes {
+        let world = World::new();
+        world.skill("root/s");
+        world.write("root/s/scripts/x.sh", "echo");
+        world.folder("root/s/empty");
+        tick(&world);
+        assert!(remembers(&world, "s"), "{what}");
+        assert!(shown(&world, "s").is_some(), "{what}");
+        tick(&world);
+        change(&world);
+        assert_eq!(shown(&world, "s"), None, "{what}");
+        assert!(remembers(&world, "s"), "{what}, hashed again");
+    }
+}
+
+// case 151
+#[test]
+fn a_skill_of_one_file_keeps_its_digest_until_something_is_beside_it() {
+    for beside in ["x.sh", "scripts/x.sh", ".hidden"] {
+        let world = World::new();
+        world.skill("root/s");
+        tick(&world);
+        assert!(remembers(&world, "s"));
+        tick(&world);
+        world.write(&format!("root/s/{beside}"), "x");
+        assert_eq!(shown(&world, "s"), None, "{beside}");
+    }
+    let world = World::new();
+    world.skill("root/s");
+    world.folder("root/s/empty");
+    tick(&world);
+    assert!(remembers(&world, "s"));
+    tick(&world);
+    world.write("root/s/empty/x", "x");
+    assert_eq!(shown(&world, "s"), None, "in a folder that was empty");
+}
+
+// case 151
+#[test]
+fn the_digest_of_files_that_were_changed_just_now_is_not_remembered() {
+    let world = World::new();
+    world.skill("root/s");
+    world.write("root/s/scripts/x.sh", "echo");
+    shown(&world, "s");
+    let folder = world.at("root/s");
+    let (digest, state) = place(&folder).digest_within(1 << 20, 1000).unwrap();
+    let known = [(folder.as_path(), digest, state)];
+    home(&world).remember_digests(&world.root(), Mode::Lenient, SystemTime::now(), &known);
+    assert_eq!(shown(&world, "s"), None);
+}
+
+// case 151
+#[test]
+fn a_digest_of_an_older_state_is_not_remembered_for_a_newer_one() {
+    for file in ["SKILL.md", "scripts/x.sh"] {
+        let world = World::new();
+        world.skill("root/s");
+        let folder = world.at("root/s");
+        world.write(&format!("root/s/{file}"), skill_md("s"));
+        let (digest, state) = place(&folder).digest_within(1 << 20, 1000).unwrap();
+        tick(&world);
+        world.write(&format!("root/s/{file}"), skill_md("s") + "x");
+        shown(&world, "s");
+        let now = SystemTime::now() + Duration::from_secs(60);
+        let known = [(folder.as_path(), digest, state)];
+        home(&world).remember_digests(&world.root(), Mode::Lenient, now, &known);
+        assert_eq!(shown(&world, "s"), None, "{file}");
+    }
 }
 
 #[test]

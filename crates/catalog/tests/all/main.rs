@@ -8,6 +8,7 @@
     reason = "a broken fixture is a broken test"
 )]
 
+mod copy;
 mod digest;
 mod discovery;
 mod index;

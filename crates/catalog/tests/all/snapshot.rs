@@ -40,6 +40,7 @@ fn it_has_the_digest_and_the_files_of_the_skill() {
     assert_eq!(snapshot.list(), place.files().unwrap());
 }
 
+// case 1, 3, 11, 15
 #[test]
 fn it_gives_and_refuses_what_the_folder_does() {
     let (_folder, place) = make();
@@ -69,6 +70,7 @@ fn it_gives_and_refuses_what_the_folder_does() {
     assert!(matches!(kept, Err(ReadError::TooLarge { .. })), "{kept:?}");
 }
 
+// case 146
 #[test]
 fn what_changes_afterwards_is_not_in_it() {
     let (folder, place) = make();
@@ -83,6 +85,7 @@ fn what_changes_afterwards_is_not_in_it() {
 }
 
 /// Whoever follows a link through a snapshot relies on this: neither end of it can change unnoticed.
+// case 13, 123
 #[test]
 fn the_digest_binds_a_link_and_what_it_leads_to() {
     let (folder, place) = make();
@@ -102,6 +105,7 @@ fn the_digest_binds_a_link_and_what_it_leads_to() {
     assert_ne!(other_target, digest(), "a link is not the file itself");
 }
 
+// case 13
 #[test]
 fn a_manifest_may_be_a_link_that_stays_inside() {
     let (folder, _) = make();
@@ -115,7 +119,7 @@ fn a_manifest_may_be_a_link_that_stays_inside() {
     let mut bent: Snapshot = snapshot;
     for held in &mut bent.files {
         if held.path == "SKILL.md" {
-            held.content = Content::Link("../elsewhere/SKILL.md".to_owned());
+            held.content = Content::Link("../elsewhere/SKILL.md".into());
         }
     }
     assert!(entry.load_held(&bent, Mode::Lenient, 1000).is_err());

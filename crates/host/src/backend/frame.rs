@@ -255,6 +255,7 @@ mod tests {
         found
     }
 
+    // case 133
     #[test]
     fn lines_are_whole_however_they_arrive() {
         let text = "{\"a\":\"héé\"}\n\n{}".as_bytes();
@@ -266,6 +267,7 @@ mod tests {
     }
 
     proptest::proptest! {
+        // case 133, 134
         #[test]
         fn any_bytes_are_lines_and_none_is_a_panic(
             chunks in proptest::collection::vec(

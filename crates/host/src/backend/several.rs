@@ -152,6 +152,7 @@ fn merged(members: &[Box<dyn Session + '_>]) -> Contributions {
             workflows,
             scanners,
             manifest,
+            failed_handlers: _,
         } = member.contributions().clone();
         all.manifest = all.manifest.or(manifest);
         all.tools.extend(tools);

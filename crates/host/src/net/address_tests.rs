@@ -59,6 +59,7 @@ fn six_has_the_same_kinds() {
     check("2606:4700:4700::1111", Kind::Public);
 }
 
+// case 108
 #[test]
 fn metadata_is_metadata_in_every_wrapping() {
     for address in [
@@ -126,6 +127,7 @@ proptest! {
         prop_assert_eq!(kind(v4.into()) == Kind::Loopback, v4.is_loopback());
     }
 
+    // case 107
     #[test]
     fn a_wrapping_hides_nothing(v4 in v4(), noise in any::<[u16; 8]>()) {
         let [a, b, c, d] = v4.octets();

@@ -65,6 +65,7 @@ fn other_ways_to_write_the_same_host_are_the_same_host() {
     check(&hosts, "https://straße.example/", "Straße.example.");
 }
 
+// case 111
 #[test]
 fn look_alikes_are_other_hosts() {
     let hosts = hosts(&["api.example.com", "*.example.org"]);
@@ -95,6 +96,7 @@ fn look_alikes_are_other_hosts() {
     check(&hosts, "https://a.b.example.org/", "*.example.org");
 }
 
+// case 111
 #[test]
 fn what_two_programs_read_differently_is_refused() {
     let hosts = hosts(&["api.example.com"]);
@@ -165,6 +167,7 @@ const LOOPBACK_SPELLINGS: &[&str] = &[
     "http://１２７.0.0.1/",
 ];
 
+// case 107
 #[test]
 fn every_spelling_of_an_address_is_that_address() {
     let any = Hosts::new(&[], true).unwrap();
@@ -236,6 +239,7 @@ fn any_is_every_public_host_on_the_two_ports() {
     }
 }
 
+// case 108
 #[test]
 fn metadata_is_never_reached() {
     let wide = Hosts::new(

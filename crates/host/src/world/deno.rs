@@ -176,7 +176,10 @@ impl World<'_> {
     /// When the grant names a place that can't be opened.
     pub fn deno_arguments(&self, deno: &Deno) -> Result<Vec<OsString>, WorldError> {
         let mut arguments = vec![OsString::from("run")];
-        arguments.extend(flags(&self.openings()?));
+        let mut openings = self.openings()?;
+        // What handlers import from us.
+        openings.read.push(deno.folder.clone());
+        arguments.extend(flags(&openings));
         let mut map = OsString::from("--import-map=");
         map.push(&deno.import_map);
         arguments.extend([map, deno.runner.clone().into_os_string()]);

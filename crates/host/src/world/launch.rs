@@ -198,6 +198,10 @@ impl World<'_> {
         };
         let handle = File::open(folder).map_err(failed)?;
         let profile = self.profile()?;
+        let unjudged = self.unjudged().filter(|_| self.around.unsandboxed);
+        if let Some(place) = unjudged.filter(|place| place.symlink_metadata().is_ok()) {
+            return Err(WorldError::Unjudged(place));
+        }
         let reaches_out = profile.network == Network::Proxy && !self.around.unsandboxed;
         Ok(Prepared {
             shim: self.around.shim,

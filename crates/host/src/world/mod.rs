@@ -19,6 +19,7 @@ use std::{
     cell::{OnceCell, RefCell},
     collections::BTreeMap,
     ffi::{OsStr, OsString},
+    os::fd::BorrowedFd,
     path::{Path, PathBuf},
     rc::Rc,
     sync::{Arc, atomic::AtomicBool},
@@ -41,8 +42,8 @@ pub use room::Scratch;
 pub use search::Match;
 pub use wasi::Wasi;
 
-/// Writes files into an empty folder.
-pub type WriteFiles<'a> = Rc<dyn Fn(&Path) -> std::io::Result<()> + 'a>;
+/// Writes the skill's files, as they were judged, below the handle of an empty folder.
+pub type WriteFiles<'a> = Rc<dyn Fn(BorrowedFd<'_>) -> Result<(), WorldError> + 'a>;
 
 /// What surrounds a skill on this machine. Values come in; the world looks nothing up by itself.
 #[derive(Clone)]
@@ -125,6 +126,14 @@ pub enum WorldError {
     /// The skill is not what was approved any more.
     #[error("its files changed after they were looked at; try again")]
     Changed,
+    /// The skill's files can't be written down as they were judged, so no child can be given them.
+    #[error("a copy of its files as they were judged can't be made: {0}")]
+    NoCopy(String),
+    /// What git keeps in the skill's folder is in no digest, and could not be kept from a child.
+    #[error(
+        "{} is not part of what was judged, and without a sandbox nothing keeps the skill from it", .0.display()
+    )]
+    Unjudged(PathBuf),
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     File {
@@ -175,7 +184,12 @@ impl WorldError {
     pub const fn is_refusal(&self) -> bool {
         matches!(
             self,
-            Self::Never { .. } | Self::Link(_) | Self::Git(..) | Self::Changed
+            Self::Never { .. }
+                | Self::Link(_)
+                | Self::Git(..)
+                | Self::Changed
+                | Self::NoCopy(_)
+                | Self::Unjudged(_)
         )
     }
 }
@@ -198,8 +212,8 @@ pub struct World<'a> {
     grant: Rc<Grant>,
     around: Surroundings<'a>,
     scratch: Scratch,
-    /// The skill's files as they were judged; `None` if they can't be written down.
-    copy: OnceCell<Option<Scratch>>,
+    /// The skill's files as they were judged, once a child needed them.
+    copy: OnceCell<Scratch>,
     /// Variables that the skill set for its later children.
     set: RefCell<BTreeMap<String, OsString>>,
     /// Writes down the connections of children.
@@ -301,7 +315,7 @@ impl<'a> World<'a> {
             return Err(WorldError::Elsewhere("a script of a built-in skill"));
         };
         // What is looked at here is what will run.
-        let looked_at = self.copy().unwrap_or(folder).join(path);
+        let looked_at = self.copy()?.unwrap_or(folder).join(path);
         let file = folder.join(path);
         let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
         files::runner(&file, &looked_at, arguments)

@@ -2,6 +2,7 @@
 
 use std::{
     fs, io,
+    os::fd::AsFd,
     path::{Path, PathBuf},
 };
 
@@ -104,7 +105,7 @@ impl World<'_> {
             write,
             deny: self.hidden(),
             protect,
-            stand_in: self.stand_in(),
+            stand_in: self.stand_in()?,
             network: if self.reaches_out() {
                 Network::Proxy
             } else {
@@ -115,22 +116,35 @@ impl World<'_> {
     }
 
     /// What children see in the place of the skill's folder.
-    fn stand_in(&self) -> Option<StandIn> {
-        Some(StandIn {
-            at: self.around.skill?.to_owned(),
-            copy: self.copy()?.to_owned(),
-        })
+    fn stand_in(&self) -> Result<Option<StandIn>, WorldError> {
+        let (skill, copy) = (self.around.skill, self.copy()?);
+        Ok(skill.zip(copy).map(|(skill, copy)| StandIn {
+            at: skill.to_owned(),
+            copy: copy.to_owned(),
+        }))
     }
 
-    /// The skill's files as they were judged, written down once.
-    pub(super) fn copy(&self) -> Option<&Path> {
-        let copy = self.copy.get_or_init(|| {
-            self.around.skill?;
-            let copy = Scratch::kept(self.around.temporary).ok()?;
-            (self.around.write_files)(copy.path()).ok()?;
-            Some(copy)
-        });
-        copy.as_ref().map(Scratch::path)
+    /// The skill's files as they were judged, written down once; `None` for a built-in skill. Without them no child is
+    /// started: the folder itself may hold something else by now.
+    pub(super) fn copy(&self) -> Result<Option<&Path>, WorldError> {
+        if self.around.skill.is_none() {
+            return Ok(None);
+        }
+        if let Some(copy) = self.copy.get() {
+            return Ok(Some(copy.path()));
+        }
+        let copy = Scratch::kept(self.around.temporary)?;
+        let folder = fs::File::open(copy.path()).map_err(|source| WorldError::File {
+            path: copy.path().to_owned(),
+            source,
+        })?;
+        (self.around.write_files)(folder.as_fd())?;
+        Ok(Some(self.copy.get_or_init(|| copy).path()))
+    }
+
+    /// What git keeps at the top of the skill's folder. It is in no digest, so the skill can't open it in any way.
+    pub(super) fn unjudged(&self) -> Option<PathBuf> {
+        self.around.skill.map(|skill| skill.join(".git"))
     }
 
     /// What no permission opens for reading.
@@ -152,11 +166,12 @@ impl World<'_> {
         self.around.temporary.canonicalize().ok()
     }
 
-    /// Keys, our own state, and what the user denied; by name, and wherever that leads.
+    /// Keys, our own state, what is in no digest, and what the user denied; by name, and wherever that leads.
     fn secret(&self) -> impl Iterator<Item = PathBuf> {
         let keys = self.around.home.map(credential_places).unwrap_or_default();
         keys.into_iter()
             .chain(self.around.own.to_vec())
+            .chain(self.unjudged())
             .chain(self.refused(Permission::FileRead))
             .flat_map(both)
     }

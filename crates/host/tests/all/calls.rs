@@ -55,6 +55,7 @@ fn check(room: &Room, call: &str, expected: &str) {
     assert_eq!(outcome.exit, Exit::Code(0));
 }
 
+// case 91, 93, 99
 #[test]
 fn what_opens_ways_around_the_fence_is_denied() {
     for mechanism in BOTH {
@@ -65,6 +66,7 @@ fn what_opens_ways_around_the_fence_is_denied() {
     }
 }
 
+// case 99, 116
 #[test]
 fn without_network_there_are_no_sockets_but_pairs() {
     for mechanism in BOTH {
@@ -75,6 +77,7 @@ fn without_network_there_are_no_sockets_but_pairs() {
     }
 }
 
+// case 99, 116
 #[test]
 fn with_a_proxy_there_is_tcp_and_nothing_else() {
     let mut room = Room::new(Mechanism::Namespaces);

@@ -28,6 +28,7 @@ fn marker(test: u32, mechanism: Mechanism) -> String {
     format!("77{test}.{}{}", std::process::id(), mechanism as u8)
 }
 
+// case 84, 85
 #[test]
 fn endless_output_is_cut_and_ended() {
     for mechanism in BOTH {
@@ -78,6 +79,7 @@ fn one_that_nobody_waits_for_any_more_is_ended_altogether() {
     }
 }
 
+// case 84
 #[test]
 fn too_much_output_is_cut_but_the_program_may_finish() {
     for mechanism in BOTH {
@@ -90,6 +92,7 @@ fn too_much_output_is_cut_but_the_program_may_finish() {
     }
 }
 
+// case 86
 #[test]
 fn who_ignores_the_request_to_end_is_ended_within_a_second() {
     for mechanism in BOTH {
@@ -124,6 +127,7 @@ fn who_is_asked_to_end_may_tidy_up() {
     }
 }
 
+// case 87
 #[test]
 fn nothing_outlives_a_child() {
     for mechanism in BOTH {
@@ -141,6 +145,7 @@ fn nothing_outlives_a_child() {
     }
 }
 
+// case 86, 87
 #[test]
 fn nothing_outlives_a_child_that_took_too_long() {
     for mechanism in BOTH {
@@ -155,6 +160,7 @@ fn nothing_outlives_a_child_that_took_too_long() {
     }
 }
 
+// case 90
 #[test]
 fn a_grandchild_that_holds_the_pipe_keeps_nobody_waiting() {
     for mechanism in BOTH {
@@ -168,6 +174,7 @@ fn a_grandchild_that_holds_the_pipe_keeps_nobody_waiting() {
     }
 }
 
+// case 87
 #[test]
 fn processes_that_run_away_from_their_parents_are_found() {
     // Each starts the next and ends at once, so that none has a parent for long.
@@ -188,6 +195,7 @@ fn processes_that_run_away_from_their_parents_are_found() {
     }
 }
 
+// case 87
 #[test]
 fn a_child_can_not_end_its_supervisor() {
     for mechanism in BOTH {
@@ -219,6 +227,7 @@ fn a_parent_that_waits() {
     ));
 }
 
+// case 87
 #[test]
 fn nothing_outlives_the_parent() {
     for mechanism in BOTH {

@@ -76,6 +76,7 @@ fn a_link_is_no_way_to_credentials() {
     }
 }
 
+// case 94
 #[test]
 fn what_others_obey_can_not_be_written() {
     for mechanism in BOTH {
@@ -128,6 +129,7 @@ fn the_folder_to_start_in_is_no_way_around_the_mounts() {
     assert_eq!(text, "as it was");
 }
 
+// case 94
 #[test]
 fn what_appears_in_a_protected_place_is_removed_again() {
     for mechanism in BOTH {
@@ -259,6 +261,7 @@ fn harmless_devices_work_and_no_others() {
     }
 }
 
+// case 94
 #[test]
 fn without_namespaces_nothing_new_is_made_beside_a_protected_place() {
     // Landlock can't take a place out of a folder: the price is told in the documentation of `sandbox`.

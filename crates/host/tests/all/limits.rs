@@ -10,6 +10,7 @@ use crate::room::{BOTH, Room, out};
 
 const MEGABYTE: u64 = 1 << 20;
 
+// case 88
 #[test]
 fn processes_are_bounded() {
     for mechanism in BOTH {
@@ -26,6 +27,7 @@ fn processes_are_bounded() {
     }
 }
 
+// case 88
 #[test]
 fn a_fork_bomb_is_bounded_and_leaves_nothing() {
     for mechanism in BOTH {
@@ -52,6 +54,7 @@ fn a_fork_bomb_is_bounded_and_leaves_nothing() {
     }
 }
 
+// case 89
 #[test]
 fn memory_is_bounded() {
     for mechanism in BOTH {
@@ -62,6 +65,7 @@ fn memory_is_bounded() {
     }
 }
 
+// case 89
 #[test]
 fn files_are_bounded() {
     for mechanism in BOTH {
@@ -81,6 +85,7 @@ fn files_are_bounded() {
     }
 }
 
+// case 89
 #[test]
 fn processor_time_and_open_files_are_bounded() {
     for mechanism in BOTH {
@@ -93,6 +98,7 @@ fn processor_time_and_open_files_are_bounded() {
     }
 }
 
+// case 89
 #[test]
 fn memory_that_no_limit_counts_can_not_be_had() {
     for mechanism in BOTH {

@@ -11,6 +11,7 @@ use metier_host::sandbox::{Mechanism, Network};
 
 use crate::room::{BOTH, Room, out, probe, shim};
 
+// case 116
 #[test]
 fn without_network_not_even_this_machine_can_be_reached() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -26,6 +27,7 @@ fn without_network_not_even_this_machine_can_be_reached() {
     }
 }
 
+// case 116
 #[test]
 fn with_a_proxy_the_only_door_is_the_proxy() {
     let mut room = Room::new(Mechanism::Namespaces);
@@ -71,6 +73,7 @@ fn with_a_proxy_the_only_door_is_the_proxy() {
     assert_eq!(&server.join().unwrap(), b"hello\n");
 }
 
+// case 116
 #[test]
 fn a_proxy_without_a_network_of_its_own_is_refused() {
     let mut room = Room::new(Mechanism::Landlock);

@@ -50,6 +50,7 @@ fn only_the_workspace_can_be_written() {
     }
 }
 
+// case 100
 #[test]
 fn the_environment_is_exactly_what_was_given() {
     for mechanism in BOTH {
@@ -63,6 +64,7 @@ fn the_environment_is_exactly_what_was_given() {
     }
 }
 
+// case 102
 #[test]
 fn variables_that_are_code_are_refused() {
     for name in [
@@ -86,6 +88,7 @@ fn variables_that_are_code_are_refused() {
     }
 }
 
+// case 92
 #[test]
 fn a_child_sees_three_descriptors_and_no_more() {
     // A file that is inheritable by mistake, as some libraries leave them.
@@ -97,6 +100,7 @@ fn a_child_sees_three_descriptors_and_no_more() {
     }
 }
 
+// case 91
 #[test]
 fn there_is_no_terminal_and_nothing_to_read() {
     for mechanism in BOTH {
@@ -124,6 +128,7 @@ fn bytes_can_be_given_to_read() {
     }
 }
 
+// case 93
 #[test]
 fn processes_of_others_can_not_be_looked_at() {
     let own = std::process::id();
@@ -157,6 +162,7 @@ fn script(room: &Room, text: &str) -> String {
     path.to_str().unwrap().to_owned()
 }
 
+// case 96
 #[test]
 fn what_can_not_be_started_says_why() {
     for mechanism in BOTH {
@@ -191,6 +197,7 @@ fn what_can_not_be_started_says_why() {
     }
 }
 
+// case 96
 #[test]
 fn scripts_run_as_their_first_line_says() {
     for mechanism in BOTH {
@@ -210,6 +217,7 @@ fn scripts_run_as_their_first_line_says() {
     }
 }
 
+// case 97
 #[test]
 fn a_folder_that_is_renamed_stays_the_folder() {
     for mechanism in BOTH {
@@ -232,6 +240,7 @@ fn a_folder_that_is_renamed_stays_the_folder() {
     }
 }
 
+// case 97
 #[test]
 fn a_folder_that_is_gone_is_an_answer() {
     let room = Room::new(Mechanism::Namespaces);
@@ -251,6 +260,7 @@ fn a_folder_that_is_gone_is_an_answer() {
     );
 }
 
+// case 95
 #[test]
 fn without_a_mechanism_nothing_runs() {
     let room = Room::new(Mechanism::None);

@@ -77,6 +77,7 @@ fn memory_and_time_run_out() {
     assert!(began.elapsed() < PATIENCE);
 }
 
+// case 92
 #[test]
 fn nothing_is_open_but_the_pipes() {
     let leak = fs::File::open("/dev/null").unwrap();

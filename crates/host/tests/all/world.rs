@@ -4,13 +4,14 @@ use std::cell::RefCell;
 use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use metier_host::backend::{Event, Process, Session, SessionError, Started};
-use metier_host::world::{Begun, Done, Surroundings, World, WorldError};
+use metier_host::world::{Begun, Deno, Done, Surroundings, World, WorldError};
 use metier_model::{Digest, Source, Want};
 use metier_policy::{
     Act, Answer, Asked, Decision, Grant, Identity, Meter, Permit, Rates, Request, Ruling, Terms,
@@ -104,7 +105,12 @@ impl Place {
             Surroundings {
                 shim: shim(),
                 skill: Some(&skill),
-                write_files: Rc::new(|to: &Path| copy(&self.path("skill"), to)),
+                write_files: Rc::new(|to| {
+                    // The handle's own name: this copy is for tests, where nothing bends the way.
+                    let to = format!("/proc/self/fd/{}", to.as_raw_fd());
+                    let copied = copy(&self.path("skill"), Path::new(&to));
+                    copied.map_err(|error| WorldError::NoCopy(error.to_string()))
+                }),
                 work: &project,
                 home: Some(&home),
                 path: Some("/usr/bin:/bin".as_ref()),
@@ -469,6 +475,51 @@ fn files_are_found_where_they_may_be_read() {
         pattern: "**".into(),
     });
     assert!(matches!(link, Err(WorldError::File { .. })), "{link:?}");
+}
+
+// case 149
+#[test]
+fn what_git_keeps_in_the_skill_is_opened_by_no_permission() {
+    for kind in ["folder", "file", "link"] {
+        let place = Place::new(&["file:read(/**)"], &[]);
+        let git = place.path("skill/.git");
+        let file = match kind {
+            "folder" => place.file("skill/.git/config", "canary\n"),
+            "file" => place.file("skill/.git", "canary\n"),
+            _ => {
+                let target = place.file("elsewhere/config", "canary\n");
+                std::os::unix::fs::symlink(place.path("elsewhere"), &git).unwrap();
+                target
+            }
+        };
+        let read = place.act(Act::ReadFile(file));
+        assert!(
+            matches!(read, Err(WorldError::Never { .. })),
+            "{kind}: {read:?}"
+        );
+        assert_eq!(place.find("skill", "**/.git{,/**}").0, [""; 0], "{kind}");
+        let found = place.search("skill", "canary", Some(".git"));
+        assert_eq!(found.0, [""; 0], "{kind}");
+        place.with(|world| {
+            let deno = Deno {
+                program: "/usr/bin/deno".into(),
+                folder: "/nonexistent".into(),
+                runner: "/nonexistent/deno.ts".into(),
+                import_map: "/nonexistent/map.json".into(),
+            };
+            let arguments = world.deno_arguments(&deno).unwrap();
+            let denied = arguments.iter().map(|word| word.to_string_lossy());
+            let mut denied = denied.filter(|word| word.starts_with("--deny-read="));
+            let flag = denied.next().unwrap();
+            assert!(flag.contains(&*git.to_string_lossy()), "{flag}");
+            let wasi = world.wasi().unwrap();
+            assert!(
+                wasi.room.places.is_empty(),
+                "{kind}: {:?}",
+                wasi.room.places
+            );
+        });
+    }
 }
 
 #[test]

@@ -186,8 +186,8 @@ fn a_mistake_is_told_with_its_place() {
 #[test]
 fn what_is_not_a_handler_is_told_with_what_there_is() {
     assert_eq!(
-        refused("h.ts", "export const handler = () => {};"),
-        "h.ts: it exports no function `default`, but `handler`; HOOK.md can name another with `export`"
+        refused("h.ts", "export const onEvent = () => {};"),
+        "h.ts: it exports no function `default`, but `onEvent`; HOOK.md can name another with `export`"
     );
     assert_eq!(
         refused("h.js", "1"),
@@ -226,15 +226,7 @@ fn nothing_is_imported_from_elsewhere() {
         ("/etc/passwd", "is outside of the skill's folder"),
         ("./lib/../../x", "is outside of the skill's folder"),
         ("./missing", "`missing` is not in the skill's folder"),
-        (
-            "node:child_process",
-            "`child_process` of Node is not there: a skill starts no programs",
-        ),
-        ("child_process", "a skill starts no programs"),
-        ("net", "opens no sockets"),
-        ("http", "opens no sockets"),
-        ("worker_threads", "one thread"),
-        ("node:vm", "no other worlds"),
+        ("node:nonsense", "`nonsense` of Node is not there"),
     ] {
         for text in [
             format!("import x from '{word}'; export default x;"),
@@ -246,6 +238,44 @@ fn nothing_is_imported_from_elsewhere() {
                 error.starts_with("h.js") && error.contains(expected),
                 "{text}: {error}"
             );
+        }
+    }
+}
+
+// case 159
+#[test]
+fn what_nothing_stands_for_is_there_and_throws_when_it_is_called() {
+    for (module, call, expected) in [
+        (
+            "node:child_process",
+            "execSync('id')",
+            "a skill starts no programs",
+        ),
+        ("child_process", "spawn('id')", "a skill starts no programs"),
+        ("https", "request('https://a.io')", "opens no sockets"),
+        ("net", "connect(1)", "opens no sockets"),
+        ("worker_threads", "Worker", "one thread"),
+        ("vm", "runInThisContext('1')", "no other worlds"),
+        (
+            "fs",
+            "createReadStream('x')",
+            "files are read and written whole",
+        ),
+    ] {
+        let call = match call.contains('(') {
+            true => format!("x.{call}"),
+            false => format!("new x.{call}()"),
+        };
+        let name = call.trim_start_matches("new ").trim_start_matches("x.");
+        let name = name.split('(').next().unwrap_or_default();
+        for text in [
+            format!(
+                "import x, {{ {name} }} from '{module}'; export default () => {{ if (typeof {name} === 'function') {call}; }};"
+            ),
+            format!("const x = require('{module}'); module.exports = () => {call};"),
+        ] {
+            let error = Talk::handler("h.js", &text).event(&json!({})).run().error();
+            assert!(error.contains(expected), "{text}: {error}");
         }
     }
 }

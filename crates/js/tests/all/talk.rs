@@ -207,11 +207,14 @@ impl Said {
         self.event()["context"].clone()
     }
 
-    /// What the last answer complains about.
+    /// What the last answer complains about: a call, or a handler that was not loaded.
     #[track_caller]
     pub(crate) fn error(&self) -> String {
         let last = self.answers.last().expect("an answer");
-        text(&last["error"]["message"])
+        match &last["result"]["failed_handlers"][0]["reason"] {
+            Value::Null => text(&last["error"]["message"]),
+            reason => text(reason),
+        }
     }
 }
 

@@ -4,15 +4,18 @@ mod backends;
 
 use std::process::ExitCode;
 
+use metier_catalog::Entry;
 use metier_host::sandbox::{Mechanism, Support};
-use metier_model::{Severity, text::shell_word};
-use metier_runtime::{Inventory, Status};
+use metier_model::{Digest, Severity, text::shell_word};
+use metier_policy::Identity;
+use metier_runtime::{Inventory, Status, desk};
 use metier_store::Store;
 use metier_wire::{Check, Doctor};
 
 use crate::{
     commands::list::remarks,
     failure::Failure,
+    office::meant_by_name,
     output::{Tone, count, one_line},
     screening::Screening,
     session::Session,
@@ -181,6 +184,17 @@ fn rules(screening: &Screening<'_>, checks: &mut Vec<Check>) {
     }
 }
 
+/// Whether the configuration has the name of a skill that it does not approve.
+fn is_approved_elsewhere(session: &Session<'_>, entry: &Entry) -> bool {
+    let identity = Identity {
+        skill: entry.name().as_ref().into(),
+        source: entry.source,
+        // No digest is in question: what is approved by its bytes is not approved by its name.
+        digest: entry.digest.unwrap_or(Digest([0; 32])),
+    };
+    desk::is_approved_elsewhere(&identity, &session.config.approved)
+}
+
 fn skills(session: &Session<'_>, inventory: &Inventory, checks: &mut Vec<Check>) {
     let counts = inventory.counts();
     checks.push(check(
@@ -213,6 +227,10 @@ fn skills(session: &Session<'_>, inventory: &Inventory, checks: &mut Vec<Check>)
     for skill in &inventory.skills {
         let entry = inventory.entry(skill);
         let name = format!("skill {}", entry.name());
+        if skill.status == Status::Ready && is_approved_elsewhere(session, entry) {
+            let fix = "metier config skills.approved".to_owned();
+            checks.push(check(&name, "warn", meant_by_name(entry), Some(fix)));
+        }
         let status = match skill.status {
             Status::Invalid => "fail",
             Status::NotReady | Status::Blocked => "warn",
@@ -247,12 +265,7 @@ fn skills(session: &Session<'_>, inventory: &Inventory, checks: &mut Vec<Check>)
     }
 }
 
-fn warnings(
-    session: &Session<'_>,
-    entry: &metier_catalog::Entry,
-    name: &str,
-    checks: &mut Vec<Check>,
-) {
+fn warnings(session: &Session<'_>, entry: &Entry, name: &str, checks: &mut Vec<Check>) {
     let number = entry.warnings();
     if number > 0 && session.output.is_verbose() {
         checks.push(check(

@@ -153,6 +153,13 @@ pub(crate) fn failed(skill: &str, error: Failed) -> Failure {
                 WorldError::Child(ChildError::NoSandbox { .. }) => {
                     failure.hint("metier doctor says what is missing; --unsandboxed runs it without, and the receipt says so")
                 }
+                WorldError::NoCopy(_) => failure.hint(format!(
+                    "metier info {word} lists its files; rename or remove the one that is named here"
+                )),
+                WorldError::Unjudged(place) => failure.hint(format!(
+                    "run it without --unsandboxed, or remove {}",
+                    place.display()
+                )),
                 _ => failure.hint(format!("metier log {word} shows what was tried")),
             }
         }

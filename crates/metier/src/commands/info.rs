@@ -6,7 +6,7 @@ use metier_catalog::{Entry, FileEntry};
 use metier_model::{Manifest, Need, Severity};
 use metier_policy::ReasonKind;
 use metier_runtime::{
-    Inventory, Skill, Status, hooks, permissions as asked, premises, render::Loaded,
+    Inventory, Skill, Status, hooks, live::State, permissions as asked, premises, render::Loaded,
     scanning::Stance,
 };
 use metier_scan::Report;
@@ -17,7 +17,7 @@ use crate::{
     commands::{find, list::mark},
     failure::Failure,
     output::{Output, Tone, count, one_line},
-    screening::unreadable,
+    screening::{Noticed, unreadable},
     session::Session,
 };
 
@@ -47,7 +47,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     let screening = session.screening(&inventory.catalog);
     screening.check_rules()?;
     let mut permissions = Vec::new();
-    let (report, digest) = match screening.snapshot(entry) {
+    let (report, digest, state) = match screening.snapshot(entry) {
         Ok(held) => {
             let held = Rc::new(held);
             let limit = session.config.limits.max_skill_bytes;
@@ -56,14 +56,21 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
                 permissions =
                     super::permissions::rows(session, &premises::identity(&loaded), &request)?;
             }
-            (screening.scan_held(entry, &held).0, Some(held.digest))
+            let report = screening.scan_held(entry, &held).0;
+            (report, Some(held.digest), held.fingerprint)
         }
-        Err(error) => (unreadable(&error), None),
+        Err(error) => (unreadable(&error), None, None),
     };
     let known = screening.known(&report, digest);
     if let Some(digest) = digest {
-        let found = std::iter::once((entry, digest, &known, true));
-        screening.remember(&inventory.catalog, found);
+        let noticed = Noticed {
+            entry,
+            digest,
+            state,
+            known: &known,
+            fresh: true,
+        };
+        screening.remember(&inventory.catalog, std::iter::once(noticed));
     }
     inventory.learn(position, digest, known);
     if inventory.catalog.entries[position].card.is_none() {
@@ -115,8 +122,12 @@ fn left_in(session: &Session<'_>, entry: &Entry) -> Option<String> {
     let database = session.machine.database.as_ref()?;
     let store = Store::open_existing(database).ok()??;
     let state = store.state(&entry.name(), entry.source.as_str()).ok()??;
+    let happened = match state.state == State::Active.as_str() {
+        true => "its hooks did not all work when it was activated",
+        false => "it could not be activated",
+    };
     Some(format!(
-        "it could not be activated on {}: {}",
+        "{happened} on {}: {}",
         one_line(&state.since),
         one_line(state.detail.as_deref().unwrap_or_default())
     ))
@@ -276,7 +287,7 @@ impl Page<'_> {
         for file in files.iter().take(SHOWN) {
             self.line(&format!(
                 "    {}{}",
-                one_line(&file.path),
+                file.path,
                 if file.special {
                     " (a link or special file)"
                 } else {

@@ -15,7 +15,7 @@ use metier_wire::{AnswersDocument, PermissionRow, SkillPermissions};
 use crate::{
     commands::find_usable,
     failure::Failure,
-    office::Office,
+    office::{Office, meant_by_name},
     output::{Tone, one_line},
     screening::refused,
     session::Session,
@@ -75,6 +75,9 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         Office::open(session)?
             .desk()
             .remember(&subject, &asked, answer, "command")?;
+    }
+    if desk::is_approved_elsewhere(&identity, &session.config.approved) {
+        session.output.note(&meant_by_name(entry));
     }
     show(session, &identity, &request)
 }

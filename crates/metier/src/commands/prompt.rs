@@ -195,7 +195,10 @@ fn injected(session: &Session<'_>, inventory: &Inventory) -> Result<Option<Strin
     for name in &session.global.skills {
         let entry = inventory.entry(find_usable(session, inventory, name)?);
         let files = entry.place.files().unwrap_or_default();
-        adds |= files.iter().any(|file| may_hook(&file.path));
+        adds |= files
+            .iter()
+            .any(|file| file.path.as_str().is_some_and(may_hook));
+        adds |= inventory.plugin_of(entry).is_some();
         let loaded = entry.load(metier_model::Mode::Lenient, limit).ok();
         adds |= loaded
             .and_then(|(parsed, _)| parsed.manifest)
@@ -211,7 +214,7 @@ fn injected(session: &Session<'_>, inventory: &Inventory) -> Result<Option<Strin
         return Ok(None);
     }
     let text = active::with(session, inventory, &[], |runtime| {
-        Ok(runtime.build_prompt("")?)
+        runtime.build_prompt("").map_err(active::no_prompt)
     })?;
     Ok(Some(text).filter(|text| !text.is_empty()))
 }

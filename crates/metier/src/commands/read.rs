@@ -93,7 +93,10 @@ pub(super) fn failure(skill: &str, error: &ReadError) -> Failure {
         ReadError::BadPath { .. } | ReadError::HardLink(_) => "path-refused",
         ReadError::NotFound(_) => "not-found",
         ReadError::NotAFile { .. } => "not-a-file",
-        ReadError::TooLarge { .. } | ReadError::TooManyFiles => "too-large",
+        ReadError::TooLarge { .. }
+        | ReadError::TooManyFiles { .. }
+        | ReadError::TooDeep { .. }
+        | ReadError::PathTooLong { .. } => "too-large",
         ReadError::Os { .. } => "unreadable",
     };
     Failure::unmet(code, error.to_string())

@@ -6,7 +6,7 @@ use std::{
     process::ExitCode,
 };
 
-use metier_catalog::{Catalog, Entry, Root, Snapshot};
+use metier_catalog::{Catalog, Entry, Fingerprint, Root, Snapshot};
 use metier_model::{Digest, Source, text::shell_word};
 use metier_runtime::scanning::{self, Frame, Known, Stance};
 use metier_scan::{Finding, Report, Severity, Verdict};
@@ -19,7 +19,7 @@ use crate::{
     machine::timestamp,
     opinions,
     output::{Output, Tone, count, one_line},
-    screening::{Screening, unreadable},
+    screening::{Noticed, Screening, unreadable},
     session::Session,
 };
 
@@ -87,6 +87,8 @@ struct Scan<'a> {
     /// What to type for it: its name if it was asked for by name, else its folder.
     word: String,
     digest: Option<Digest>,
+    /// The state of the files that have this digest.
+    state: Option<Fingerprint>,
     report: Report,
     /// The lines around each finding.
     frames: Vec<Option<Frame>>,
@@ -240,7 +242,7 @@ fn scan_all<'e>(screening: &Screening<'_>, usual: &Catalog, entries: &'e [Entry]
         Ok(scanned) => {
             let frame = |finding: &Finding| scanning::frame(&scanned.snapshot, &finding.place);
             let frames = scanned.report.findings.iter().map(frame).collect();
-            let digest = Some(scanned.snapshot.digest);
+            let digest = Some((scanned.snapshot.digest, scanned.snapshot.fingerprint));
             (scanned.report, digest, frames, scanned.suppressed)
         }
         Err(error) => (unreadable(&error), None, Vec::new(), 0),
@@ -249,6 +251,8 @@ fn scan_all<'e>(screening: &Screening<'_>, usual: &Catalog, entries: &'e [Entry]
         .iter()
         .zip(scanned)
         .map(|(entry, (report, digest, frames, suppressed))| {
+            let state = digest.and_then(|(_, state)| state);
+            let digest = digest.map(|(digest, _)| digest);
             let known = screening.known(&report, digest);
             let accepted = (known.stance == Stance::Accepted)
                 .then(|| digest.and_then(|digest| screening.accepted(digest)))
@@ -257,6 +261,7 @@ fn scan_all<'e>(screening: &Screening<'_>, usual: &Catalog, entries: &'e [Entry]
                 entry,
                 word: shell_word(&entry.name()).into_owned(),
                 digest,
+                state,
                 report,
                 frames,
                 suppressed,
@@ -320,9 +325,15 @@ fn hear(
 }
 
 fn remember(screening: &Screening<'_>, usual: &Catalog, scans: &[Scan<'_>]) {
-    let found = scans
-        .iter()
-        .filter_map(|scan| Some((scan.entry, scan.digest?, &scan.known, true)));
+    let found = scans.iter().filter_map(|scan| {
+        Some(Noticed {
+            entry: scan.entry,
+            digest: scan.digest?,
+            state: scan.state,
+            known: &scan.known,
+            fresh: true,
+        })
+    });
     screening.remember(usual, found);
 }
 

@@ -115,19 +115,19 @@ fn test_skill(
         path.strip_prefix("tests/")
             .is_some_and(|name| !name.contains('/') && name.ends_with(ending))
     };
-    for file in &files {
+    for path in files.iter().filter_map(|file| file.path.as_str()) {
         let mut suite = Suite {
             session,
             inventory,
             entry,
-            file: &file.path,
+            file: path,
             rows: Vec::new(),
         };
-        if is_test(&file.path, ".yaml") || is_test(&file.path, ".yml") {
-            let read = entry.place.read(&file.path, limit);
+        if is_test(path, ".yaml") || is_test(path, ".yml") {
+            let read = entry.place.read(path, limit);
             let bytes = read.map_err(|error| super::read::failure(&entry.name(), &error))?;
             suite.cases(&String::from_utf8_lossy(&bytes))?;
-        } else if is_test(&file.path, ".star") {
+        } else if is_test(path, ".star") {
             suite.functions()?;
         }
         suite.show()?;

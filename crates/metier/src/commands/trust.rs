@@ -5,12 +5,18 @@ use std::{path::PathBuf, process::ExitCode};
 use metier_store::Store;
 use metier_wire::{TrustDocument, TrustRow};
 
-use crate::{failure::Failure, machine, output::Tone, session::Session};
+use crate::{
+    failure::Failure,
+    machine,
+    output::Tone,
+    session::{Session, roots_to_trust},
+};
 
 /// Trust the skills of a project folder
 ///
 /// Skills that come with a project stay blocked until its folder is trusted, because a freshly cloned
-/// repository could hold anything. Trust counts for the folder and everything below it.
+/// repository could hold anything. Trust counts for the places of skills that are in the folder now, those of folders in it and
+/// those that its AGENT.md names included: a place that appears later has to be trusted again.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The folder [default: the project around the working directory]
@@ -69,7 +75,13 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             "unchanged"
         }
     } else {
-        store.trust(&folder, &machine::timestamp(session.machine.now))?;
+        let (roots, all) = roots_to_trust(&folder);
+        store.trust_roots(&folder, &roots, &machine::timestamp(session.machine.now))?;
+        if !all {
+            session.output.note(
+                "not all folders in it were looked at; run `metier trust` in those whose skills stay blocked",
+            );
+        }
         "trusted"
     };
     answer(

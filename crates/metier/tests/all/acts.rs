@@ -54,6 +54,7 @@ fn work_with(context: &Context, wants: &[&str], work: impl FnOnce(&Worker<'_>, &
     let held = Snapshot {
         files: Vec::new(),
         digest,
+        fingerprint: None,
     };
     let subject = Subject {
         identity: &identity,
@@ -70,7 +71,7 @@ fn work_with(context: &Context, wants: &[&str], work: impl FnOnce(&Worker<'_>, &
     let around = Surroundings {
         shim: Path::new(env!("CARGO_BIN_EXE_metier")),
         skill: None,
-        write_files: std::rc::Rc::new(|_| Err(std::io::Error::other("there is no skill"))),
+        write_files: std::rc::Rc::new(|_| Ok(())),
         work: &project,
         home: Some(&home),
         path: Some("/usr/local/bin:/usr/bin:/bin".as_ref()),

@@ -46,6 +46,7 @@ fn assert_refused(room: &AgentRoom, tool: &str) {
     assert!(receipts.iter().any(is_it), "{receipts:#?}");
 }
 
+// case 129
 #[test]
 fn a_hook_makes_no_other_call_of_one_that_is_allowed() {
     let room = AgentRoom::new([
@@ -348,6 +349,7 @@ fn the_order_of_the_pipeline_holds_in_a_conversation_too() {
     }
 }
 
+// case 103
 #[test]
 fn a_key_stays_with_the_program() {
     let room = AgentRoom::new([
@@ -372,6 +374,7 @@ fn a_key_stays_with_the_program() {
     assert!(!String::from_utf8_lossy(&requests[1].body).contains("sk-test"));
 }
 
+// case 106
 #[test]
 fn what_was_said_is_for_its_owner_only() {
     let room = AgentRoom::new([Turn::text("Hello.")]);

@@ -25,6 +25,7 @@ fn ran(output: &Output) -> bool {
     false
 }
 
+// case 124
 #[test]
 fn an_answer_is_for_one_source() {
     let stage = Stage::new();
@@ -43,6 +44,7 @@ fn an_answer_is_for_one_source() {
     assert!(ran(&run("user=two", &["show", "greet"])));
 }
 
+// case 123
 #[test]
 fn an_answer_is_for_these_bytes() {
     let stage = Stage::new();
@@ -119,6 +121,7 @@ fn a_no_outweighs_every_yes() {
 }
 
 /// `user:greet` is what `greet` of the user's own is called. A project's skill that calls itself so is another one.
+// case 124
 #[test]
 fn a_name_that_looks_like_a_source_is_only_a_name() {
     let stage = Stage::new();
@@ -145,7 +148,7 @@ fn approving_a_skill_approves_its_request_only() {
     stage.skill("greet", asked, "!echo hello\n!cat /etc/hostname\n");
     stage
         .context
-        .write("yes.toml", "[skills]\napproved = [\"greet\"]\n");
+        .write("yes.toml", "[skills]\napproved = [\"project:greet\"]\n");
     for arguments in [
         &["--approve-skills", "greet", "show", "greet"][..],
         &["--config", "yes.toml", "show", "greet"],
@@ -201,6 +204,7 @@ fn runs_at_the_same_time_don_t_disturb_each_other() {
 }
 
 /// A project speaks for itself only: its configuration may forbid, and allows nothing.
+// case 132
 #[test]
 fn a_project_s_configuration_allows_nothing() {
     let stage = Stage::new();
@@ -235,7 +239,7 @@ fn a_project_s_configuration_allows_nothing() {
     // The user's limits hold, whatever the project writes.
     context.write(
         "~/.config/metier/config.toml",
-        "[skills]\napproved = [\"slow\"]\n[skills.limits]\nshell_exec_timeout = 1\nmax_shell_exec_per_turn = 1\n",
+        "[skills]\napproved = [\"project:slow\"]\n[skills.limits]\nshell_exec_timeout = 1\nmax_shell_exec_per_turn = 1\n",
     );
     let slow = context.run(&["show", "slow"]);
     assert_eq!(slow.code, 1, "{}", slow.snapshot());
@@ -247,7 +251,7 @@ fn a_project_s_configuration_allows_nothing() {
     // And prefixes are those that both allow.
     context.write(
         "~/.config/metier/config.toml",
-        "[skills]\napproved = [\"greet\"]\n[skills.security]\nallowed_command_prefixes = [\"git\"]\n",
+        "[skills]\napproved = [\"project:greet\"]\n[skills.security]\nallowed_command_prefixes = [\"git\"]\n",
     );
     let prefix = context.run(&["show", "greet"]);
     assert_eq!(prefix.code, 1, "{}", prefix.snapshot());
@@ -259,7 +263,7 @@ fn a_project_s_configuration_allows_nothing() {
     // What it may do is forbid.
     context.write(
         "~/.config/metier/config.toml",
-        "[skills]\napproved = [\"greet\"]\n",
+        "[skills]\napproved = [\"project:greet\"]\n",
     );
     context.write(
         ".metier/config.toml",
@@ -274,6 +278,7 @@ fn a_project_s_configuration_allows_nothing() {
 }
 
 /// Our own program is a program like any other for a skill: in there it finds no answers, and changes none.
+// case 94
 #[test]
 fn a_skill_does_not_approve_itself() {
     let stage = Stage::new();

@@ -228,6 +228,7 @@ impl<'a> Room<'a> {
             held: Snapshot {
                 files: Vec::new(),
                 digest: Digest([0; 32]),
+                fingerprint: None,
             },
             used: Cell::new(0),
             round: Cell::new(0),

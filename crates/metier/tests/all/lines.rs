@@ -40,6 +40,7 @@ fn what_a_scope_holds_is_run() {
     }
 }
 
+// case 80
 #[test]
 fn what_a_scope_does_not_hold_is_not() {
     const OTHERS: &[&str] = &[
@@ -107,6 +108,7 @@ fn what_a_scope_does_not_hold_is_not() {
 }
 
 /// Without a declaration exactly the line is approved; another value in its place changes nothing about that.
+// case 73, 74, 75, 78
 #[test]
 fn an_argument_is_a_value_wherever_it_stands() {
     let stage = stage();
@@ -134,6 +136,7 @@ fn an_argument_is_a_value_wherever_it_stands() {
 }
 
 /// A program of the skill's own does not stand in for one of the system.
+// case 80
 #[test]
 fn a_program_in_the_skill_s_folder_is_not_found() {
     let mut stage = Stage::new();
@@ -166,6 +169,7 @@ fn a_program_in_the_skill_s_folder_is_not_found() {
     assert_eq!(still.stdout.trim(), "the right git", "{}", still.snapshot());
 }
 
+// case 81
 #[test]
 fn a_read_stays_in_its_folder() {
     let stage = Stage::new();
@@ -202,6 +206,7 @@ fn a_read_stays_in_its_folder() {
 }
 
 /// What a command prints stands where the command stood, and that is all.
+// case 82
 #[test]
 fn what_a_command_prints_is_never_read_again() {
     let stage = stage();
@@ -237,6 +242,7 @@ fn what_a_command_prints_is_never_read_again() {
     assert_eq!(stage.receipts().len(), 2, "one act each time");
 }
 
+// case 84, 85
 #[test]
 fn output_is_bounded_and_becomes_text() {
     let stage = stage();
@@ -259,6 +265,7 @@ fn output_is_bounded_and_becomes_text() {
 }
 
 /// What the log shows can't act on the terminal that shows it.
+// case 105
 #[test]
 fn names_and_arguments_do_not_forge_the_log() {
     let stage = Stage::new();

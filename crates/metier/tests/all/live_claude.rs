@@ -162,10 +162,9 @@ fn it_needs_exactly_its_command_approved() {
         );
     });
     let told = live.json(&["info", "a"]);
-    assert_eq!(
-        told["permissions"][0]["permission"], "shell:exec(echo hi | cat)",
-        "{told}"
-    );
+    let asked = told["permissions"].as_array().unwrap().iter();
+    let asked: Vec<&Value> = asked.map(|row| &row["permission"]).collect();
+    assert_eq!(asked, ["file:read(./**)", "shell:exec(echo hi | cat)"]);
     assert_eq!(
         told["hooks"],
         json!([{
@@ -247,7 +246,17 @@ fn a_command_that_fails_or_takes_too_long_is_a_receipt() {
                 "a hook:before_tool_call failed: error: took longer than 1s and was ended",
             ]
         );
-        assert_eq!(called.said, [("a".to_owned(), "third".to_owned())]);
+        let said: Vec<&str> = called.said.iter().map(|(_, line)| &**line).collect();
+        assert_eq!(
+            said,
+            [
+                "warning: its hook of `before_tool_call` failed, and the call goes on: \
+                 `echo broken >&2; exit 1`: exit code 1: broken",
+                "third",
+                "warning: its hook of `before_tool_call` failed, and the call goes on: \
+                 took longer than 1s and was ended",
+            ]
+        );
     });
     assert_eq!(left_running(&live), Vec::<String>::new());
 }
@@ -275,7 +284,7 @@ fn a_command_is_behind_the_fence() {
         &on(
             "UserPromptSubmit",
             "",
-            "cat ~/.ssh/id_rsa $HOME/../.ssh/id_rsa; touch made; ls made",
+            "cat ~/.ssh/id_rsa $HOME/../.ssh/id_rsa; touch made; ls made; true",
         ),
         &[],
     );

@@ -163,6 +163,7 @@ fn what_a_skill_contributed_is_gone_when_it_is() {
 }
 
 /// Whoever is activated anew, or through another skill, has done what it did before.
+// case 131
 #[test]
 fn how_often_something_was_done_in_a_turn_is_not_forgotten_by_a_new_activation() {
     let mut live = Live::new();

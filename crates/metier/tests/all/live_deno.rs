@@ -6,13 +6,11 @@ use std::{
     thread,
 };
 
-use metier_config::{Engine, Hooks};
-use metier_runtime::live::ActivateError;
-
 use crate::{
     live_openclaw::{in_deno, prompt, room},
     live_room::{Live, left_running, lines},
 };
+use metier_config::{Engine, Hooks};
 
 const HANDLER: &str = "hooks/openclaw/handler.ts";
 
@@ -27,7 +25,9 @@ fn says(live: &Live, permissions: &[&str], code: &str) -> String {
          }};\n"
     );
     live.hooked("a", permissions, &[(HANDLER, &handler)]);
-    live.session(&["a"], |runtime| {
+    // What its code is seen to do is asked for too, and here it is not approved.
+    let approved: &[&str] = if permissions.is_empty() { &[] } else { &["a"] };
+    live.session(approved, |runtime| {
         runtime.activate("a").unwrap();
         let fragments = runtime.fragments().unwrap();
         assert_eq!(fragments.len(), 1, "{code}: {:?}", runtime.collect());
@@ -66,7 +66,7 @@ fn a_grant_is_seen_in_the_command_line() {
         " --no-prompt ".to_owned(),
         " --no-remote ".to_owned(),
         " --deny-run ".to_owned(),
-        format!(" --allow-read={work},{work}/skills/a "),
+        format!("{work},{work}/skills/a "),
         " --allow-env=CLAUDE_TOOL_OUTPUT ".to_owned(),
         " --import-map=".to_owned(),
     ] {
@@ -99,14 +99,17 @@ fn without_deno_whoever_wants_it_is_told() {
             engine: Engine::Deno,
             deno: configured.map(Into::into),
         };
-        let refused = live.session(&[], |runtime| runtime.activate("a").unwrap_err());
-        assert!(matches!(refused, ActivateError::NoDeno(_)), "{refused:?}");
-        let expected = format!("its hooks are to run in Deno, which is not there: {why}");
-        assert_eq!(refused.to_string(), expected);
+        let said = live.session(&[], |runtime| {
+            runtime.activate("a").unwrap();
+            runtime.collect().1
+        });
+        let expected =
+            format!("its hook {HANDLER} can't be loaded: it is to run in Deno, and {why}");
+        assert!(said[0].1.contains(&expected), "{said:?}");
     }
     live.stage.context.env("METIER_SKILLS_HOOKS_ENGINE", "deno");
     let output = live.run(&["--skills", "a", "prompt"]);
-    assert_eq!(output.code, 1, "{}", output.snapshot());
+    assert_eq!(output.code, 0, "{}", output.snapshot());
     assert!(
         output
             .stderr

@@ -107,6 +107,7 @@ fn end(runtime: &Runtime<'_>) -> String {
         .to_string()
 }
 
+// case 136
 #[test]
 fn a_program_that_ends_again_and_again_is_left_alone_for_a_while() {
     let live = frail();
@@ -156,6 +157,7 @@ fn a_program_that_ends_again_and_again_is_left_alone_for_a_while() {
     assert_eq!(left_running(&live), [""; 0]);
 }
 
+// case 136
 #[test]
 fn a_program_that_never_answers_is_ended_when_its_time_is_over() {
     let mut live = frail();

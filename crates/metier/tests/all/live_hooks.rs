@@ -141,6 +141,7 @@ fn a_hook_cancels_a_call_and_nobody_after_it_hears_of_it() {
     }
 }
 
+// case 129
 #[test]
 fn what_is_permitted_is_decided_on_the_input_that_the_last_hook_left() {
     let live = Live::new();
@@ -320,6 +321,7 @@ fn a_check_that_fails_stops_the_call_if_it_is_a_security_rule_that_asked_for_it(
     }
 }
 
+// case 130
 #[test]
 fn findings_are_added_by_hooks_and_never_taken_away() {
     let live = Live::new();

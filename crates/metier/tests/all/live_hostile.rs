@@ -151,6 +151,7 @@ fn check(name: &str, code: &str, expected: &str) {
     assert_eq!(left_running(&live), [""; 0], "{name}");
 }
 
+// case 142
 #[test]
 fn starlark_that_means_harm_ends_with_a_reason() {
     let (calls, files) = (CALLS.iter(), files());

@@ -41,6 +41,7 @@ fn call(runtime: &Runtime<'_>, skill: &str) -> Called {
     runtime.call(skill, "t", &json!({})).unwrap()
 }
 
+// case 121
 #[test]
 fn a_skill_does_for_another_only_what_both_may_do() {
     for writer in WRITERS {
@@ -85,6 +86,7 @@ fn a_skill_does_for_another_only_what_both_may_do() {
     }
 }
 
+// case 121
 #[test]
 fn whoever_is_invoked_needs_an_approval_of_its_own() {
     let live = pair(&["skill:invoke(b)", "file:write"], WRITERS[0]);
@@ -144,6 +146,7 @@ fn chain(names: &[&str], last: &str) -> Live {
     live
 }
 
+// case 122
 #[test]
 fn a_circle_is_seen_before_it_is_closed() {
     for (names, last, expected) in [
@@ -165,6 +168,7 @@ fn a_circle_is_seen_before_it_is_closed() {
     }
 }
 
+// case 122
 #[test]
 fn a_chain_of_skills_has_an_end() {
     let names = ["s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9"];

@@ -218,7 +218,7 @@ fn code_that_means_harm_ends_with_a_reason() {
         ),
         (
             "programs",
-            "import 'node:child_process';",
+            "import { execSync } from 'node:child_process'; execSync('id');",
             "a skill starts no programs",
         ),
         (

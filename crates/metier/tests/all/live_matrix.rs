@@ -415,6 +415,7 @@ impl Matrix {
     }
 }
 
+// case 119, 137
 #[test]
 fn every_function_of_the_sdk_is_refused_unless_exactly_it_was_granted() {
     let matrix = Matrix::new();

@@ -421,7 +421,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
         "import { execSync } from 'node:child_process';\nexport default (event) => { event.messages.push(String(execSync('id'))); };",
         &[
             "hook:before_prompt_build failed: error",
-            "skill:activate: error",
+            "hook:load hooks/openclaw/handler.mjs: error",
         ],
     ),
     (
@@ -433,7 +433,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
         "is no function",
         "export default 7;",
         &[
-            "skill:activate: error",
+            "hook:load hooks/openclaw/handler.mjs: error",
             "hook:before_prompt_build failed: error",
         ],
     ),
@@ -441,7 +441,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
         "is no program",
         "export default (((;",
         &[
-            "skill:activate: error",
+            "hook:load hooks/openclaw/handler.mjs: error",
             "hook:before_prompt_build failed: error",
         ],
     ),

@@ -138,6 +138,7 @@ fn a_reactor_does_not_read_what_it_may_not() {
     );
 }
 
+// case 141
 #[test]
 fn machine_code_of_a_skill_is_refused() {
     let live = Live::new();
@@ -362,6 +363,7 @@ fn bomb() -> Vec<u8> {
     .concat()
 }
 
+// case 138
 #[test]
 fn a_compiler_that_takes_too_long_is_killed() {
     let mark = format!("until-{}", std::process::id());

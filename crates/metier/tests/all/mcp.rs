@@ -279,6 +279,7 @@ fn text_is_what_a_model_needs() {
     client.end();
 }
 
+// case 1, 145
 #[test]
 fn no_path_leads_out_of_a_skill() {
     let context = context();
@@ -370,6 +371,7 @@ fn what_is_not_json_does_not_end_the_conversation() {
 const COMMAND: &str =
     "---\nname: facts\ndescription: Knows facts.\n---\nSix times seven is !`echo $((6*7))`.\n";
 
+// case 128, 145
 #[test]
 fn commands_run_only_when_they_were_approved_before() {
     let context = context();
@@ -382,7 +384,10 @@ fn commands_run_only_when_they_were_approved_before() {
         "{text}"
     );
     assert!(text.contains("--approve-skills facts"), "{text}");
-    context.write("approved.toml", "[skills]\napproved = [\"facts\"]\n");
+    context.write(
+        "approved.toml",
+        "[skills]\napproved = [\"project:facts\"]\n",
+    );
     client.end();
     for arguments in [["--config", "approved.toml"], ["--approve-skills", "facts"]] {
         let mut client = Client::new(&context, &arguments);
@@ -407,7 +412,7 @@ fn an_approval_that_is_given_meanwhile_counts() {
     let mut client = Client::new(&context, &["--config", "user.toml"]);
     let (code, _) = client.refused("activate_skill", json!({"name": "facts"}));
     assert_eq!(code, "not-approved");
-    context.write("user.toml", "[skills]\napproved = [\"facts\"]\n");
+    context.write("user.toml", "[skills]\napproved = [\"project:facts\"]\n");
     client.document("activate_skill", json!({"name": "facts"}));
     client.end();
 }
@@ -444,6 +449,7 @@ fn more_skills_than_can_be_named_are_not_waited_for() {
     client.end();
 }
 
+// case 57
 #[test]
 fn a_description_can_not_break_out_of_the_catalog() {
     let context = context();

@@ -57,6 +57,7 @@ done
 echo done >fine.txt && echo wrote what it may
 "#;
 
+// case 71, 94
 #[test]
 fn what_others_obey_stays_as_it_was() {
     let stage = project();
@@ -114,6 +115,7 @@ fn what_others_obey_stays_as_it_was() {
     assert!(!stage.receipts().is_empty(), "our own state is whole");
 }
 
+// case 94
 #[test]
 fn a_folder_is_not_moved_out_of_the_way() {
     let stage = project();
@@ -136,6 +138,7 @@ fn a_folder_is_not_moved_out_of_the_way() {
 }
 
 /// A scope that names the protected place itself, or a folder in it, opens it no more than a wide one.
+// case 71, 94
 #[test]
 fn a_scope_that_is_a_protected_place_opens_nothing() {
     for (scope, place) in [
@@ -239,6 +242,7 @@ fn links_inside_of_an_approved_folder_lead_nowhere() {
 }
 
 /// A script that is a link is not one of the skill's bytes.
+// case 11
 #[test]
 fn a_script_that_is_a_link_does_not_run() {
     let stage = Stage::new();
@@ -299,6 +303,7 @@ fn a_no_inside_of_a_yes_holds() {
     assert_eq!(stage.context.read("ok.txt"), "ok\n");
 }
 
+// case 87
 #[test]
 fn what_stays_behind_is_ended_and_the_receipt_says_so() {
     let stage = Stage::new();
@@ -324,6 +329,7 @@ fn what_stays_behind_is_ended_and_the_receipt_says_so() {
 }
 
 /// The bomb has a fuse of its own: it stops by itself after a thousand children, whatever the fence does.
+// case 88
 #[test]
 fn a_fork_bomb_is_bounded() {
     let mut stage = Stage::new();
@@ -348,6 +354,7 @@ fn a_fork_bomb_is_bounded() {
 }
 
 /// Whoever takes the fence away is told so by the receipt; nobody else can.
+// case 95
 #[test]
 fn a_run_without_a_fence_is_on_record() {
     let stage = Stage::new();
@@ -445,6 +452,7 @@ fn with_only(left: Left, stage: &Stage, arguments: &[&str]) -> Option<(String, S
     ))
 }
 
+// case 95
 #[test]
 fn where_nothing_can_be_fenced_in_nothing_runs() {
     let stage = Stage::new();
@@ -489,6 +497,7 @@ fn where_nothing_can_be_fenced_in_nothing_runs() {
 }
 
 /// The weaker fence is a fence: nothing outside is read or written, and there is no way to the network.
+// case 94, 95
 #[test]
 fn where_there_are_no_namespaces_landlock_holds() {
     let stage = project();
@@ -538,6 +547,7 @@ fn where_there_are_no_namespaces_landlock_holds() {
 }
 
 /// Whoever keeps our state inside of a project has not given it to the project's skills.
+// case 94
 #[test]
 fn our_own_state_inside_of_the_project_stays_ours() {
     let mut stage = Stage::new();
@@ -574,6 +584,7 @@ fn our_own_state_inside_of_the_project_stays_ours() {
 }
 
 /// Files that hold answers, receipts and secrets are for their owner.
+// case 106
 #[test]
 fn our_own_state_is_for_nobody_else() {
     let stage = Stage::new();
@@ -595,6 +606,7 @@ cat "$METIER_SKILL_DIR/scripts/helper.txt"
 exit 0
 "#;
 
+// case 97, 146
 #[test]
 fn what_runs_is_what_was_judged_whatever_happens_to_the_folder_meanwhile() {
     let stage = Stage::new();
@@ -622,6 +634,7 @@ fn what_runs_is_what_was_judged_whatever_happens_to_the_folder_meanwhile() {
     assert_eq!(after, "swapped\n", "the skill changes nothing of itself");
 }
 
+// case 94
 #[test]
 fn a_repository_inside_of_the_project_has_hooks_too() {
     let stage = project();

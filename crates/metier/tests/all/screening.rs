@@ -32,6 +32,7 @@ fn listed(context: &Context) -> (bool, bool) {
     )
 }
 
+// case 146
 #[test]
 fn what_is_loaded_is_judged_by_what_is_there_now() {
     let context = context();
@@ -81,6 +82,7 @@ fn a_damaged_cache_costs_a_scan_and_nothing_else() {
     assert_eq!(listed(&context), (true, false));
 }
 
+// case 146
 #[test]
 fn a_database_that_can_not_be_read_has_accepted_nothing() {
     let context = context();

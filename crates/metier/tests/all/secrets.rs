@@ -28,6 +28,7 @@ fn nowhere(stage: &Stage, shown: &[&str], values: &[&str]) {
     }
 }
 
+// case 93, 100
 #[test]
 fn the_user_s_variables_reach_nobody() {
     let mut stage = Stage::new();
@@ -69,6 +70,7 @@ fn the_user_s_variables_reach_nobody() {
 }
 
 /// Exactly these, and nothing that was not thought of.
+// case 100
 #[test]
 fn the_environment_of_a_child_is_a_closed_list() {
     let mut stage = Stage::new();
@@ -153,6 +155,7 @@ fn base64(text: &str, shift: usize) -> String {
     bytes.chunks_exact(3).flat_map(spell).collect()
 }
 
+// case 103, 104
 #[test]
 fn a_secret_that_is_said_is_not_heard() {
     let stage = keyed();
@@ -219,6 +222,7 @@ fn a_secret_that_is_said_is_not_heard() {
 }
 
 /// `base64` breaks its lines after 76 letters, and long keys are longer than that.
+// case 104
 #[test]
 fn a_long_secret_in_broken_lines_is_not_heard() {
     let stage = Stage::new();
@@ -252,6 +256,7 @@ fn a_long_secret_in_broken_lines_is_not_heard() {
     assert!(!joined.contains("61686f76"), "{}", output.snapshot());
 }
 
+// case 103
 #[test]
 fn a_command_that_fails_does_not_tell_either() {
     let stage = keyed();
@@ -274,6 +279,7 @@ fn a_command_that_fails_does_not_tell_either() {
 }
 
 /// Variables that are code reach no child, whoever set them.
+// case 102
 #[test]
 fn variables_that_are_code_are_not_passed_on() {
     for name in [
@@ -312,6 +318,7 @@ fn variables_that_are_code_are_not_passed_on() {
 }
 
 /// A skill may call itself what it likes; the variable is named before it is given.
+// case 101
 #[test]
 fn another_skill_s_secrets_are_given_only_by_name() {
     let stage = Stage::new();

@@ -121,6 +121,7 @@ fn stage() -> Option<Stage> {
 
 const SHOW: &[&str] = &["show", "greet", "--raw"];
 
+// case 127
 #[test]
 fn anything_but_a_clear_yes_is_a_no() {
     let Some(stage) = stage() else { return };
@@ -191,6 +192,7 @@ fn an_installer_runs_only_after_a_yes_to_the_question() {
     assert!(stage.has("npm.txt"));
 }
 
+// case 125
 #[test]
 fn once_is_once() {
     let Some(stage) = stage() else { return };
@@ -215,6 +217,7 @@ fn once_is_once() {
     );
 }
 
+// case 123
 #[test]
 fn always_is_for_these_bytes_and_a_change_is_shown() {
     let Some(stage) = stage() else { return };
@@ -241,6 +244,7 @@ fn always_is_for_these_bytes_and_a_change_is_shown() {
 }
 
 /// The question is about bytes. Those that took their place while somebody was reading don't run.
+// case 123
 #[test]
 fn what_changes_while_the_question_stands_does_not_run() {
     let Some(stage) = stage() else { return };
@@ -274,6 +278,7 @@ fn what_changes_while_the_question_stands_does_not_run() {
 }
 
 /// A question with everything in it that a terminal would obey, or that reads like our own words.
+// case 61, 127
 #[test]
 fn a_skill_does_not_write_the_question() {
     let Some(stage) = stage() else { return };
@@ -315,6 +320,7 @@ fn a_skill_does_not_write_the_question() {
     assert_eq!(ours.count(), 1, "{question:?}");
 }
 
+// case 128
 #[test]
 fn nobody_is_asked_who_can_not_see_the_question() {
     let Some(stage) = stage() else { return };
@@ -330,6 +336,7 @@ fn nobody_is_asked_who_can_not_see_the_question() {
 }
 
 /// What a command prints reaches the terminal as text.
+// case 59
 #[test]
 fn what_a_skill_prints_does_not_act_on_the_terminal() {
     let Some(stage) = stage() else { return };

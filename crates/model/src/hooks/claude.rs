@@ -192,7 +192,11 @@ pub(super) fn read_file(text: &str, report: &mut Report<'_>, commands: &mut Vec<
     }
 }
 
-fn read_events(node: &Node<'_>, report: &mut Report<'_>, commands: &mut Vec<CommandHook>) {
+pub(super) fn read_events(
+    node: &Node<'_>,
+    report: &mut Report<'_>,
+    commands: &mut Vec<CommandHook>,
+) {
     let pairs = match &node.value {
         Value::Map(pairs) => pairs,
         Value::Null => return,

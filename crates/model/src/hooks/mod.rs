@@ -14,6 +14,7 @@
 
 pub mod claude;
 pub mod openclaw;
+pub mod plugin;
 
 use metier_sdk::HookPhase;
 
@@ -79,13 +80,13 @@ pub fn wants_text(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let is_manifest = !path.contains('/')
         && (path.eq_ignore_ascii_case("SKILL.md") || path.eq_ignore_ascii_case("SKILL.yaml"));
-    is_manifest || name == HOOK_MD || path == CLAUDE_FILE
+    is_manifest || name == HOOK_MD || path == CLAUDE_FILE || path == plugin::MANIFEST
 }
 
 /// Whether a skill with such a file may have hooks, as far as its name tells.
 #[must_use]
 pub fn may_hook(path: &str) -> bool {
-    path.starts_with(FOLDER) || path == HOOK_MD
+    path.starts_with(FOLDER) || path == HOOK_MD || path == plugin::MANIFEST
 }
 
 /// The hooks among the files of a skill.
@@ -106,23 +107,46 @@ pub fn discover(files: &[HookFile<'_>]) -> Hooks {
         }
         hooks.diagnostics.append(&mut report.list);
     }
-    let brought = files.iter().find(|file| file.path == CLAUDE_FILE);
-    if let Some(file) = brought {
-        let mut report = Report::new(Mode::Lenient, CLAUDE_FILE, file.text.unwrap_or_default());
-        match file.text {
-            Some(text) => claude::read_file(text, &mut report, &mut hooks.commands),
-            None => report.add(Code::HookForm, 0, || {
-                Say::new("it can't be read, or is too large, so its hooks are not run")
-            }),
-        }
-        hooks.diagnostics.append(&mut report.list);
-    }
+    hooks.read_commands(files);
     hooks
         .diagnostics
         .iter_mut()
         .filter(|diagnostic| diagnostic.severity == Severity::Error)
         .for_each(soften);
     hooks
+}
+
+impl Hooks {
+    /// Reads the files with commands of Claude: the usual one, and those that the manifest of a plugin names.
+    fn read_commands(&mut self, files: &[HookFile<'_>]) {
+        let at = |path: &str| files.iter().find(|file| file.path == path);
+        let manifest = at(plugin::MANIFEST).and_then(|file| file.text);
+        let mut paths = vec![CLAUDE_FILE.to_owned()];
+        if let Some(text) = manifest {
+            let mut report = Report::new(Mode::Lenient, plugin::MANIFEST, text);
+            plugin::read_inline(text, &mut report, &mut self.commands);
+            for path in plugin::named_files(text) {
+                if at(&path).is_none() {
+                    report.add(Code::HookForm, 0, || {
+                        Say::new(format!("`{}` is not there", crate::text::visible(&path)))
+                    });
+                } else if !paths.contains(&path) {
+                    paths.push(path);
+                }
+            }
+            self.diagnostics.append(&mut report.list);
+        }
+        for file in paths.iter().filter_map(|path| at(path)) {
+            let mut report = Report::new(Mode::Lenient, file.path, file.text.unwrap_or_default());
+            match file.text {
+                Some(text) => claude::read_file(text, &mut report, &mut self.commands),
+                None => report.add(Code::HookForm, 0, || {
+                    Say::new("it can't be read, or is too large, so its hooks are not run")
+                }),
+            }
+            self.diagnostics.append(&mut report.list);
+        }
+    }
 }
 
 /// A hook that can't be read is no reason to lose the skill.

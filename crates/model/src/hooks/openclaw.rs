@@ -108,6 +108,18 @@ pub struct Handler {
 }
 
 impl Handler {
+    /// A handler of OpenClaw's own folder, about which nothing is written.
+    fn undescribed(folder: &str, file: &str) -> Self {
+        Self {
+            name: folder_name(folder).into(),
+            file: file.into(),
+            export: DEFAULT.into(),
+            events: vec![USUAL.into()],
+            requirements: Vec::new(),
+            always: false,
+        }
+    }
+
     /// The phases at which it is asked, each once.
     #[must_use]
     pub fn phases(&self) -> Vec<HookPhase> {
@@ -178,14 +190,9 @@ pub(super) fn read(files: &[HookFile<'_>], hooks: &mut Hooks) {
                 Say::new(format!("there is no handler beside it in {shown}"))
                     .hint("add `handler.ts` or `handler.js` there")
             }),
-            (None, Some(file)) if folder == OWN => hooks.handlers.push(Handler {
-                name: folder_name(folder).into(),
-                file: file.path.into(),
-                export: DEFAULT.into(),
-                events: vec![USUAL.into()],
-                requirements: Vec::new(),
-                always: false,
-            }),
+            (None, Some(file)) if folder == OWN => {
+                hooks.handlers.push(Handler::undescribed(folder, file.path));
+            }
             (None, _) => {}
         }
     }
@@ -223,8 +230,13 @@ impl Hooks {
             });
         };
         let mut report = Report::new(Mode::Lenient, described.path, text);
-        if let Some(fields) = read::hook(text, &mut report) {
-            let (events, export) = told(&fields, &mut report);
+        let fields = read::hook(text, &mut report);
+        if fields.is_none() && folder == OWN {
+            // It says nothing, and without it the handler would be asked.
+            self.handlers.push(Handler::undescribed(folder, file));
+        }
+        if let Some(fields) = fields {
+            let (events, export) = told(&fields, folder, &mut report);
             if !events.is_empty() {
                 let name = fields.name.unwrap_or_else(|| folder_name(folder).into());
                 self.handlers.push(Handler {
@@ -242,7 +254,11 @@ impl Hooks {
 }
 
 /// The events that a HOOK.md names, and the export.
-fn told(fields: &HookFields<'_>, report: &mut Report<'_>) -> (Vec<Box<str>>, Option<Box<str>>) {
+fn told(
+    fields: &HookFields<'_>,
+    folder: &str,
+    report: &mut Report<'_>,
+) -> (Vec<Box<str>>, Option<Box<str>>) {
     let pairs = &fields.pairs;
     let metadata = get(pairs, "metadata").and_then(Node::as_map);
     let mut blocks = VENDORS.iter().filter_map(|vendor| get(metadata?, vendor));
@@ -254,6 +270,9 @@ fn told(fields: &HookFields<'_>, report: &mut Report<'_>) -> (Vec<Box<str>>, Opt
     };
     let export = field("export").and_then(Node::as_text).map(Into::into);
     let Some(node) = field("events") else {
+        if folder == OWN {
+            return (vec![USUAL.into()], export);
+        }
         report.add(Code::HookForm, 0, || {
             Say::new("it names no events, so its handler is never asked")
                 .hint("add `metadata: {openclaw: {events: [agent:bootstrap]}}`")

@@ -134,6 +134,55 @@ fn what_is_wrong_with_a_hook_has_a_place_and_is_never_an_error() {
 }
 
 #[test]
+fn a_description_that_says_nothing_does_not_disable_a_handler_of_openclaw() {
+    for text in ["# A hook\n", "---\nname: h\ndescription: d\n---\n", ""] {
+        let files = [
+            ("hooks/openclaw/HOOK.md", text),
+            ("hooks/openclaw/handler.ts", ""),
+        ];
+        assert_eq!(
+            handlers(&files),
+            ["hooks/openclaw/handler.ts#default agent:bootstrap"],
+            "{text}"
+        );
+    }
+    let files = [
+        ("hooks/openclaw/HOOK.md", "# A hook\n"),
+        ("hooks/openclaw/handler.ts", ""),
+    ];
+    assert_eq!(wrong(&files), ["hooks/openclaw/HOOK.md:1 hook-form"]);
+}
+
+#[test]
+fn a_plugin_names_its_hooks_in_its_manifest_too() {
+    let hook = |command: &str| {
+        format!(r#"{{"Stop": [{{"hooks": [{{"type": "command", "command": "{command}"}}]}}]}}"#)
+    };
+    let manifest = ".claude-plugin/plugin.json";
+    let inline = format!(r#"{{"name": "p", "hooks": {}}}"#, hook("inline"));
+    let lines = |files: &[(&str, &str)]| -> Vec<String> {
+        let hooks = found(files);
+        let commands = hooks.commands.iter();
+        commands.map(|hook| hook.command.to_string()).collect()
+    };
+    assert_eq!(lines(&[(manifest, &inline)]), ["inline"]);
+    let named = r#"{"name": "p", "hooks": "./config/more.json"}"#;
+    let usual = format!(r#"{{"hooks": {}}}"#, hook("usual"));
+    assert_eq!(
+        wrong(&[(manifest, named)]),
+        [".claude-plugin/plugin.json:1 hook-form"]
+    );
+    assert_eq!(
+        lines(&[(manifest, r#"{"name": "p"}"#), ("hooks/hooks.json", &usual)]),
+        ["usual"]
+    );
+    assert_eq!(
+        wrong(&[(manifest, "{")]),
+        [".claude-plugin/plugin.json:1 hook-form"]
+    );
+}
+
+#[test]
 fn one_wrong_event_does_not_take_the_others_along() {
     let hook = "---\nname: h\ndescription: d\nmetadata: {openclaw: {events: [nonsense, 'agent:bootstrap']}}\n---\n";
     let files = [("hooks/a/HOOK.md", hook), ("hooks/a/handler.ts", "")];

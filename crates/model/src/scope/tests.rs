@@ -41,6 +41,7 @@ fn scopes_read_back() {
     );
 }
 
+// case 126
 #[test]
 fn the_grammar_is_closed() {
     for text in [

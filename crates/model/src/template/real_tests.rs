@@ -155,6 +155,7 @@ const CONTEXTS: &[(&str, &str)] = &[
     ),
 ];
 
+// case 73, 74, 75
 #[test]
 fn a_value_is_an_argument_and_nothing_else() {
     let room = Room::new("contexts");
@@ -181,6 +182,7 @@ fn a_value_is_an_argument_and_nothing_else() {
     }
 }
 
+// case 76
 #[test]
 fn an_option_behind_two_dashes_is_an_argument() {
     let room = Room::new("options");
@@ -271,6 +273,7 @@ fn the_longest_value_still_fits() {
     );
 }
 
+// case 73
 #[test]
 fn the_lines_of_review_pr() {
     let room = Room::new("review");
@@ -320,6 +323,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     /// Commands that nobody would write, as long as they are accepted: a value stays a value in each.
+    // case 73, 74
     #[test]
     fn no_accepted_command_lets_a_value_run(
         tokens in prop::collection::vec(
@@ -360,6 +364,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
+    // case 74
     #[test]
     fn any_words_arrive(words in prop::collection::vec("[^\0]{0,12}", 0..5)) {
         let values = Values {

@@ -182,6 +182,7 @@ fn a_number_in_single_quotes_is_the_commands_own_unless_arguments_are_declared()
     assert_eq!(refused(text).placeholder, "$1");
 }
 
+// case 73, 74
 #[test]
 fn places_without_a_safe_reference_are_refused() {
     for (text, reason) in [
@@ -266,6 +267,7 @@ fn a_refusal_says_what_to_write() {
     );
 }
 
+// case 76
 #[test]
 fn who_could_be_taken_for_an_option() {
     for (text, risk) in [
@@ -293,6 +295,7 @@ fn who_could_be_taken_for_an_option() {
     );
 }
 
+// case 76, 77
 #[test]
 fn values_that_are_refused() {
     let refusal = |text: &str, given: &[&str]| {
@@ -349,6 +352,7 @@ fn the_line_to_judge_knows_the_hosts_values() {
 }
 
 proptest! {
+    // case 75, 78
     #[test]
     fn values_never_decide_about_the_text(first in any::<String>(), second in any::<String>()) {
         let text = "gh -- $ARGUMENTS \"$ARGUMENTS\" $0 x$issue {baseDir}";

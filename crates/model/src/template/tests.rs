@@ -93,6 +93,7 @@ fn commands(body: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
+// case 79
 #[test]
 fn four_forms_of_commands() {
     assert_eq!(commands("!git log\nx"), [("!git log", "git log")]);
@@ -114,6 +115,7 @@ fn four_forms_of_commands() {
     );
 }
 
+// case 79
 #[test]
 fn what_is_no_command() {
     for body in [

@@ -7,6 +7,7 @@ use crate::{
     refused, survives_in_a_process, with,
 };
 
+// case 42
 #[test]
 fn aliases_of_aliases_exceed_their_budget() {
     let mut bomb = String::from("a: &a [x, x, x, x, x, x, x, x, x, x]\n");
@@ -26,6 +27,7 @@ fn aliases_of_aliases_exceed_their_budget() {
     });
 }
 
+// case 42
 #[test]
 fn many_aliases_of_a_small_value_exceed_their_budget() {
     let row = vec!["*a"; 65].join(", ");
@@ -40,6 +42,7 @@ fn many_aliases_of_a_small_value_exceed_their_budget() {
     );
 }
 
+// case 42
 #[test]
 fn an_alias_is_mentioned_and_strict_reading_refuses_it() {
     check(
@@ -49,6 +52,7 @@ fn an_alias_is_mentioned_and_strict_reading_refuses_it() {
     );
 }
 
+// case 42
 #[test]
 fn an_alias_bomb_beside_the_manifest_is_not_read() {
     let bomb = "a: &a [x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b]\nd: [*c, *c, *c, *c, *c, *c, *c, *c]\n";
@@ -70,6 +74,7 @@ fn an_alias_bomb_beside_the_manifest_is_not_read() {
     assert_eq!(codes(&found, Severity::Warning), ["sidecar-unread"]);
 }
 
+// case 43
 #[test]
 fn nesting_beyond_the_limit_is_refused_on_a_small_stack() {
     let block = |levels: usize| {
@@ -105,6 +110,7 @@ fn nesting_just_within_the_limit_is_kept() {
     });
 }
 
+// case 43
 #[test]
 fn deep_nesting_through_aliases_stays_on_a_small_stack() {
     let mut text = String::from("a0: &a0 [x]\n");
@@ -117,6 +123,7 @@ fn deep_nesting_through_aliases_stays_on_a_small_stack() {
 }
 
 /// Brackets inside of strings must not make the nesting look flat.
+// case 43
 #[test]
 fn nesting_that_hides_behind_brackets_in_strings_ends_no_process() {
     survives_in_a_process(
@@ -134,6 +141,7 @@ fn nesting_that_hides_behind_brackets_in_strings_ends_no_process() {
     );
 }
 
+// case 44
 #[test]
 fn a_frontmatter_over_the_limit_is_refused_quickly() {
     let scalar = |length: usize| file(&format!("name: x\ndescription: {}\n", "a".repeat(length)));
@@ -150,6 +158,7 @@ fn a_frontmatter_over_the_limit_is_refused_quickly() {
     );
 }
 
+// case 44
 #[test]
 fn more_keys_than_anybody_needs_are_refused_in_time() {
     let few: String = (0..6_000).map(|key| format!("k{key}: v\n")).collect();
@@ -158,6 +167,7 @@ fn more_keys_than_anybody_needs_are_refused_in_time() {
     in_time("25,000 keys", || refused(&with(&many), "too-many-values"));
 }
 
+// case 44
 #[test]
 fn more_values_than_anybody_needs_are_refused_in_time() {
     let row = vec!["v"; 60_000].join(", ");
@@ -182,6 +192,7 @@ fn thousands_of_mistakes() -> [(&'static str, String); 3] {
     ]
 }
 
+// case 44
 #[test]
 fn thousands_of_mistakes_take_linear_time() {
     for (what, text) in thousands_of_mistakes() {
@@ -210,6 +221,7 @@ fn thousands_of_unknown_fields_are_summed_up() {
     assert!(said < 4096, "{said} bytes");
 }
 
+// case 53
 #[test]
 fn long_anchors_comments_and_blanks_take_linear_time() {
     let long = "a".repeat(200_000);
@@ -240,6 +252,7 @@ fn a_key_longer_than_yaml_allows_is_the_same_to_both_readers() {
     });
 }
 
+// case 53
 #[test]
 fn a_hash_is_a_comment_only_behind_a_blank() {
     for (value, read) in [

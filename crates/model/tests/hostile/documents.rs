@@ -4,6 +4,7 @@ use metier_model::{Mode, Severity, body};
 
 use crate::{Fine, Refused, Warns, check, codes, file, is, loaded, parsed, refused, with};
 
+// case 49
 #[test]
 fn only_the_first_document_is_read() {
     for yaml in [
@@ -21,6 +22,7 @@ fn only_the_first_document_is_read() {
     }
 }
 
+// case 49
 #[test]
 fn only_the_first_document_is_read_when_it_needs_repair() {
     let text = file("name: x\ndescription: a: b\n...\nname: y\nlicense: MIT\n");
@@ -41,6 +43,7 @@ fn a_document_end_without_another_document_is_fine() {
     );
 }
 
+// case 49
 #[test]
 fn a_directive_is_passed_over_aloud() {
     let text = file("%YAML 1.1\nname: x\ndescription: no\n");
@@ -48,6 +51,7 @@ fn a_directive_is_passed_over_aloud() {
     assert!(parsed(&text, Mode::Strict).manifest.is_none());
 }
 
+// case 49
 #[test]
 fn tabs_hurt_only_their_own_entry() {
     let text = file("name: x\ndescription: d\nmetadata:\n\tauthor: me\n");
@@ -56,6 +60,7 @@ fn tabs_hurt_only_their_own_entry() {
     check(&file("name: x\ndescription: \"a\\tb\"\n"), Fine, Fine);
 }
 
+// case 49
 #[test]
 fn byte_order_marks_and_crlf_are_accepted() {
     let plain = with("license: MIT\n");
@@ -72,6 +77,7 @@ fn byte_order_marks_and_crlf_are_accepted() {
     }
 }
 
+// case 49
 #[test]
 fn exotic_line_breaks_end_no_line() {
     for mark in ['\u{85}', '\u{2028}', '\u{2029}', '\u{b}', '\u{c}'] {
@@ -87,6 +93,7 @@ fn exotic_line_breaks_end_no_line() {
     }
 }
 
+// case 45, 49
 #[test]
 fn a_lone_carriage_return_can_not_smuggle_a_second_name() {
     let text = file("name: x\ndescription: d\rname: y\n");
@@ -100,6 +107,7 @@ fn a_lone_carriage_return_can_not_smuggle_a_second_name() {
     }
 }
 
+// case 50
 #[test]
 fn dashes_in_values_and_bodies_delimit_nothing() {
     for (text, description, rest) in [
@@ -125,6 +133,7 @@ fn dashes_in_values_and_bodies_delimit_nothing() {
     }
 }
 
+// case 52
 #[test]
 fn a_second_block_in_the_body_names_nothing() {
     let text = "---\nname: x\ndescription: d\n---\n---\nname: y\ndescription: e\n---\nbody\n";
@@ -132,6 +141,7 @@ fn a_second_block_in_the_body_names_nothing() {
     assert!(body(text).starts_with("---\nname: y"));
 }
 
+// case 51
 #[test]
 fn what_has_no_frontmatter_says_so() {
     for text in [
@@ -152,6 +162,7 @@ fn what_has_no_frontmatter_says_so() {
     }
 }
 
+// case 50, 51
 #[test]
 fn what_is_never_closed_says_so() {
     for text in [
@@ -168,6 +179,7 @@ fn what_is_never_closed_says_so() {
     }
 }
 
+// case 51
 #[test]
 fn an_empty_frontmatter_has_no_name() {
     for yaml in ["", "\n", "# nothing\n", "{}\n", "~\n"] {
@@ -183,6 +195,7 @@ fn what_is_not_a_map_says_so() {
     }
 }
 
+// case 51
 #[test]
 fn a_file_of_nothing_but_frontmatter_loads() {
     for text in [

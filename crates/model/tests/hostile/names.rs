@@ -4,6 +4,7 @@ use metier_model::{Mode, SkillName, name::RESERVED, text};
 
 use crate::{Fine, Refused, Warns, check, file, loaded, parsed, refused};
 
+// case 56
 #[test]
 fn descriptions_have_exact_limits() {
     let sized = |length: usize, letter: &str| {
@@ -38,6 +39,7 @@ fn descriptions_have_exact_limits() {
     refused(&file("name: x\n"), "description-missing");
 }
 
+// case 20
 #[test]
 fn a_name_is_never_a_path() {
     for name in [
@@ -58,6 +60,7 @@ fn a_name_is_never_a_path() {
     }
 }
 
+// case 59, 60, 61
 #[test]
 fn a_name_holds_nothing_that_people_can_not_see() {
     for c in [
@@ -111,6 +114,7 @@ fn a_name_holds_nothing_that_people_can_not_see() {
     }
 }
 
+// case 60
 #[test]
 fn variation_selectors_hide_no_bytes_in_names() {
     for c in ('\u{fe00}'..='\u{fe0e}').chain(['\u{e0100}', '\u{e01ef}']) {
@@ -118,6 +122,7 @@ fn variation_selectors_hide_no_bytes_in_names() {
     }
 }
 
+// case 65
 #[test]
 fn the_names_of_our_own_tools_are_taken() {
     for name in RESERVED {
@@ -132,6 +137,7 @@ fn the_names_of_our_own_tools_are_taken() {
     }
 }
 
+// case 21, 62
 #[test]
 fn odd_names_load_and_strict_reading_refuses_them() {
     let long = "a".repeat(65);
@@ -161,6 +167,7 @@ fn odd_names_load_and_strict_reading_refuses_them() {
     );
 }
 
+// case 21
 #[test]
 fn a_name_that_ends_in_a_line_break_is_trimmed_or_refused_never_kept() {
     let text = file("name: \"x\\n\"\ndescription: d\n");
@@ -169,6 +176,7 @@ fn a_name_that_ends_in_a_line_break_is_trimmed_or_refused_never_kept() {
     }
 }
 
+// case 59, 60, 61
 #[test]
 fn hidden_and_control_characters_in_descriptions_are_warned_about_in_both_modes() {
     for (escape, code) in [
@@ -192,6 +200,7 @@ fn hidden_and_control_characters_in_descriptions_are_warned_about_in_both_modes(
     }
 }
 
+// case 60
 #[test]
 fn smuggled_letters_are_shown_in_the_warning() {
     let hidden: String = "ignore"
@@ -218,6 +227,7 @@ fn raw_bytes_that_yaml_forbids_are_a_repair() {
     }
 }
 
+// case 60, 61
 #[test]
 fn a_model_is_shown_no_hidden_characters() {
     for c in [
@@ -232,17 +242,20 @@ fn a_model_is_shown_no_hidden_characters() {
     }
 }
 
+// case 60
 #[test]
 fn a_byte_order_mark_inside_of_a_text_hides_nothing() {
     assert_eq!(text::without_hidden("a\u{feff}b"), "ab");
 }
 
+// case 60
 #[test]
 fn runs_of_variation_selectors_carry_no_bytes_to_a_model() {
     assert_eq!(text::without_hidden("a\u{fe01}\u{fe0e}\u{fe03}b"), "ab");
     assert_eq!(text::without_hidden("❤\u{fe0f}"), "❤\u{fe0f}");
 }
 
+// case 59
 #[test]
 fn messages_never_carry_control_characters_of_a_file() {
     let evil = "\\e]0;pwned\\a\\u202e\\0";

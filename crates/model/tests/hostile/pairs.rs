@@ -22,6 +22,7 @@ fn both(yaml: &str, md: &str, mode: Mode) -> Parsed {
 
 const MANIFEST: &str = "name: x\nversion: 1.0.0\ndescription: d\ntypes: [prompt]\n";
 
+// case 52
 #[test]
 fn two_files_agree_on_the_name() {
     for md in [
@@ -55,6 +56,7 @@ fn names_disagree_also_behind_blank_lines() {
     assert_eq!(codes(&found, Severity::Error), ["names-disagree"]);
 }
 
+// case 45, 52
 #[test]
 fn a_second_name_in_the_body_file_is_not_passed_over() {
     let md = "---\nname: x\nname: y\ndescription: e\n---\nbody\n";

@@ -4,6 +4,7 @@ use metier_model::{Json, Mode};
 
 use crate::{Fine, Refused, Warns, check, file, is, loaded, parsed, refused, with};
 
+// case 45
 #[test]
 fn a_name_or_description_given_twice_is_refused() {
     for yaml in [
@@ -49,12 +50,14 @@ fn the_same_value_in_quotes_is_the_same_value() {
     );
 }
 
+// case 45
 #[test]
 fn of_two_values_the_first_one_counts() {
     let manifest = loaded(&with("license: MIT\nlicense: GPL\n"));
     assert_eq!(manifest.about.license.as_deref(), Some("MIT"));
 }
 
+// case 46
 #[test]
 fn a_merge_key_is_never_applied() {
     for yaml in [
@@ -70,6 +73,7 @@ fn a_merge_key_is_never_applied() {
     }
 }
 
+// case 47
 #[test]
 fn tags_are_refused_wherever_they_stand() {
     for yaml in [
@@ -101,6 +105,7 @@ fn text_that_only_looks_like_a_tag_is_text() {
     }
 }
 
+// case 48
 #[test]
 fn a_name_that_looks_like_another_type_stays_text() {
     for name in [
@@ -130,6 +135,7 @@ fn a_name_that_looks_like_another_type_stays_text() {
     }
 }
 
+// case 48
 #[test]
 fn a_version_or_description_that_looks_like_a_number_keeps_its_spelling() {
     for value in ["1.10", "0o17", "1e3", "0x1f", "2026-01-05", "no", ".inf"] {
@@ -145,6 +151,7 @@ fn a_version_or_description_that_looks_like_a_number_keeps_its_spelling() {
     }
 }
 
+// case 48
 #[test]
 fn nothing_is_not_a_name() {
     for value in ["", "~", "null", "Null", "NULL", "\"\"", "''", "\"  \""] {
@@ -161,6 +168,7 @@ fn nothing_is_not_a_name() {
     }
 }
 
+// case 54
 #[test]
 fn metadata_is_kept_as_data() {
     let manifest = loaded(&with(
@@ -176,6 +184,7 @@ fn metadata_is_kept_as_data() {
     assert_eq!(manifest.card.requirements.len(), 3);
 }
 
+// case 54
 #[test]
 fn strict_metadata_is_a_map_of_texts() {
     for more in [
@@ -201,6 +210,7 @@ fn strict_metadata_is_a_map_of_texts() {
     }
 }
 
+// case 55
 #[test]
 fn allowed_tools_are_the_words_that_stand_there() {
     for (value, tools) in [
@@ -232,6 +242,7 @@ fn allowed_tools_are_the_words_that_stand_there() {
     }
 }
 
+// case 55
 #[test]
 fn a_bare_star_is_text_and_repaired() {
     let text = with("allowed-tools: *\n");
@@ -239,6 +250,7 @@ fn a_bare_star_is_text_and_repaired() {
     assert_eq!(*loaded(&text).tools.preapprove, ["*".into()]);
 }
 
+// case 55
 #[test]
 fn a_restriction_that_can_not_be_read_never_allows_everything() {
     for value in ["", "[]", "{Bash: true}", "~"] {
@@ -258,6 +270,7 @@ fn a_list_of_tools_has_an_end() {
     );
 }
 
+// case 55
 #[test]
 fn what_is_no_tool_is_reported_and_kept() {
     for value in ["Bash(", "Rea*", "\"Read Wr;te\"", "[Read, \"!x\"]"] {

@@ -105,20 +105,23 @@ impl<'p> Runtime<'p> {
                 let reason = went.reason.clone().unwrap_or_default();
                 note("failed", went);
                 let closes = active.hook(phase).is_some_and(|hook| hook.fail_closed());
-                if closes
-                    && phase == HookPhase::BeforeToolCall
-                    && active.is(SkillType::SecurityRule)
-                {
+                if closes && can_cancel(phase) && active.is(SkillType::SecurityRule) {
                     let reason = format!("its check failed: {reason}");
                     done.cancelled = Some((active.name().to_owned(), reason));
+                } else {
+                    active.report_failed(phase, &reason);
                 }
                 return Ok(());
             }
         };
         if let Some(cancel) = answer.cancel {
             active.changes.set(true);
-            if phase == HookPhase::BeforeToolCall {
-                note("cancelled the call", Went::refused(cancel.reason.clone()));
+            if can_cancel(phase) {
+                let detail = match phase {
+                    HookPhase::BeforePromptBuild => "blocked the message",
+                    _ => "cancelled the call",
+                };
+                note(detail, Went::refused(cancel.reason.clone()));
                 done.cancelled = Some((active.name().to_owned(), cancel.reason));
             } else {
                 let reason = format!("a hook of `{phase}` cancels nothing");
@@ -153,6 +156,14 @@ impl<'p> Runtime<'p> {
             reason: error.to_string(),
         })
     }
+}
+
+/// Whether a hook of this phase may stop what it was asked about: a call, or the turn that a message begins.
+const fn can_cancel(phase: HookPhase) -> bool {
+    matches!(
+        phase,
+        HookPhase::BeforeToolCall | HookPhase::BeforePromptBuild
+    )
 }
 
 fn params(phase: HookPhase, event: &Value) -> Value {

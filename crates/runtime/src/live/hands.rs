@@ -419,9 +419,8 @@ fn unread(held: &Snapshot, path: &str, error: &ReadError) -> &'static str {
     let path = Path::new(path);
     let mut files = held.files.iter();
     match error {
-        _ if files.any(|file| {
-            Path::new(&file.path) != path && Path::new(&file.path).starts_with(path)
-        }) =>
+        _ if files
+            .any(|file| file.path.as_path() != path && file.path.as_path().starts_with(path)) =>
         {
             "is-folder"
         }

@@ -142,6 +142,7 @@ mod tests {
         );
     }
 
+    // case 130
     #[test]
     fn findings_are_added_and_never_removed_or_changed() {
         let before = json!({"skill": "a", "findings": [{"rule": "x"}]});

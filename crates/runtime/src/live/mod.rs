@@ -32,7 +32,7 @@ mod together;
 mod tools;
 
 use std::{
-    cell::{Cell, OnceCell, RefCell, RefMut},
+    cell::{Cell, RefCell, RefMut},
     path::PathBuf,
     rc::Rc,
     time::Duration,
@@ -40,7 +40,7 @@ use std::{
 
 use metier_catalog::{Entry, Snapshot};
 use metier_host::backend::{Event, Session, SessionError};
-use metier_model::{Backend, SkillType, Types, hooks::Hooks};
+use metier_model::{Backend, SkillType, Types, hooks::Hooks, text::shell_word};
 use metier_policy::Identity;
 use metier_sdk::{
     HookPhase,
@@ -55,6 +55,7 @@ use crate::{
     premises::Premises,
     receipts::RecentReceipts,
     render::Loaded,
+    schema::BoundedSchema,
     worker::{Failed, Worker},
 };
 use called::Done;
@@ -66,12 +67,15 @@ pub use dispatch::Dispatched;
 pub use ledger::{Attached, Ledger};
 pub use lifecycle::{State, Transition};
 pub use open::ActivateError;
-pub use telling::{Fragment, Section};
+pub use telling::{Fragment, PromptError, Section};
 pub use together::Planned;
 pub use tools::{BadTool, CORE, SESSION, Tool, full_name};
 
 /// How many lines are kept that nobody asked for.
 const MAX_SAID: usize = 2_000;
+
+/// How a line begins that reports what is wrong with a skill, among the lines that the skill wrote itself.
+pub const WARNING: &str = "warning: ";
 
 /// A language model, for skills that may ask one.
 pub trait Model {
@@ -119,6 +123,8 @@ pub struct Runtime<'p> {
     receipts: RefCell<RecentReceipts>,
     /// What was said and not given out yet, each line with its skill.
     said: RefCell<Vec<(String, String)>>,
+    /// The message of the user that the current turn answers; empty between turns.
+    user_message: RefCell<String>,
 }
 
 /// A skill that is active, and all that it contributes.
@@ -138,12 +144,14 @@ pub(crate) struct Active<'p> {
     contributions: Contributions,
     tools: Vec<Tool>,
     /// What says whether an input fits, for each of the tools; built when it is called first.
-    schemas: Vec<OnceCell<open::Schema>>,
+    schemas: Vec<BoundedSchema>,
     /// Whether one of its hooks changed or cancelled something when it was asked last.
     changes: Cell<bool>,
     /// The skills that it works for, the first first.
     callers: Vec<String>,
     said: RefCell<Vec<String>>,
+    /// What is wrong with its hooks, though it is active.
+    broken_hooks: RefCell<Vec<String>>,
 }
 
 /// Why there was no call.
@@ -236,6 +244,7 @@ impl<'p> Runtime<'p> {
             ledger: RefCell::default(),
             receipts: RefCell::default(),
             said: RefCell::default(),
+            user_message: RefCell::default(),
         }
     }
 
@@ -288,6 +297,11 @@ impl<'p> Runtime<'p> {
         self.premises.desk.meter.next_turn();
     }
 
+    /// Sets the message that the current turn answers. Hooks of `before_prompt_build` read it; it is written into no receipt.
+    pub fn set_user_message(&self, message: &str) {
+        message.clone_into(&mut self.user_message.borrow_mut());
+    }
+
     /// Activates a skill, by name, `source:name` or path. One that is active already stays as it is.
     ///
     /// # Errors
@@ -307,16 +321,25 @@ impl<'p> Runtime<'p> {
                     self.ledger.borrow_mut().keep(&name, body.to_owned());
                 }
                 // An error of an earlier time is over.
-                let store = self.premises.desk.store;
-                store
-                    .forget_state(&name, entry.source.as_str())
-                    .map_err(Failed::from)?;
-                self.active.borrow_mut().push(Rc::new(active));
+                let broken = active.broken_hooks.borrow().join("; ");
+                let desk = &self.premises.desk;
+                if broken.is_empty() {
+                    let forgotten = desk.store.forget_state(&name, entry.source.as_str());
+                    forgotten.map(drop)
+                } else {
+                    desk.keep_state(&name, entry.source, State::Active.as_str(), &broken)
+                }
+                .map_err(Failed::from)?;
+                let active = Rc::new(active);
+                self.active.borrow_mut().push(Rc::clone(&active));
                 // The order in which hooks are called, and tools listed.
                 self.active
                     .borrow_mut()
                     .sort_by_key(|active| hooks::rank(active.identity.source));
                 self.life.borrow_mut().step(&name, State::Active, None);
+                if let Some(problem) = self.activate_plugin_of(entry) {
+                    active.say(format!("{WARNING}{problem}"));
+                }
                 Ok(())
             }
             Err(error) => {
@@ -333,6 +356,22 @@ impl<'p> Runtime<'p> {
                 Err(error)
             }
         }
+    }
+
+    /// Activates the plugin that a skill belongs to, once for all of its skills. What keeps its hooks from running keeps nothing else: it is
+    /// returned, in words.
+    pub fn activate_plugin_of(&self, entry: &Entry) -> Option<String> {
+        let plugin = self.inventory.entry(self.inventory.plugin_of(entry)?);
+        let name = plugin.name();
+        if self.state(&name) != State::Inactive {
+            return None;
+        }
+        let place = plugin.place.path();
+        let error = self.activate(&place.to_string_lossy()).err()?;
+        let name = shell_word(&name);
+        Some(format!(
+            "the hooks of its plugin are not run: {error}; metier info {name}"
+        ))
     }
 
     /// Deactivates a skill, and takes back all that it contributed.
@@ -488,8 +527,8 @@ impl<'p> Runtime<'p> {
             return Err(CallError::NotAllowed { tool, reason });
         }
         let input = changed;
-        let schema = schema.get_or_init(|| open::schema(&found.spec.input_schema));
-        if let Err(reason) = open::fits(schema, &input) {
+        if let Err(misfit) = schema.check(&input) {
+            let reason = misfit.to_string();
             active
                 .worker
                 .record("tool:call", &found.name, &Went::refused(reason.clone()))?;
@@ -621,6 +660,7 @@ impl<'p> Runtime<'p> {
                 }
                 Event::Ended => continue,
                 Event::HookFailed { phase, reason } => {
+                    active.report_failed(phase, &reason);
                     let went = Went::badly(Outcome::Error, reason, 0);
                     let act = format!("hook:{phase}");
                     active.worker.record(&act, "failed", &went)?;

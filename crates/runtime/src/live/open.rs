@@ -1,19 +1,18 @@
 //! Activation: five steps from a name to contributions.
 
-use std::{
-    cell::{Cell, OnceCell},
-    path::PathBuf,
-    rc::Rc,
-};
+use std::{cell::Cell, path::PathBuf, rc::Rc};
 
 use metier_catalog::{Entry, Place};
 use metier_host::backend::SessionError;
 use metier_model::{HookPhase, SkillType, Types, Version};
 use metier_policy::{Grant, Purpose, ReasonKind};
 use metier_sdk::wire::Contributions;
-use serde_json::Value;
 
-use super::{Active, CallError, Dispatched, Hands, Runtime, dispatch::Notes, tools};
+use super::{
+    Active, CallError, Dispatched, Hands, Runtime,
+    dispatch::Notes,
+    tools::{self, BadTool, Tool},
+};
 use crate::{
     Skill, Status,
     desk::{Refused, Went},
@@ -21,13 +20,12 @@ use crate::{
     inventory::NotFound,
     premises::{self, Stopped},
     render::RenderError,
+    schema::BoundedSchema,
     worker::Failed,
 };
 
 /// How deep skills may invoke each other.
 pub(super) const MAX_DEPTH: usize = 8;
-/// How much is said about one input.
-const MAX_COMPLAINTS: usize = 5;
 
 /// Why a skill is not active.
 #[derive(Debug, thiserror::Error)]
@@ -95,7 +93,9 @@ impl<'p> Runtime<'p> {
             true => Purpose::Code(&lines),
             false => Purpose::Render(&[]),
         };
-        let granted = self.premises.grant(&loaded, purpose)?;
+        let request = self.premises.request(&loaded, purpose);
+        let request = request.with_hooks(hooks::wants(&loaded.manifest, &loaded.held, &hooks));
+        let granted = self.premises.grant_request(&loaded, &request)?;
         let (grant, own) = match caller {
             Some(caller) => (granted.narrowed(caller.worker.grant()), Some(granted)),
             None => (granted, None),
@@ -116,7 +116,9 @@ impl<'p> Runtime<'p> {
             changes: Cell::new(false),
             callers: caller.map_or_else(Vec::new, Active::chain),
             said: Vec::new().into(),
+            broken_hooks: Vec::new().into(),
         };
+        active.report_ungranted(&request);
         let opened = self.begin(&mut active, own.as_ref());
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let went = match &opened {
@@ -200,7 +202,14 @@ impl<'p> Runtime<'p> {
         let (name, source) = (active.name(), active.identity.source);
         active.tools = tools::named(name, source, &active.contributions.tools)
             .map_err(|error| ActivateError::Contribution(error.to_string()))?;
-        active.schemas = active.tools.iter().map(|_| OnceCell::new()).collect();
+        let schema = |tool: &Tool| {
+            BoundedSchema::new(&tool.spec.input_schema).map_err(|error| {
+                let name = &tool.spec.name;
+                let bad = BadTool::Refused(name.clone(), error);
+                ActivateError::Contribution(bad.to_string())
+            })
+        };
+        active.schemas = active.tools.iter().map(schema).collect::<Result<_, _>>()?;
         if active.hook(HookPhase::Activate).is_none() {
             return Ok(());
         }
@@ -364,33 +373,4 @@ fn declared(active: &Active<'_>, offered: &Contributions) -> Result<(), Activate
 fn words(types: Types) -> String {
     let words: Vec<&str> = types.iter().map(SkillType::as_str).collect();
     words.join(", ")
-}
-
-/// A schema that can be asked, or what is wrong with it. Patterns are matched in linear time, and nothing is fetched.
-pub(super) type Schema = Result<jsonschema::Validator, String>;
-
-pub(super) fn schema(written: &Value) -> Schema {
-    let options = jsonschema::options().with_pattern_options(jsonschema::PatternOptions::regex());
-    options
-        .build(written)
-        .map_err(|error| format!("its schema is wrong: {error}"))
-}
-
-/// Whether an input is what a schema says.
-pub(super) fn fits(schema: &Schema, input: &Value) -> Result<(), String> {
-    let schema = schema.as_ref().map_err(Clone::clone)?;
-    // All at once, so that whoever mends it mends it once.
-    let wrong = schema.iter_errors(input).take(MAX_COMPLAINTS).map(|error| {
-        let place = error.instance_path().to_string();
-        match place.is_empty() {
-            true => error.to_string(),
-            false => format!("{place}: {error}"),
-        }
-    });
-    let wrong: Vec<String> = wrong.collect();
-    if wrong.is_empty() {
-        Ok(())
-    } else {
-        Err(wrong.join("; "))
-    }
 }

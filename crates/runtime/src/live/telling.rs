@@ -43,6 +43,22 @@ impl Fragment {
     }
 }
 
+/// Why there is no prompt.
+#[derive(Debug, thiserror::Error)]
+pub enum PromptError {
+    /// A hook blocked the message of the user.
+    #[error("the message was blocked by skill `{by}`: {reason}")]
+    Blocked {
+        /// The skill whose hook it is.
+        by: String,
+        /// The reason that the hook gave.
+        reason: String,
+    },
+    /// It can't be written down.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 /// A section of a wiki that is about to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
@@ -76,17 +92,23 @@ impl Runtime<'_> {
     }
 
     /// What active skills add to the system prompt: the files that they declare, each within its own limit, then what hooks inject.
+    /// The hooks read the message that the turn answers.
     ///
     /// # Errors
-    /// When it can't be written down.
-    pub fn fragments(&self) -> Result<Vec<Fragment>, StoreError> {
+    /// When a hook blocks that message, or when it can't be written down.
+    pub fn fragments(&self) -> Result<Vec<Fragment>, PromptError> {
         let active: Vec<Rc<Active<'_>>> = self.active.borrow().clone();
         let declared: Vec<Fragment> = active.iter().filter_map(|one| declared(one)).collect();
         let event = json!({
             "session": self.premises.desk.session,
             "fragments": declared.iter().map(|fragment| &fragment.text).collect::<Vec<_>>(),
+            "prompt": *self.user_message.borrow(),
         });
-        let event = self.dispatch(HookPhase::BeforePromptBuild, event)?.event;
+        let dispatched = self.dispatch(HookPhase::BeforePromptBuild, event)?;
+        if let Some((by, reason)) = dispatched.cancelled {
+            return Err(PromptError::Blocked { by, reason });
+        }
+        let event = dispatched.event;
         let all = event["fragments"].as_array().cloned().unwrap_or_default();
         let injected = all.iter().skip(declared.len()).filter_map(text);
         let injected: Vec<Fragment> = injected
@@ -111,8 +133,8 @@ impl Runtime<'_> {
     /// The system prompt: a text of the caller's, then what active skills add to it, each behind its name.
     ///
     /// # Errors
-    /// When it can't be written down.
-    pub fn build_prompt(&self, base: &str) -> Result<String, StoreError> {
+    /// As [`Runtime::fragments`].
+    pub fn build_prompt(&self, base: &str) -> Result<String, PromptError> {
         let mut prompt = base.trim_end().to_owned();
         for fragment in self.fragments()? {
             fragment.append(&mut prompt);

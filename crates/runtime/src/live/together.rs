@@ -7,7 +7,7 @@
 use metier_sdk::{HookPhase, wire::method};
 use serde_json::Value;
 
-use super::{Runtime, open, tool_params};
+use super::{Runtime, tool_params};
 
 /// A call that is about to be made.
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +45,7 @@ impl Runtime<'_> {
         let Some((tool, schema)) = tools.find(|(known, _)| known.spec.name == call.tool) else {
             return false;
         };
-        let schema = schema.get_or_init(|| open::schema(&tool.spec.input_schema));
-        if open::fits(schema, call.input).is_err() {
+        if schema.check(call.input).is_err() {
             return false;
         }
         let Ok(mut session) = active.session.try_borrow_mut() else {

@@ -8,6 +8,8 @@
 use metier_model::Source;
 use metier_sdk::wire::ToolSpec;
 
+use crate::schema::SchemaRefused;
+
 /// Tools of the program's own skills: nobody else may call one of theirs so.
 pub const CORE: &[&str] = &[
     "read", "write", "edit", "glob", "grep", "shell", "bash", "exec", "fetch", "task", "ls",
@@ -60,6 +62,9 @@ pub enum BadTool {
     /// The schema is none.
     #[error("the input schema of `{0}` is not an object")]
     Schema(String),
+    /// The schema exceeds a limit.
+    #[error("the input schema of `{0}` is refused: {1}")]
+    Refused(String, SchemaRefused),
 }
 
 fn is_core(tool: &str) -> bool {
@@ -141,6 +146,7 @@ mod tests {
         }
     }
 
+    // case 137
     #[test]
     fn nobody_stands_in_the_place_of_a_core_tool() {
         for name in ["read", "Shell", "GREP", "speckit", "OpenCode"] {
@@ -151,6 +157,7 @@ mod tests {
         }
     }
 
+    // case 65, 137
     #[test]
     fn no_skill_at_all_stands_in_the_place_of_a_tool_of_the_session() {
         for name in SESSION.iter().copied().chain(["Sessions_Spawn"]) {

@@ -88,6 +88,7 @@ fn said(inventory: &Inventory, code: Code) -> Vec<String> {
 
 // ---- Precedence ----
 
+// case 66
 #[test]
 fn the_greater_source_wins() {
     let mut entries = vec![skill(EXTRA, "s", "")];
@@ -176,6 +177,7 @@ fn a_name_that_is_not_there_has_neighbours() {
 
 // ---- Trust ----
 
+// case 66
 #[test]
 fn an_untrusted_skill_is_blocked_and_shadows_nothing() {
     for other in [
@@ -244,6 +246,7 @@ fn a_selection_trusts_nobody() {
 
 // ---- Invalid ones ----
 
+// case 66
 #[test]
 fn an_invalid_skill_is_listed_and_shadows_nothing() {
     let inventory = stock(vec![
@@ -544,6 +547,7 @@ proptest! {
         }
     }
 
+    // case 66
     #[test]
     fn each_name_has_at_most_one_usable_skill(parts in prop::collection::vec(any_entry(), 0..12)) {
         let inventory = stock(made(&parts));

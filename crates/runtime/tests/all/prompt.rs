@@ -103,6 +103,7 @@ fn prompt(inventory: &Inventory, options: &Options) -> String {
 
 // ---- Escaping ----
 
+// case 57, 58
 #[test]
 fn markup_in_any_field_stays_text() {
     for evil in [
@@ -141,6 +142,7 @@ fn markup_in_any_field_stays_text() {
     }
 }
 
+// case 57, 58
 #[test]
 fn all_five_characters_are_escaped_once() {
     let line = Line {
@@ -155,6 +157,7 @@ fn all_five_characters_are_escaped_once() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
+    // case 57
     #[test]
     fn every_catalog_parses_back_to_its_fields(fields in prop::collection::vec(("[^\\p{Cc}]{0,20}|[<>&;#x'\"]{0,9}", "[\\n\\t[^\\p{Cc}]]{0,60}|[<>&\"'\\]\\[!-]{0,30}", "[^\\p{Cc}]{0,40}"), 0..5)) {
         let lines: Vec<Line<'_>> = fields.iter().map(|(name, description, location)| Line { name, description: description.into(), location: location.clone() }).collect();
@@ -162,6 +165,7 @@ proptest! {
         prop_assert_eq!(parsed(&write(&lines, &Options { keep_empty: true, ..BARE })), expected);
     }
 
+    // case 57, 59, 60
     #[test]
     fn every_description_reaches_a_model_as_described(descriptions in prop::collection::vec("(?s).{1,80}", 1..5)) {
         let entries: Vec<Entry> = descriptions.iter().enumerate().map(|(number, text)| described(&format!("/user/s{number}"), &format!("s{number}"), text)).collect();
@@ -176,6 +180,7 @@ proptest! {
         }
     }
 
+    // case 59
     #[test]
     fn a_markdown_catalog_has_a_line_for_each_skill(descriptions in prop::collection::vec("(?s).{0,60}|[\\n#>*` -]{0,20}", 1..5)) {
         let entries: Vec<Entry> = descriptions.iter().enumerate().map(|(number, text)| described(&format!("/user/s{number}"), &format!("s{number}"), text)).collect();
@@ -187,6 +192,7 @@ proptest! {
     }
 }
 
+// case 59, 60, 61
 #[test]
 fn hidden_and_control_characters_never_reach_a_model() {
     let evil = "a\u{1b}[31mb\u{1b}]8;;http://evil\u{7}c\r\u{0}\u{9b}d\u{200b}\u{202e}\u{2066}\u{e0041}\u{e0100}\u{3164}\u{180e}e\n\tf";
@@ -196,6 +202,7 @@ fn hidden_and_control_characters_never_reach_a_model() {
     assert_eq!(describe(&told), "d when");
 }
 
+// case 59
 #[test]
 fn a_folder_name_smuggles_nothing_into_a_prompt() {
     let folder =
@@ -361,6 +368,7 @@ fn check(inventory: &Inventory, listing: &Listing<'_>, budget: usize) {
     assert!(names.is_sorted(), "{names:?}");
 }
 
+// case 64
 #[test]
 fn a_crowd_fits_into_every_budget_in_time_and_always_alike() {
     let inventory = crowd();
@@ -439,6 +447,7 @@ fn a_budget_is_used_not_wasted() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
 
+    // case 64
     #[test]
     fn every_budget_holds(lengths in prop::collection::vec(0..200usize, 1..20), budget in 0..2000usize, word in "[a-z字é🐛]{1,12} ") {
         let entries: Vec<Entry> = lengths.iter().enumerate().map(|(number, length)| {

@@ -98,7 +98,7 @@ classes! {
     /// A program under the name of something else.
     Disguise: ["renamed to .txt", "rename to .txt", "renamed as .txt", "actually an executable", "is actually a binary", "hidden inside the image", "重命名为.txt", "实际为可执行文件", "实际上是可执行文件", "作为.pyc", "的.pyc文件数据", "as the .pyc", "as .pyc data", "as its bytecode", "loaded as bytecode"];
     /// All tasks, whatever they are.
-    EveryTask: ["all greeting requests", "any greeting", "for any development task", "for any task", "every user message", "all user messages", "any user request", "starting any conversation", "start of every conversation", "only entry point", "before responding to any", "before any response", "auto-load and execute", "拦截所有", "所有用户请求", "所有对话", "每次对话必须", "全ての場面", "質問は全て"];
+    EveryTask: ["all greeting requests", "any greeting", "for any development task", "for any task", "every user message", "all user messages", "any user request", "starting any conversation", "start of every conversation", "only entry point", "before responding to any", "before any response", "auto-load and execute", "this skill for every task", "this skill for all tasks", "this skill for everything", "this skill for every request", "this skill for all requests", "be used for every request", "be used for every task", "before any other skill", "all coding requests", "拦截所有", "所有用户请求", "所有对话", "每次对话必须", "全ての場面", "質問は全て"];
     /// Whatever the user wants, there is one answer.
     Stonewall: ["no matter what the user says", "no matter what the user asks", "regardless of what the user says", "regardless of what the user asks", "do not answer any other", "do not answer other questions", "refuse all requests", "reject all requests", "refuse every request", "only reply with", "intercept all requests", "intercepts all requests", "intercept every request", "无论用户说什么", "不要回答用户", "只回复这段", "默认拦截所有请求", "拒绝所有请求", "拦截所有请求", "全自动拒绝", "拒绝服务"];
     /// What the agent keeps about its user.
@@ -129,6 +129,190 @@ classes! {
     EmailAddress: [];
     /// A path to credentials, wallets, keychains or histories.
     SecretPath: [];
+}
+
+/// "Don't tell the user", for those who write neither English nor a word of it: each phrase names the user as well.
+const KEPT_FROM_THE_USER: &[&str] = &[
+    // German
+    "erwähne es nicht gegenüber dem",
+    "erwähne dies nicht gegenüber dem",
+    "sag dem benutzer nichts",
+    "sage dem benutzer nichts",
+    "sag es dem benutzer nicht",
+    "teile dem benutzer nicht mit",
+    "ohne wissen des benutzers",
+    "ohne das wissen des nutzers",
+    "sag dem nutzer nichts",
+    "informiere den benutzer nicht",
+    "informiere den nutzer nicht",
+    // French
+    "mentionne pas à l'utilisateur",
+    "mentionnez pas à l'utilisateur",
+    "dis pas à l'utilisateur",
+    "dites pas à l'utilisateur",
+    "parle pas à l'utilisateur",
+    "informe pas l'utilisateur",
+    "informez pas l'utilisateur",
+    "à l'insu de l'utilisateur",
+    // Spanish
+    "no se lo menciones al usuario",
+    "no se lo digas al usuario",
+    "no le digas al usuario",
+    "no lo menciones al usuario",
+    "no informes al usuario",
+    "sin que el usuario lo sepa",
+    "sin informar al usuario",
+    // Portuguese
+    "não mencione isso ao usuário",
+    "não mencione isto ao",
+    "não conte ao usuário",
+    "não diga ao usuário",
+    "não informe o usuário",
+    "não digas ao utilizador",
+    "sem o conhecimento do usuário",
+    "sem avisar o usuário",
+    // Italian
+    "non dirlo all'utente",
+    "non dire all'utente",
+    "non menzionarlo all'utente",
+    "non informare l'utente",
+    "all'insaputa dell'utente",
+    // Dutch
+    "vertel dit niet aan de gebruiker",
+    "vertel het niet aan de gebruiker",
+    "vertel de gebruiker niet",
+    "vertel de gebruiker niets",
+    "vermeld dit niet aan de gebruiker",
+    "zonder medeweten van de gebruiker",
+    // Swedish, Danish, Norwegian, Finnish
+    "berätta inte detta för användaren",
+    "berätta inte för användaren",
+    "nämn inte detta för användaren",
+    "utan användarens vetskap",
+    "fortæl det ikke til brugeren",
+    "fortæl ikke brugeren",
+    "nævn det ikke for brugeren",
+    "uden brugerens viden",
+    "ikke fortell dette til brukeren",
+    "ikke fortell brukeren",
+    "ikke nevn dette for brukeren",
+    "uten brukerens viten",
+    "kerro siitä käyttäjälle",
+    "älä kerro käyttäjälle",
+    "älä mainitse tätä käyttäjälle",
+    // Polish, Czech, Hungarian, Romanian
+    "nie mów o tym użytkownikowi",
+    "nie mów użytkownikowi",
+    "nie wspominaj o tym użytkownikowi",
+    "nie informuj użytkownika",
+    "bez wiedzy użytkownika",
+    "neříkej o tom uživateli",
+    "neříkej to uživateli",
+    "nezmiňuj se o tom uživateli",
+    "neinformuj uživatele",
+    "bez vědomí uživatele",
+    "ne említsd meg a felhasználónak",
+    "ne mondd el a felhasználónak",
+    "a felhasználó tudta nélkül",
+    "nu menționa asta utilizatorului",
+    "nu spune utilizatorului",
+    "nu-i spune utilizatorului",
+    "fără știrea utilizatorului",
+    // Russian, Ukrainian
+    "не говори об этом пользователю",
+    "не говори пользователю",
+    "не говорите пользователю",
+    "не упоминай об этом пользователю",
+    "не сообщай пользователю",
+    "не сообщайте пользователю",
+    "не сообщай об этом пользователю",
+    "без ведома пользователя",
+    "не кажи про це користувачу",
+    "не кажи користувачу",
+    "не кажи про це користувачеві",
+    "не повідомляй користувача",
+    "без відома користувача",
+    // Turkish, Greek
+    "bundan kullanıcıya bahsetme",
+    "kullanıcıya bundan bahsetme",
+    "kullanıcıya söyleme",
+    "kullanıcıya haber verme",
+    "kullanıcının haberi olmadan",
+    "μην το πεις στον χρήστη",
+    "μην πεις στον χρήστη",
+    "μην το αναφέρεις στον χρήστη",
+    "μην ενημερώσεις τον χρήστη",
+    "εν αγνοία του χρήστη",
+    // Arabic, Hebrew, Hindi
+    "لا تخبر المستخدم",
+    "لا تذكر ذلك للمستخدم",
+    "دون علم المستخدم",
+    "אל תספר למשתמש",
+    "אל תספר על כך למשתמש",
+    "אל תזכיר זאת למשתמש",
+    "ללא ידיעת המשתמש",
+    "उपयोगकर्ता को मत बताना",
+    "उपयोगकर्ता को मत बताओ",
+    "उपयोगकर्ता को न बताएं",
+    "उपयोगकर्ता को ना बताएं",
+    "यूज़र को मत बताना",
+    // Chinese, Japanese, Korean
+    "不要告诉用户",
+    "别告诉用户",
+    "不要向用户提及",
+    "不要告知用户",
+    "不要告訴使用者",
+    "不要告訴用戶",
+    "別告訴使用者",
+    "不要告知使用者",
+    "ユーザーには伝えないで",
+    "ユーザーに伝えないで",
+    "ユーザーには言わないで",
+    "ユーザーに言わないで",
+    "ユーザーに知らせないで",
+    "ユーザーには知らせないで",
+    "ユーザーに気づかれないように",
+    "사용자에게 알리지 마",
+    "사용자에게 말하지 마",
+    "사용자에게 언급하지 마",
+    "사용자 모르게",
+    // Vietnamese, Indonesian
+    "đừng nói với người dùng",
+    "không nói với người dùng",
+    "đừng đề cập điều này với người dùng",
+    "jangan beri tahu pengguna",
+    "jangan beritahu pengguna",
+    "jangan sebutkan ini kepada pengguna",
+    "tanpa sepengetahuan pengguna",
+];
+
+/// Whether a sentence in another language tells the agent to keep something from the user. Its *not* takes nothing back.
+pub(crate) fn is_kept_from_the_user(text: &str) -> bool {
+    static FINDER: LazyLock<Option<AhoCorasick>> =
+        LazyLock::new(|| AhoCorasick::new(KEPT_FROM_THE_USER).ok());
+    !text.is_ascii() && FINDER.as_ref().is_some_and(|finder| finder.is_match(text))
+}
+
+/// "Don't tell the user to edit files" is a courtesy, and so is "don't notify the user unless it fails".
+fn is_courtesy(text: &str, set: ClassSet) -> bool {
+    let takes = [
+        Class::Send,
+        Class::Secret,
+        Class::SecretPath,
+        Class::ForeignUrl,
+    ];
+    let only_failures = || {
+        let condition = text.split_once(" unless ").map(|(_, condition)| condition);
+        condition.is_some_and(|condition| {
+            ["fail", "error", "goes wrong", "went wrong", "problem"]
+                .iter()
+                .any(|word| condition.contains(word))
+        })
+    };
+    ["tell the user to", "tell users to", "tell them to"]
+        .iter()
+        .any(|phrase| text.contains(phrase))
+        || (only_failures() && !takes.iter().any(|class| set.contains(*class)))
 }
 
 /// A set of classes.
@@ -173,7 +357,8 @@ struct Lexicon {
 static LEXICON: LazyLock<Option<Lexicon>> = LazyLock::new(|| {
     let mut patterns = Vec::new();
     let mut entries = Vec::new();
-    for (class, words) in WORDS {
+    let abroad = [Class::Conceal, Class::User].map(|class| (class, KEPT_FROM_THE_USER));
+    for (class, words) in WORDS.iter().chain(&abroad) {
         for word in *words {
             let (text, open) = word
                 .strip_suffix('*')
@@ -210,12 +395,7 @@ pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet
             url_classes(&host, &mut set);
         }
     }
-    // "Don't tell the user to edit files" is a courtesy.
-    if set.contains(Class::Conceal)
-        && ["tell the user to", "tell users to", "tell them to"]
-            .iter()
-            .any(|phrase| text.contains(phrase))
-    {
+    if set.contains(Class::Conceal) && is_courtesy(text, set) {
         set.remove(Class::Conceal);
     }
     if text.contains('@') {

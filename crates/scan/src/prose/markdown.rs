@@ -5,7 +5,7 @@ use std::{ops::Range, sync::LazyLock};
 use aho_corasick::{AhoCorasick, MatchKind};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::{ClassSet, Role, Sentence, classes_of, lexicon::Class};
+use super::{ClassSet, Role, Sentence, classes_of, is_kept_from_the_user, lexicon::Class};
 
 /// A piece of code in a document.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,11 +37,47 @@ pub(crate) struct Document {
 pub(crate) fn document(text: &str) -> Document {
     let mut reader = Reader::new(text);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
-    for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
+    let parser = Parser::new_ext(text, options);
+    let definitions = unseen_definitions(&parser, text);
+    for (event, range) in parser.into_offset_iter() {
         reader.event(event, range);
     }
     reader.end_block(text.len());
+    reader.document.html.extend(definitions);
     reader.document
+}
+
+/// `[//]: # (words)`: a definition of a link is nowhere in the page that people see. Its words are kept as a comment.
+fn unseen_definitions(parser: &Parser<'_>, text: &str) -> Vec<(Range<usize>, String)> {
+    let mut found: Vec<(Range<usize>, String)> = parser
+        .reference_definitions()
+        .iter()
+        .map(|(label, definition)| {
+            let title = definition.title.as_deref().unwrap_or_default();
+            (definition.span.clone(), format!("{label} {title}"))
+        })
+        .collect();
+    found.sort_by_key(|(at, _)| at.start);
+    // The parser keeps the first of several with one label, an agent reads them all.
+    let mut start = 0;
+    let mut repeated = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let definition = line.trim_start().strip_prefix('[');
+        if let Some((label, rest)) = definition.and_then(|rest| rest.split_once("]:")) {
+            let next = found.partition_point(|(at, _)| at.start <= start);
+            let known = next > 0 && found[next - 1].0.end > start;
+            if !known {
+                repeated.push((start..start + line.len(), format!("{label} {rest}")));
+            }
+        }
+        start += line.len();
+    }
+    found.extend(repeated);
+    found.retain(|(_, words)| words.split_whitespace().count() > 2);
+    for (_, words) in &mut found {
+        *words = format!("<!-- {words} -->");
+    }
+    found
 }
 
 /// A text without structure: each line or sentence by itself.
@@ -484,7 +520,7 @@ fn is_negation_harmless(text: &str) -> bool {
         "do not stop",
     ];
     static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(HARMLESS));
-    FINDER.as_ref().is_some_and(|finder| finder.is_match(text))
+    FINDER.as_ref().is_some_and(|finder| finder.is_match(text)) || is_kept_from_the_user(text)
 }
 
 /// Stretches within quotation marks that hold at least three words.

@@ -9,7 +9,7 @@ mod lexicon;
 mod markdown;
 
 pub(crate) use lexicon::Class;
-pub(crate) use lexicon::{ClassSet, classes_of};
+pub(crate) use lexicon::{ClassSet, classes_of, is_kept_from_the_user};
 pub(crate) use markdown::{Code, Document, document, plain};
 
 use std::ops::Range;

@@ -105,6 +105,7 @@ fn a_picture_that_runs_is_taken_apart() {
     );
 }
 
+// case 69
 #[test]
 fn a_document_gives_up_its_text_and_its_links() {
     let found = office(&sample_document(), Limits::default());
@@ -133,6 +134,7 @@ fn a_document_gives_up_its_text_and_its_links() {
     );
 }
 
+// case 69
 #[test]
 fn a_notebook_gives_up_its_cells() {
     let bytes = br##"{"metadata": {"kernelspec": {"language": "python"}}, "cells": [

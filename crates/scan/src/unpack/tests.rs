@@ -140,6 +140,7 @@ fn an_archive_is_opened_one_level_deep() {
     );
 }
 
+// case 23, 29, 31, 33
 #[test]
 fn a_hostile_archive_is_refused() {
     let problems = |kind: Kind, bytes: &[u8]| open(kind, bytes, Limits::default()).problems;

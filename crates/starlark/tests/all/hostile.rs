@@ -10,6 +10,7 @@ fn complaint(code: &str) -> String {
     body(code).run().complaint().to_owned()
 }
 
+// case 142
 #[test]
 fn recursion_ends() {
     let deep = "too many calls inside each other; is there a recursion without an end?";
@@ -35,6 +36,7 @@ fn recursion_ends() {
     assert!(Session::new(sorting).run().complaint().contains(deep));
 }
 
+// case 142
 #[test]
 fn loops_without_an_end_end() {
     let slow = "this takes too long: more than 20000 steps (calls and rounds of loops)";
@@ -62,6 +64,7 @@ fn loops_without_an_end_end() {
     }
 }
 
+// case 142
 #[test]
 fn what_grows_step_by_step_ends() {
     let limits = Limits {
@@ -81,6 +84,7 @@ fn what_grows_step_by_step_ends() {
     }
 }
 
+// case 142
 #[test]
 fn a_source_that_is_too_deep_is_not_looked_at() {
     for source in [
@@ -137,6 +141,7 @@ fn a_source_that_is_just_not_too_deep_is() {
     thread.unwrap().join().unwrap();
 }
 
+// case 142
 #[test]
 fn data_that_is_too_deep_or_contains_itself_is_an_error() {
     let deep = "tool `t`: returned value: the value is nested more than 120 levels deep, or contains itself";
@@ -188,6 +193,7 @@ fn an_error_has_a_size() {
     assert!(said.len() < 5_000 && said.contains('…'), "{}", said.len());
 }
 
+// case 142
 #[test]
 fn there_is_no_way_out() {
     for name in [

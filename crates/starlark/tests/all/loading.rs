@@ -148,6 +148,7 @@ register_tool("t", "", lambda input: [f(1), g(2), z, skill.name])
     );
 }
 
+// case 142
 #[test]
 fn load_finds_nothing_else() {
     let outside = "skill.star:1:1: load: `PATH` must be a path below the skill's folder, such as `lib/x.star`: without `..`, `.`, `\\` and `:`";

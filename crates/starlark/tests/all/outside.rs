@@ -86,6 +86,7 @@ fn the_child_answers_when_nothing_is_wrong() {
     assert!(matches!(run("return 7"), End::Answer(output) if output == "7"));
 }
 
+// case 142
 #[test]
 fn what_one_step_can_do_is_ended_by_the_limits_of_the_process() {
     for code in [
@@ -119,6 +120,7 @@ fn what_one_step_can_do_is_ended_by_the_limits_of_the_process() {
 }
 
 /// Data that is deep is walked by recursion when it is thrown away or frozen: the stack ends, and the process with it.
+// case 142
 #[test]
 fn deep_data_ends_the_process_and_nothing_else() {
     for code in [

@@ -32,6 +32,7 @@ fn a_pattern_that_is_none_says_why() {
     assert!(complaint(r#"regex.matches("(a{1000}){1000}", "x")"#).contains("size limit"));
 }
 
+// case 142
 #[test]
 fn a_bad_pattern_takes_no_longer_than_a_good_one() {
     let evil = r#"regex.matches("(a*)*b", "a" * 100000)"#;

@@ -56,6 +56,7 @@ fn an_empty_room_has_no_folder() {
     );
 }
 
+// case 139
 #[test]
 fn nothing_leads_out_of_a_folder() {
     let temporary = tempfile::tempdir().unwrap();
@@ -94,6 +95,7 @@ fn what_is_for_reading_is_not_written() {
     assert!(folder.path().join("new").exists());
 }
 
+// case 139
 #[test]
 fn a_folder_that_became_a_link_is_not_opened() {
     let temporary = tempfile::tempdir().unwrap();
@@ -141,6 +143,7 @@ fn variables_are_those_of_the_room() {
     assert_eq!(count("environ_sizes_get", room), 1);
 }
 
+// case 139
 #[test]
 fn there_are_no_sockets() {
     let text = r#"(module

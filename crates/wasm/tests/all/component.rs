@@ -96,6 +96,7 @@ fn it_answers_and_asks() {
     );
 }
 
+// case 140
 #[test]
 fn texts_that_are_none_are_found_out() {
     trouble(tool(&says(r"\ff\fe", 2)), "invalid utf-8");
@@ -117,6 +118,7 @@ fn texts_that_are_none_are_found_out() {
     trouble(tool(&component("", "", "", "", beyond)), "out of bounds");
 }
 
+// case 139
 #[test]
 fn sockets_can_be_imported_and_not_used() {
     let before = r#"

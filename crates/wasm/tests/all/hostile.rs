@@ -25,6 +25,7 @@ fn too_long(text: &str) {
     assert!(took >= time && took < Duration::from_secs(10), "{took:?}");
 }
 
+// case 138
 #[test]
 fn what_loops_is_ended() {
     too_long(&reactor("", SPIN));
@@ -39,6 +40,7 @@ fn what_loops_is_ended() {
     ));
 }
 
+// case 138
 #[test]
 fn what_asks_for_ever_is_ended() {
     let question = r#"{"method":"host/log","params":{"message":"x"}}"#;
@@ -53,6 +55,7 @@ fn what_asks_for_ever_is_ended() {
     ));
 }
 
+// case 138
 #[test]
 fn who_sleeps_is_woken_at_the_deadline() {
     // One subscription to the clock, for an hour.
@@ -67,6 +70,7 @@ fn who_sleeps_is_woken_at_the_deadline() {
     );
 }
 
+// case 138
 #[test]
 fn fuel_is_used_up() {
     let limits = Limits {
@@ -87,6 +91,7 @@ fn fuel_is_used_up() {
     );
 }
 
+// case 138
 #[test]
 fn memory_is_not_for_the_taking() {
     let grow = "(if (i32.eq (memory.grow (i32.const 65000)) (i32.const -1)) (then (unreachable))) (i64.const 0)";
@@ -102,6 +107,7 @@ fn memory_is_not_for_the_taking() {
     trouble(tool(&reactor(table, grow)), "unreachable");
 }
 
+// case 140
 #[test]
 fn traps_are_told() {
     let cases = [
@@ -128,6 +134,7 @@ fn traps_are_told() {
     }
 }
 
+// case 140
 #[test]
 fn lies_about_addresses_are_found_out() {
     let text = r#"{"result":1}"#;
@@ -154,6 +161,7 @@ fn lies_about_addresses_are_found_out() {
     }
 }
 
+// case 140
 #[test]
 fn an_allocator_that_lies_or_asks_is_found_out() {
     let module = |alloc: &str| {
@@ -178,6 +186,7 @@ fn an_allocator_that_lies_or_asks_is_found_out() {
     trouble(tool(&module("(unreachable)")), "unreachable");
 }
 
+// case 141
 #[test]
 fn what_is_no_webassembly_is_not_run() {
     let load = |bytes: &[u8]| {
@@ -204,6 +213,7 @@ fn what_is_no_webassembly_is_not_run() {
     assert!(matches!(load(&large), Refused::TooLarge { .. }));
 }
 
+// case 138
 #[test]
 fn bombs_are_refused_or_compiled() {
     let many: String = (0..100_000).map(|_| "(func)").collect();
@@ -218,6 +228,7 @@ fn bombs_are_refused_or_compiled() {
     trouble(tool(&reactor("", &nested)), "no proper JSON");
 }
 
+// case 139
 #[test]
 fn imports_that_nobody_offers_are_named() {
     let strange = r#"(module (import "env" "system" (func (param i32) (result i32))) (import "env" "exec" (func)) (func (export "_start")))"#;

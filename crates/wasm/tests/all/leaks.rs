@@ -16,6 +16,7 @@ fn resident() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
+// case 140
 #[test]
 fn a_thousand_instances_leave_nothing() {
     let text = r#"{"result":1}"#;

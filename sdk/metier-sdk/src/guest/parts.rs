@@ -104,6 +104,7 @@ impl Parts {
             workflows: specs(&self.workflows),
             scanners: specs(&self.scanners),
             manifest: None,
+            failed_handlers: Vec::new(),
         }
     }
 }

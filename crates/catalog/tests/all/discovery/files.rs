@@ -12,6 +12,7 @@ use metier_model::Mode;
 use super::{invalid, odd};
 use crate::{LIMITS, World, codes, ends_within, errors, named, only, skill_md};
 
+// case 16
 #[test]
 fn a_fifo_instead_of_a_manifest_is_listed_and_holds_nobody() {
     ends_within(Duration::from_secs(10), || {
@@ -24,6 +25,7 @@ fn a_fifo_instead_of_a_manifest_is_listed_and_holds_nobody() {
     });
 }
 
+// case 16
 #[test]
 fn a_socket_instead_of_a_manifest_is_listed() {
     let world = World::new();
@@ -39,6 +41,7 @@ fn a_folder_instead_of_a_manifest_is_listed() {
     invalid(&world, "file-not-regular");
 }
 
+// case 11
 #[test]
 fn a_manifest_that_links_out_of_its_folder_is_listed() {
     let outside = World::new();
@@ -59,6 +62,7 @@ fn a_manifest_that_links_out_of_its_folder_is_listed() {
     invalid(&world, "symlink-escape");
 }
 
+// case 2, 11
 #[test]
 fn a_folder_whose_name_only_begins_alike_is_outside() {
     let world = World::new();
@@ -69,6 +73,7 @@ fn a_folder_whose_name_only_begins_alike_is_outside() {
     assert_eq!(errors(named(&catalog, "bad")), ["symlink-escape"]);
 }
 
+// case 12
 #[test]
 fn a_manifest_link_that_leads_nowhere_is_listed() {
     for target in ["nothing", "SKILL.md", "./SKILL.md", "/nonexistent/SKILL.md"] {
@@ -78,6 +83,7 @@ fn a_manifest_link_that_leads_nowhere_is_listed() {
     }
 }
 
+// case 13
 #[test]
 fn a_manifest_link_within_its_folder_is_read_and_can_be_loaded() {
     let world = World::new();
@@ -96,6 +102,7 @@ fn a_manifest_link_within_its_folder_is_read_and_can_be_loaded() {
     assert_eq!(body.trim(), "The body of s.");
 }
 
+// case 15
 #[test]
 fn a_hard_linked_manifest_is_either_loaded_or_listed_as_invalid() {
     let world = World::new();
@@ -112,6 +119,7 @@ fn a_hard_linked_manifest_is_either_loaded_or_listed_as_invalid() {
     );
 }
 
+// case 17, 18
 #[test]
 fn a_manifest_over_the_limit_is_listed() {
     let world = World::new();
@@ -129,6 +137,7 @@ fn a_manifest_over_the_limit_is_listed() {
     invalid(&world, "file-too-large");
 }
 
+// case 18
 #[test]
 fn the_size_limit_is_exact() {
     let world = World::new();
@@ -213,6 +222,7 @@ fn a_body_that_is_not_utf8_is_odd_to_whoever_looks_closely() {
 }
 
 /// A closing line that is longer than it looks must not close, wherever a read happens to end.
+// case 50
 #[test]
 fn where_a_read_ends_decides_nothing() {
     for boundary in [4096, 8192, 16_384, 65_536] {
@@ -251,6 +261,7 @@ fn characters_cut_by_a_read_are_not_reported() {
     }
 }
 
+// case 20, 21, 65
 #[test]
 fn a_name_that_is_a_path_is_listed() {
     for name in ["../../evil", "a/b", "..", "\"a\\nb\"", "list_skills"] {
@@ -267,6 +278,7 @@ fn a_name_that_is_a_path_is_listed() {
     }
 }
 
+// case 21
 #[test]
 fn a_name_other_than_the_folders_is_odd() {
     let world = World::new();

@@ -37,6 +37,7 @@ fn packages_and_git_are_passed_over() {
     assert!(world.look().entries.is_empty());
 }
 
+// case 59
 #[test]
 fn strange_folder_names_are_found_and_panic_nobody() {
     let world = World::new();
@@ -70,6 +71,7 @@ fn strange_folder_names_are_found_and_panic_nobody() {
     }
 }
 
+// case 22
 #[test]
 fn a_folder_of_a_hundred_thousand_files_takes_bounded_time() {
     let world = World::in_memory();
@@ -90,6 +92,7 @@ fn a_folder_of_a_hundred_thousand_files_takes_bounded_time() {
     assert!(catalog.diagnostics.is_empty());
 }
 
+// case 22
 #[test]
 fn very_deep_folders_are_cut_off_with_a_word() {
     let world = World::new();
@@ -100,6 +103,7 @@ fn very_deep_folders_are_cut_off_with_a_word() {
     assert_eq!(codes(&catalog.diagnostics), ["limit-reached"]);
 }
 
+// case 22
 #[test]
 fn other_file_systems_are_not_entered() {
     let device = |path: &str| rustix::fs::stat(path).map(|stat| stat.st_dev).ok();

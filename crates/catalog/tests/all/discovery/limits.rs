@@ -43,6 +43,7 @@ fn exactly_as_many_skills_as_the_limit_are_fine() {
     assert!(catalog.diagnostics.is_empty(), "{:?}", catalog.diagnostics);
 }
 
+// case 22
 #[test]
 fn more_entries_than_the_limit_are_a_diagnostic() {
     limited(
@@ -93,6 +94,7 @@ fn the_limit_of_skills_counts_other_spellings_too() {
     assert_eq!(catalog.entries.len(), 4);
 }
 
+// case 22
 #[test]
 fn folders_deeper_than_the_limit_are_a_diagnostic() {
     let world = World::new();
@@ -127,6 +129,7 @@ fn the_limit_of_depth_is_mentioned_once() {
     limited(&catalog, "max_depth");
 }
 
+// case 22
 #[test]
 fn a_root_that_takes_too_long_is_a_diagnostic() {
     let world = World::new();

@@ -73,6 +73,7 @@ fn a_link_to_a_folder_of_skills_is_followed() {
     assert_eq!(found(&world.look(), &world.root()), ["lib/a", "lib/more/b"]);
 }
 
+// case 12
 #[test]
 fn links_that_lead_nowhere_or_in_circles_are_reported_and_passed_over() {
     let world = World::new();
@@ -132,6 +133,7 @@ fn folders_outside_that_link_to_each_other_end_and_are_found_once() {
 }
 
 /// Each of eight folders links to all others: a walk that forgets where it has been never ends.
+// case 12
 #[test]
 fn folders_outside_that_all_link_to_each_other_end_in_time() {
     let world = World::new();

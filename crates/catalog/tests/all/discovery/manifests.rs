@@ -79,6 +79,7 @@ fn a_sidecar_that_can_not_be_read_is_mentioned() {
     });
 }
 
+// case 11
 #[test]
 fn a_sidecar_behind_a_link_out_of_the_folder_is_not_read() {
     let world = World::new();
@@ -123,6 +124,7 @@ fn a_skill_yaml_is_the_manifest_and_the_other_file_the_body() {
     assert_eq!(body.trim(), "The body of s.");
 }
 
+// case 52
 #[test]
 fn two_files_with_different_names_are_invalid() {
     let world = World::new();
@@ -198,6 +200,7 @@ fn ambiguous(names: [&str; 2]) {
     assert!(named(&catalog, "good").card.is_some());
 }
 
+// case 19
 #[test]
 fn several_spellings_in_one_folder_are_ambiguous_to_whoever_looks_closely() {
     ambiguous(["SKILL.md", "skill.md"]);
@@ -207,6 +210,7 @@ fn several_spellings_in_one_folder_are_ambiguous_to_whoever_looks_closely() {
     ambiguous(["SKILL.yml", "skill.yaml"]);
 }
 
+// case 19
 #[test]
 fn another_spelling_beside_a_skill_yaml_is_ambiguous_too() {
     ambiguous(["SKILL.yaml", "SKILL.yml"]);

@@ -110,6 +110,7 @@ fn a_body_and_headers_are_sent_and_a_status_is_no_error() {
     }
 }
 
+// case 107
 #[test]
 fn no_spelling_of_loopback_reaches_a_server_that_nobody_approved() {
     let server = Server::saying("secret");
@@ -158,6 +159,7 @@ fn every_spelling_of_an_approved_address_is_that_address() {
     refused(fetch(&hosts(&["127.0.0.1"]), &url), "address-not-public");
 }
 
+// case 108
 #[test]
 fn metadata_is_refused_by_address_and_by_name() {
     let wide = Hosts::new(&["localhost".to_owned(), "evil.io".to_owned()], true).unwrap();
@@ -182,6 +184,7 @@ fn metadata_is_refused_by_address_and_by_name() {
     }
 }
 
+// case 109
 #[test]
 fn a_name_is_looked_up_once_and_only_checked_addresses_are_dialled() {
     let server = Server::saying("public");
@@ -202,6 +205,7 @@ fn a_name_is_looked_up_once_and_only_checked_addresses_are_dialled() {
     assert_eq!(net.dials(), ["1.2.3.4:80"]);
 }
 
+// case 109, 110
 #[test]
 fn a_name_that_turns_private_between_hops_is_not_followed() {
     let server = Server::leading(302, "/again");
@@ -217,6 +221,7 @@ fn a_name_that_turns_private_between_hops_is_not_followed() {
     assert_eq!(net.dials(), ["1.2.3.4:80"]);
 }
 
+// case 109
 #[test]
 fn the_other_end_has_to_be_what_was_dialled() {
     let server = Server::saying("not me");
@@ -238,6 +243,7 @@ fn the_other_end_has_to_be_what_was_dialled() {
     assert!(server.seen().is_empty());
 }
 
+// case 113
 #[test]
 fn what_is_refused_reads_like_what_is_dead() {
     let net = Internet::default()
@@ -252,6 +258,7 @@ fn what_is_refused_reads_like_what_is_dead() {
     assert_eq!(text("nowhere.io"), text("private.io"));
 }
 
+// case 110, 112
 #[test]
 fn a_redirect_is_checked_like_the_first_url() {
     let inner = Server::saying("secret");
@@ -288,6 +295,7 @@ fn a_redirect_is_checked_like_the_first_url() {
     assert!(inner.seen().is_empty());
 }
 
+// case 110
 #[test]
 fn a_redirect_to_a_name_with_a_private_address_is_a_dead_end() {
     let inner = Server::saying("secret");
@@ -301,6 +309,7 @@ fn a_redirect_to_a_name_with_a_private_address_is_a_dead_end() {
     assert!(inner.seen().is_empty());
 }
 
+// case 110
 #[test]
 fn five_redirects_are_followed_and_not_fifty() {
     let server = Server::start(|mut stream, seen| {
@@ -329,6 +338,7 @@ fn five_redirects_are_followed_and_not_fifty() {
     assert_eq!(server.seen().len() - before, 6);
 }
 
+// case 110
 #[test]
 fn from_https_there_is_no_way_to_http() {
     let plain = Server::saying("plain");
@@ -377,6 +387,7 @@ fn a_certificate_has_to_be_known_and_for_the_host() {
     assert_eq!(server.seen().len(), 2);
 }
 
+// case 112
 #[test]
 fn other_schemes_are_refused() {
     for url in [
@@ -390,6 +401,7 @@ fn other_schemes_are_refused() {
     }
 }
 
+// case 111
 #[test]
 fn look_alikes_are_refused_before_anything_is_looked_up() {
     let net = Internet::default();
@@ -412,6 +424,7 @@ fn look_alikes_are_refused_before_anything_is_looked_up() {
     assert!(net.lookups().is_empty());
 }
 
+// case 115
 #[test]
 fn keys_stay_with_their_origin() {
     let request = |url: &str| Request {
@@ -456,6 +469,7 @@ fn keys_stay_with_their_origin() {
     }
 }
 
+// case 115
 #[test]
 fn nothing_is_remembered_between_requests() {
     let server =
@@ -551,6 +565,7 @@ fn small(server: &Server, change: impl FnOnce(&mut Limits)) -> Result<Response, 
 
 const NOW: Duration = Duration::ZERO;
 
+// case 114
 #[test]
 fn a_body_has_an_end() {
     let announced = "HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n";
@@ -582,6 +597,7 @@ fn a_body_of_exactly_the_limit_is_taken() {
     ));
 }
 
+// case 114
 #[test]
 fn time_is_up_for_everything_together() {
     let soon = |limits: &mut Limits| limits.timeout = Duration::from_millis(400);
@@ -611,6 +627,7 @@ fn time_is_up_for_everything_together() {
     assert!(matches!(error, NetError::Timeout { .. }), "{error}");
 }
 
+// case 114
 #[test]
 fn a_head_has_an_end() {
     let many: String = (0..200).map(|n| format!("X-{n}: y\r\n")).collect();
@@ -638,6 +655,7 @@ fn packed(body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
+// case 114
 #[test]
 fn a_packed_body_is_unpacked_within_the_limits() {
     let server = Server::answering(packed(&gzip(b"hello hello hello")));

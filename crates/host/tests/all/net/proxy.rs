@@ -188,6 +188,7 @@ fn a_body_is_passed_on_to_its_end_and_no_second_request_behind_it() {
     }
 }
 
+// case 117
 #[test]
 fn nobody_gets_through_without_the_credential() {
     let server = Server::saying("secret");
@@ -214,6 +215,7 @@ fn nobody_gets_through_without_the_credential() {
     assert!(door.net.lookups().is_empty() && server.seen().is_empty());
 }
 
+// case 107, 108, 111, 117
 #[test]
 fn another_host_is_refused_before_it_is_looked_up() {
     let door = Door::open(hosts(&["api.example.com"]), Internet::default());
@@ -258,6 +260,7 @@ fn another_host_is_refused_before_it_is_looked_up() {
     assert!(door.net.lookups().is_empty());
 }
 
+// case 113
 #[test]
 fn a_private_address_reads_like_a_dead_one() {
     let inner = Server::saying("secret");
@@ -284,6 +287,7 @@ fn a_private_address_reads_like_a_dead_one() {
     assert!(inner.seen().is_empty());
 }
 
+// case 109
 #[test]
 fn each_connection_is_looked_up_and_checked_again() {
     let server = Server::saying("public");
@@ -343,6 +347,7 @@ fn tls_for_the_host_of_the_tunnel_passes() {
     assert!(seen.bytes_up > 100 && seen.bytes_down > 100, "{seen:?}");
 }
 
+// case 117
 #[test]
 fn tls_for_another_host_does_not() {
     let raw = Server::start(|mut stream, seen| {
@@ -520,6 +525,7 @@ fn what_two_servers_would_read_differently_is_not_passed_on() {
     }
 }
 
+// case 114
 #[test]
 fn heads_have_an_end_and_a_time() {
     let door = Door::open(hosts(&["api.example.com"]), Internet::default());
@@ -580,6 +586,7 @@ fn connections_at_the_same_time_are_counted() {
     }
 }
 
+// case 113
 #[test]
 fn connections_in_all_are_counted() {
     let door = Door::limited(Hosts::default(), Internet::default(), |limits| {
@@ -598,6 +605,7 @@ fn connections_in_all_are_counted() {
     assert_eq!(door.proxy.stop().len(), 4);
 }
 
+// case 114
 #[test]
 fn bytes_are_counted_in_both_directions_together() {
     let server = Server::repeating("HTTP/1.1 200 OK\r\n\r\n", &[b'x'; 1000], Duration::ZERO);

@@ -30,6 +30,7 @@ fn call(session: &mut Process<'_>, timeout: Duration) -> Result<Value, SessionEr
     session.call(method::TOOL, json!({}), &Desk::default(), timeout)
 }
 
+// case 136
 #[test]
 fn one_that_never_answers_is_ended_in_time() {
     for script in [
@@ -91,6 +92,7 @@ fn one_that_nobody_waits_for_any_more_is_ended_and_can_be_called_again() {
     assert!(!events.iter().any(crashed), "{events:?}");
 }
 
+// case 136
 #[test]
 fn a_late_answer_is_nobodys() {
     let script = Script::new(
@@ -181,6 +183,7 @@ fn one_that_does_not_begin_is_not_opened() {
     );
 }
 
+// case 136
 #[test]
 fn one_that_crashes_again_and_again_is_left_alone_for_a_while() {
     let script = Script::new(
@@ -272,6 +275,7 @@ fn one_that_died_while_nobody_looked_is_started_again() {
     assert!(session.events().iter().any(crashed));
 }
 
+// case 137
 #[test]
 fn one_that_comes_back_as_another_stays_closed() {
     let script = Script::new(
@@ -380,6 +384,7 @@ fn a_thousand_sessions() {
     }
 }
 
+// case 136
 #[test]
 fn a_thousand_sessions_leave_nothing() {
     let mut alone = std::process::Command::new(std::env::current_exe().unwrap());

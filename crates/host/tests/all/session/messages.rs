@@ -17,6 +17,7 @@ fn goes_on(trouble: &str) -> Vec<Event> {
     events
 }
 
+// case 133
 #[test]
 fn a_gigabyte_without_a_line_is_cut_off() {
     let (answer, events, _) = check("for _ in range(1000): raw(b'x' * (1 << 20))", PATIENCE);
@@ -30,6 +31,7 @@ fn a_gigabyte_without_a_line_is_cut_off() {
     );
 }
 
+// case 133
 #[test]
 fn a_line_may_be_as_long_as_a_frame_and_no_longer() {
     // Python writes three spaces that we do not.
@@ -45,6 +47,7 @@ fn a_line_may_be_as_long_as_a_frame_and_no_longer() {
     assert!(matches!(answer(most + 1), Err(SessionError::Protocol(_))));
 }
 
+// case 133, 134
 #[test]
 fn nonsense_is_shown_and_passed_over() {
     let events = goes_on(
@@ -64,6 +67,7 @@ fn nonsense_is_shown_and_passed_over() {
     );
 }
 
+// case 134
 #[test]
 fn an_answer_that_is_no_json_is_an_answer_nevertheless() {
     for (result, why) in [
@@ -88,6 +92,7 @@ fn an_answer_that_is_no_json_is_an_answer_nevertheless() {
     }
 }
 
+// case 134, 135
 #[test]
 fn answers_to_nothing_are_passed_over() {
     goes_on(
@@ -99,6 +104,7 @@ fn answers_to_nothing_are_passed_over() {
     assert_eq!(events.last(), Some(&Event::Ended), "{events:?}");
 }
 
+// case 135
 #[test]
 fn an_answer_before_the_request_is_none() {
     let script = Script::new(
@@ -119,6 +125,7 @@ hear()",
     assert_eq!(call().unwrap(), "second");
 }
 
+// case 135
 #[test]
 fn batches_are_refused() {
     goes_on(
@@ -132,6 +139,7 @@ fn batches_are_refused() {
     assert!(text(answer).contains("a line is longer"));
 }
 
+// case 135
 #[test]
 fn floods_of_what_nobody_waits_for_come_to_an_end() {
     for flood in [

@@ -69,6 +69,7 @@ pub(crate) fn hello() -> Initialize {
         entrypoint: None,
         sources: std::collections::BTreeMap::new(),
         handlers: Vec::new(),
+        variables: std::collections::BTreeMap::new(),
         project: None,
     }
 }

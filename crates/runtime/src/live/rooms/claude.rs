@@ -51,7 +51,9 @@ pub(super) fn open<'p>(opening: &Opening<'_, 'p>) -> Option<Box<dyn Session + 'p
         worker: Rc::clone(&opening.active.worker),
         done: vec![false; hooks.len()],
         hooks,
-        files: files.map(|file| file.path.clone()).collect(),
+        files: files
+            .filter_map(|file| file.path.as_str().map(str::to_owned))
+            .collect(),
         project: premises.desk.terms.project.to_string_lossy().into_owned(),
         session: premises.desk.session.clone(),
         kept: Vec::new(),
@@ -181,7 +183,9 @@ impl Commands<'_> {
                 input["last_assistant_message"] = event["text"].clone();
             }
             HookPhase::ConversationStart => input["source"] = "startup".into(),
-            HookPhase::BeforePromptBuild => input["prompt"] = "".into(),
+            HookPhase::BeforePromptBuild => {
+                input["prompt"] = event["prompt"].as_str().unwrap_or_default().into();
+            }
             HookPhase::Deactivate => input["reason"] = "other".into(),
             _ => {}
         }

@@ -1,14 +1,16 @@
-//! Deno: where it is, what it is started with, and the two files of ours that it needs.
+//! Deno: where it is, what it is started with, and the files of ours that it needs.
 
-use std::{fs, path::PathBuf, rc::Rc};
+use std::{collections::BTreeMap, fs, path::PathBuf, rc::Rc};
 
 use metier_host::{
     backend::Process,
-    world::{Deno, Scratch, WorldError},
+    world::{Deno, Done, Scratch, WorldError},
 };
-use metier_js::{DENO_RUNNER, OPENCLAW_HOOKS};
-use metier_model::text::shell_word;
+use metier_js::{DENO_FS, DENO_OS, DENO_RUNNER, OPENCLAW_HOOKS, OPENCLAW_WORDS, node_words};
+use metier_model::{Permission, Scope, text::shell_word};
+use metier_policy::{Act, variables::is_reserved};
 use metier_sdk::wire::Initialize;
+use serde_json::json;
 
 use super::{Opened, Opening};
 use crate::{
@@ -18,7 +20,22 @@ use crate::{
     worker::Failed,
 };
 
-const IMPORT_MAP: &str = r#"{"imports": {"openclaw/hooks": "./hooks.ts"}}"#;
+/// What the words in imports mean: the modules of Node also without `node:`, as in Node, and the types of OpenClaw.
+fn import_map() -> String {
+    let node = node_words().map(|word| (word, format!("node:{word}")));
+    let openclaw = OPENCLAW_WORDS.map(|word| (word, "./hooks.ts".to_owned()));
+    let own = [
+        ("fs", "./fs.js"),
+        ("node:fs", "./fs.js"),
+        ("os", "./os.js"),
+        ("node:os", "./os.js"),
+    ];
+    let own = own.map(|(word, file)| (word, file.to_owned()));
+    let imports: BTreeMap<&str, String> = node.chain(openclaw).chain(own).collect();
+    // In our own files these words mean what they say.
+    let ours = json!({ "node:fs": "node:fs", "node:os": "node:os" });
+    json!({ "imports": imports, "scopes": { "./": ours } }).to_string()
+}
 
 /// Where Deno is.
 pub(super) fn find(premises: &Premises<'_>) -> Result<PathBuf, NoDeno> {
@@ -33,6 +50,10 @@ pub(super) fn open<'p>(
     initialize: &Initialize,
 ) -> Opened<'p> {
     let (files, deno) = written(opening, program).map_err(Failed::from)?;
+    let initialize = Initialize {
+        variables: variables(opening)?,
+        ..initialize.clone()
+    };
     let worker = Rc::clone(&opening.active.worker);
     if opening.runtime.explains {
         let arguments = worker.deno_arguments(&deno).map_err(Failed::from)?;
@@ -47,9 +68,33 @@ pub(super) fn open<'p>(
         worker.start_deno(&deno)
     };
     let patience = opening.runtime.patience.start;
-    Process::open(starter, initialize, opening.host, patience)
+    Process::open(starter, &initialize, opening.host, patience)
         .map(|session| Box::new(session) as _)
         .map_err(ActivateError::Session)
+}
+
+/// The variables that were granted and that its process can't have, since programs have their own: each is read by an act, like in the
+/// embedded engine.
+fn variables(opening: &Opening<'_, '_>) -> Result<BTreeMap<String, String>, Failed> {
+    let worker = &opening.active.worker;
+    let mut found = BTreeMap::new();
+    for want in worker.grant().allowed() {
+        let Scope::Variable(name) = &want.scope else {
+            continue;
+        };
+        if want.permission != Permission::EnvRead || !is_reserved(name) {
+            continue;
+        }
+        match worker.act(&Act::ReadVariable(name.clone())) {
+            Ok(Done::Value(Some(value))) => {
+                let value = value.to_string_lossy().into_owned();
+                found.insert(name.to_string(), value);
+            }
+            Err(Failed::Store(error)) => return Err(error.into()),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(found)
 }
 
 /// The files that Deno is started with, in a folder that no skill can write to.
@@ -59,7 +104,9 @@ fn written(opening: &Opening<'_, '_>, program: PathBuf) -> Result<(Scratch, Deno
     let files = [
         ("deno.ts", DENO_RUNNER),
         ("hooks.ts", OPENCLAW_HOOKS),
-        ("imports.json", IMPORT_MAP),
+        ("fs.js", DENO_FS),
+        ("os.js", DENO_OS),
+        ("imports.json", &import_map()),
     ];
     for (name, text) in files {
         let path = folder.join(name);

@@ -9,6 +9,7 @@ mod js;
 mod native;
 mod openclaw;
 mod process;
+mod report;
 mod starlark;
 mod wasm;
 
@@ -103,6 +104,7 @@ impl Opening<'_, '_> {
             entrypoint: None,
             sources: BTreeMap::new(),
             handlers: Vec::new(),
+            variables: BTreeMap::new(),
         }
     }
 }
@@ -119,7 +121,7 @@ fn entrypoint(active: &Active<'_>, backend: Backend) -> Result<String, ActivateE
         (None, Backend::Process) => return Err(unnamed("main.py")),
     };
     let files = &active.loaded.held.files;
-    let has = |path: &str| files.iter().any(|file| file.path == path);
+    let has = |path: &str| files.iter().any(|file| file.path == *path);
     if has(path) {
         return Ok(path.to_owned());
     }
@@ -152,8 +154,9 @@ fn sources(
 ) -> Result<BTreeMap<String, String>, ActivateError> {
     let mut sources = BTreeMap::new();
     let mut size = 0;
-    for file in held.files.iter().filter(|file| is_source(&file.path)) {
-        let Content::Bytes(bytes) = &file.content else {
+    for file in &held.files {
+        let path = file.path.as_str().filter(|path| is_source(path));
+        let (Some(path), Content::Bytes(bytes)) = (path, &file.content) else {
             continue;
         };
         size += bytes.len();
@@ -161,7 +164,7 @@ fn sources(
         let text = text.map_err(|_| {
             ActivateError::Entrypoint(format!("`{}` is no text in UTF-8", file.path))
         })?;
-        sources.insert(file.path.clone(), text);
+        sources.insert(path.to_owned(), text);
     }
     if size > MAX_SOURCES {
         let message = format!("its source files have more than {MAX_SOURCES} bytes");

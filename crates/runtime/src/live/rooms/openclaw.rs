@@ -21,10 +21,11 @@ use metier_model::{
 };
 use metier_policy::Facts;
 use metier_sdk::wire::{
-    self, Contributions, HookAnswer, HookHandle, OpenclawAnswer, OpenclawHandle, method,
+    self, Contributions, FailedHandler, HookAnswer, HookHandle, OpenclawAnswer, OpenclawHandle,
+    RpcError, code, method,
 };
 
-use super::{Opening, deno, js, sources};
+use super::{Opened, Opening, deno, js, report, sources};
 use crate::{hooks::NoDeno, live::ActivateError, premises};
 use event::{Around, Taken, asked, taken};
 
@@ -44,6 +45,41 @@ pub(super) fn open<'p>(
     if handlers.is_empty() {
         return Ok(None);
     }
+    let files = handlers.iter().map(|handler| handler.file.to_string());
+    let files: Vec<String> = files.collect();
+    let Some(inner) = report::unloaded(opening, &files, start(opening, &handlers))? else {
+        return Ok(None);
+    };
+    for FailedHandler { handler, reason } in inner.contributions().failed_handlers.clone() {
+        if let Some(handler) = handlers.get_mut(handler) {
+            let refused = SessionError::Answered(RpcError::new(code::FAILED, reason));
+            let refused: Result<(), _> = Err(ActivateError::Session(refused));
+            report::unloaded(opening, &[handler.file.to_string()], refused)?;
+            // It keeps its position, which the engine knows it by.
+            handler.events.clear();
+        }
+    }
+    let premises = opening.runtime.premises;
+    let phases = HookPhase::ALL.into_iter();
+    let asks = |phase: &HookPhase| handlers.iter().any(|one| one.phases().contains(phase));
+    Ok(Some(Box::new(OnlyHooks(Handlers {
+        contributions: Contributions {
+            hooks: phases.filter(asks).map(Into::into).collect(),
+            ..Contributions::default()
+        },
+        inner,
+        handlers,
+        around: Around {
+            project: premises.desk.terms.project.to_string_lossy().into_owned(),
+            session: premises.desk.session.clone(),
+        },
+        clock: premises.desk.clock,
+        events: Vec::new(),
+    }))))
+}
+
+/// Starts the engine that runs these handlers.
+fn start<'p>(opening: &Opening<'_, 'p>, handlers: &[Handler]) -> Opened<'p> {
     let mut initialize = opening.initialize();
     initialize.handlers = handlers
         .iter()
@@ -68,26 +104,10 @@ pub(super) fn open<'p>(
         },
         Engine::Deno => Some(deno::find(premises).map_err(ActivateError::NoDeno)?),
     };
-    let inner = match engine {
-        Some(program) => deno::open(opening, program, &initialize)?,
-        None => js::engine(opening, &initialize)?,
-    };
-    let phases = HookPhase::ALL.into_iter();
-    let asks = |phase: &HookPhase| handlers.iter().any(|one| one.phases().contains(phase));
-    Ok(Some(Box::new(OnlyHooks(Handlers {
-        contributions: Contributions {
-            hooks: phases.filter(asks).map(Into::into).collect(),
-            ..Contributions::default()
-        },
-        inner,
-        handlers,
-        around: Around {
-            project: premises.desk.terms.project.to_string_lossy().into_owned(),
-            session: premises.desk.session.clone(),
-        },
-        clock: premises.desk.clock,
-        events: Vec::new(),
-    }))))
+    match engine {
+        Some(program) => deno::open(opening, program, &initialize),
+        None => js::engine(opening, &initialize),
+    }
 }
 
 /// What a handler needs and does not have here, in words.

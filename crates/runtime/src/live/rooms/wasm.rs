@@ -16,7 +16,7 @@ pub(super) fn open<'p>(opening: &Opening<'_, 'p>, entrypoint: &str) -> Opened<'p
         .held
         .files
         .iter()
-        .find(|file| file.path == entrypoint);
+        .find(|file| file.path == *entrypoint);
     let held = file.and_then(|file| match &file.content {
         Content::Bytes(bytes) if u64::try_from(bytes.len()).ok() == Some(file.size) => Some(bytes),
         _ => None,

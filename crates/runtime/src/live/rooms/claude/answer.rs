@@ -1,7 +1,7 @@
 //! What a command of Claude answers: an exit code, a text, or JSON.
 //!
 //! ```text
-//! exit 2                        blocks the call; standard error says why
+//! exit 2                        blocks the call or the message; standard error says why
 //! exit 0, plain text            at SessionStart and UserPromptSubmit it is told to the model
 //! exit 0, {"decision": "block"} and hookSpecificOutput{permissionDecision, updatedInput, additionalContext}
 //! ```
@@ -57,10 +57,12 @@ pub(super) fn judged(hook: &CommandHook, printed: &Printed<'_>) -> Judged {
 }
 
 impl Judged {
-    /// A call is stopped; anything else goes on, and the user hears why it should not.
+    /// Stops a call, or the turn of a message. Any other event goes on, and the reason is reported to the user.
     fn stop(&mut self, hook: &CommandHook, reason: &str) {
         match hook.phase {
-            HookPhase::BeforeToolCall => self.cancel = Some(reason.to_owned()),
+            HookPhase::BeforeToolCall | HookPhase::BeforePromptBuild => {
+                self.cancel = Some(reason.to_owned());
+            }
             _ => self
                 .said
                 .push(format!("its hook for {}: {reason}", hook.event)),

@@ -7,6 +7,11 @@ use metier_model::{HookPhase, hooks::openclaw};
 use metier_sdk::wire::{OpenclawChange, OpenclawEvent};
 use serde_json::{Map, Value, json};
 
+/// The channel that messages come through, as events name it.
+const CHANNEL: &str = "metier";
+/// Who writes messages, as events name it.
+const USER: &str = "user";
+
 /// What surrounds every event.
 #[derive(Clone, Debug)]
 pub(super) struct Around {
@@ -45,6 +50,9 @@ pub(super) fn asked(
         ("agent", _) => {
             put("bootstrapFiles", files(&event["fragments"]));
         }
+        ("message", HookPhase::BeforePromptBuild) => {
+            received(raised.action, &event["prompt"], around, &timestamp, put);
+        }
         (_, HookPhase::BeforeToolCall) => {
             put("toolName", event["tool"].clone());
             put("params", event["input"].clone());
@@ -58,6 +66,9 @@ pub(super) fn asked(
         (_, HookPhase::AfterResponse) => {
             put("content", event["text"].clone());
             put("success", true.into());
+            put("to", USER.into());
+            put("channelId", CHANNEL.into());
+            put("conversationId", around.session.as_str().into());
         }
         _ => {}
     }
@@ -69,6 +80,41 @@ pub(super) fn asked(
         messages: json!([]),
         context: context.into(),
     }
+}
+
+/// What OpenClaw's events about an incoming message have. There is one channel here, and the user is the one who writes.
+fn received(
+    action: &str,
+    message: &Value,
+    around: &Around,
+    timestamp: &str,
+    mut put: impl FnMut(&str, Value) -> Option<Value>,
+) {
+    let content = message.as_str().unwrap_or_default();
+    put("from", USER.into());
+    put("channelId", CHANNEL.into());
+    put("conversationId", around.session.as_str().into());
+    if let Some(milliseconds) = milliseconds(timestamp) {
+        put("timestamp", milliseconds.into());
+    }
+    if action == "received" {
+        put("content", content.into());
+        let metadata = json!({ "senderId": USER, "provider": CHANNEL, "surface": CHANNEL });
+        put("metadata", metadata);
+        return;
+    }
+    for name in ["body", "bodyForAgent", "transcript"] {
+        put(name, content.into());
+    }
+    put("senderId", USER.into());
+    put("provider", CHANNEL.into());
+}
+
+/// A time in milliseconds since 1970, which is how events about messages have it.
+fn milliseconds(timestamp: &str) -> Option<u64> {
+    let time = humantime::parse_rfc3339(timestamp).ok()?;
+    let since = time.duration_since(std::time::UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_millis()).ok()
 }
 
 /// The fragments of a prompt as files that are nowhere.

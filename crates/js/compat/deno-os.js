@@ -1,0 +1,12 @@
+// `node:os` for handlers in Deno, also for those who import single functions: what `deno.ts` put into it.
+import os from "node:os";
+export * from "node:os";
+export default os;
+export const cpus = () => os.cpus();
+export const freemem = () => os.freemem();
+export const homedir = () => os.homedir();
+export const hostname = () => os.hostname();
+export const release = () => os.release();
+export const tmpdir = () => os.tmpdir();
+export const totalmem = () => os.totalmem();
+export const userInfo = () => os.userInfo();

@@ -1,0 +1,13 @@
+// `node:perf_hooks`: a clock that only goes forward; what is marked is not kept.
+"use strict";
+const native = require("metier:native");
+const performance = {
+  timeOrigin: Date.now() - native.now(),
+  now: () => native.now(),
+  mark: () => undefined,
+  measure: () => undefined,
+  clearMarks: () => undefined,
+  clearMeasures: () => undefined,
+  toJSON: () => ({}),
+};
+module.exports = { performance };

@@ -1,0 +1,191 @@
+//! Hooks in a conversation: they read the message of each turn, may block it, and a broken one stops nothing else.
+
+use metier_testkit::{Output, model_server::Turn};
+use serde_json::{Value, json};
+
+use crate::agent_room::{AgentRoom, events};
+
+/// A user's skill with these files.
+fn hooked(room: &AgentRoom, name: &str, files: &[(&str, &str)]) {
+    room.skill(name, "", "Text.\n");
+    for (path, text) in files {
+        let path = format!("~/.config/metier/skills/{name}/{path}");
+        room.stage.context.write(&path, text);
+    }
+}
+
+/// A command at one event of Claude.
+fn command(event: &str, line: &str) -> String {
+    json!({ "hooks": { event: [{ "hooks": [{ "type": "command", "command": line }] }] } })
+        .to_string()
+}
+
+/// A guard that says what it read, and blocks messages with `secret` in them.
+const GUARD: &str = "read -r line; echo \"read $line\"; case $line in *'\"prompt\":'*secret*) echo 'no secrets' >&2; exit 2;; esac";
+
+fn guarded(script: impl IntoIterator<Item = Turn>) -> AgentRoom {
+    let room = AgentRoom::new(script);
+    let hooks = command("UserPromptSubmit", GUARD);
+    hooked(&room, "guard", &[("hooks/hooks.json", &hooks)]);
+    room
+}
+
+const WITH_GUARD: &[&str] = &["--skills", "guard", "--approve-skills", "guard"];
+
+fn run(room: &AgentRoom, arguments: &[&str]) -> Output {
+    room.run(&[WITH_GUARD, arguments].concat())
+}
+
+fn system(request: &metier_testkit::model_server::Recorded) -> String {
+    request.json["system"].to_string()
+}
+
+#[test]
+fn a_command_of_claude_reads_the_message_of_each_turn() {
+    let room = guarded([Turn::text("One."), Turn::text("Two.")]);
+    let lines = "the first words\nthe second words\n";
+    let chat = [WITH_GUARD, &["chat"]].concat();
+    let output = room.stage.context.run_with_stdin(&chat, lines);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let requests = room.finish();
+    for (request, words) in requests.iter().zip(lines.lines()) {
+        let told = system(request);
+        let expected = json!(format!(r#""prompt":"{words}""#)).to_string();
+        assert!(told.contains(expected.trim_matches('"')), "{told}");
+    }
+    let room = guarded([Turn::text("One.")]);
+    let output = run(&room, &["agent", "what is asked"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    assert!(system(&room.finish()[0]).contains("what is asked"));
+    let room = guarded([Turn::text("One.")]);
+    let output = run(&room, &["spawn", "--task", "the task"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    assert!(system(&room.finish()[0]).contains("the task"));
+}
+
+#[test]
+fn a_blocked_message_reaches_no_model_and_the_session_goes_on() {
+    let room = guarded([Turn::text("Fine.")]);
+    let chat = [WITH_GUARD, &["chat"]].concat();
+    let lines = "a secret of mine\nplain words\n";
+    let output = room.stage.context.run_with_stdin(&chat, lines);
+    assert_eq!(output.stdout, "Fine.\n", "{}", output.snapshot());
+    let blocked = "error: the message was blocked by skill `guard`: no secrets";
+    assert!(output.stderr.contains(blocked), "{}", output.snapshot());
+    let requests = room.finish();
+    assert_eq!(requests.len(), 1);
+    let sent = requests[0].json["messages"].to_string();
+    assert!(
+        sent.contains("plain words") && !sent.contains("secret"),
+        "{sent}"
+    );
+}
+
+#[test]
+fn every_command_that_has_a_message_obeys_the_block() {
+    for arguments in [
+        &["agent", "a secret of mine"][..],
+        &["spawn", "--task", "a secret of mine"],
+        &["run", "talk", "secret"],
+    ] {
+        let room = guarded([]);
+        room.skill("talk", "", "Say $ARGUMENTS.\n");
+        let output = run(&room, arguments);
+        assert_eq!(output.code, 1, "{}", output.snapshot());
+        let blocked = "the message was blocked by skill `guard`: no secrets";
+        assert!(output.stderr.contains(blocked), "{}", output.snapshot());
+        assert_eq!(room.finish().len(), 0);
+    }
+}
+
+#[test]
+fn a_decision_in_json_blocks_like_an_exit_code() {
+    for answer in [
+        json!({ "decision": "block", "reason": "not now" }),
+        json!({ "continue": false, "stopReason": "not now" }),
+    ] {
+        let room = AgentRoom::new([]);
+        let hooks = command("UserPromptSubmit", &format!("echo '{answer}'"));
+        hooked(&room, "guard", &[("hooks/hooks.json", &hooks)]);
+        let output = run(&room, &["agent", "--format", "jsonl", "hello"]);
+        assert_eq!(output.code, 1, "{}", output.snapshot());
+        let told = events(&output);
+        let failed = told.iter().find(|event| event["type"] == "turn_failed");
+        assert_eq!(failed.unwrap()["code"], "blocked", "{told:?}");
+        room.finish().clear();
+    }
+}
+
+#[test]
+fn a_skill_that_a_blocked_message_names_is_not_loaded() {
+    let room = guarded([Turn::text("Fine.")]);
+    room.skill("talk", "", "A text of talk.\n");
+    let chat = [WITH_GUARD, &["chat"]].concat();
+    let lines = "/talk about a secret\nplain words\n";
+    let output = room.stage.context.run_with_stdin(&chat, lines);
+    assert_eq!(output.stdout, "Fine.\n", "{}", output.snapshot());
+    let sent = room.finish()[0].json["messages"].to_string();
+    assert!(!sent.contains("A text of talk"), "{sent}");
+}
+
+#[test]
+fn a_handler_of_openclaw_reads_the_message() {
+    let room = AgentRoom::new([Turn::text("Fine.")]);
+    let hook = "---\nname: h\ndescription: A hook.\nmetadata: {openclaw: {events: [message:received]}}\n---\n";
+    let handler = "export default async (event) => { const { from, content, channelId, conversationId } = event.context;\n\
+        event.messages.push([event.type, event.action, from, content, channelId, typeof conversationId].join(' ')); };\n";
+    let files = [
+        ("hooks/openclaw/HOOK.md", hook),
+        ("hooks/openclaw/handler.js", handler),
+    ];
+    hooked(&room, "guard", &files);
+    let output = run(&room, &["agent", "what is asked"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let told = system(&room.finish()[0]);
+    let expected = "message received user what is asked metier string";
+    assert!(told.contains(expected), "{told}");
+}
+
+#[test]
+fn the_words_of_the_user_are_in_no_receipt() {
+    let room = guarded([]);
+    run(&room, &["agent", "a secret-of-4711"]);
+    let receipts = room.stage.receipts();
+    assert!(!receipts.is_empty());
+    let all = Value::from(receipts).to_string();
+    assert!(all.contains("blocked the message"), "{all}");
+    assert!(!all.contains("4711"), "{all}");
+    room.finish().clear();
+}
+// case 159
+#[test]
+fn a_handler_that_can_not_be_loaded_takes_nothing_else_down() {
+    let room = AgentRoom::new([Turn::text("Fine.")]);
+    let good = "export default (event) => { event.messages.push('from the other one'); };\n";
+    let described = "---\nname: h\ndescription: A hook.\nmetadata: {openclaw: {events: [agent:bootstrap]}}\n---\n";
+    let files = [
+        (
+            "hooks/openclaw/handler.js",
+            "\nimport left from 'left-pad';\nexport default () => {};\n",
+        ),
+        ("hooks/other/HOOK.md", described),
+        ("hooks/other/handler.js", good),
+    ];
+    hooked(&room, "guard", &files);
+    let output = run(&room, &["agent", "hello"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let warning = "its hook hooks/openclaw/handler.js can't be loaded: ";
+    assert!(output.stderr.contains(warning), "{}", output.snapshot());
+    assert!(
+        output.stderr.contains("`left-pad`"),
+        "{}",
+        output.snapshot()
+    );
+    let receipts = room.stage.receipts();
+    let failed = receipts
+        .iter()
+        .find(|receipt| receipt["act"] == "hook:load");
+    let failed = failed.unwrap_or_else(|| panic!("{receipts:?}"));
+    assert_eq!(failed["detail"], "hooks/openclaw/handler.js");
+    assert!(system(&room.finish()[0]).contains("from the other one"));
+}

@@ -1,0 +1,96 @@
+//! Hooks that don't work are reported when their skill is activated: a guard that is not there must not look like one that is.
+
+use metier_host::backend::SessionError;
+use metier_model::{HookPhase, SkillType, text::shell_word};
+use metier_policy::{Asked, Request};
+use metier_store::Outcome;
+
+use super::Opening;
+use crate::{
+    desk::Went,
+    live::{ActivateError, Active, WARNING},
+    worker::Failed,
+};
+
+/// What hooks in these files were opened as. If they can't be loaded, that is reported, leaves a receipt for each file, and the skill goes on
+/// without them; a skill of the type `security-rule` is not activated without its checks.
+pub(super) fn unloaded<T>(
+    opening: &Opening<'_, '_>,
+    files: &[String],
+    opened: Result<T, ActivateError>,
+) -> Result<Option<T>, ActivateError> {
+    let error = match opened {
+        Ok(opened) => return Ok(Some(opened)),
+        Err(error) => error,
+    };
+    let is_ours = matches!(
+        error,
+        ActivateError::Failed(Failed::Store(_)) | ActivateError::Session(SessionError::Stopped)
+    );
+    if is_ours || opening.active.is(SkillType::SecurityRule) {
+        return Err(error);
+    }
+    let reason = match &error {
+        // Without the words that are about the whole skill.
+        ActivateError::Session(error) => error.to_string(),
+        ActivateError::NoDeno(error) => format!(
+            "it is to run in Deno, and {error}; install Deno, or: metier config skills.hooks.engine auto"
+        ),
+        error => error.to_string(),
+    };
+    for file in files {
+        let went = Went::badly(Outcome::Error, reason.clone(), 0);
+        let worker = &opening.active.worker;
+        worker
+            .record("hook:load", file, &went)
+            .map_err(Failed::from)?;
+        opening
+            .active
+            .warn(format!("its hook {file} can't be loaded: {reason}"));
+    }
+    Ok(None)
+}
+
+impl Active<'_> {
+    /// Reports what hooks would use and was not granted: a guard that can't see what it is to judge must not look like one that can.
+    pub(in crate::live) fn report_ungranted(&self, request: &Request) {
+        let granted = self.worker.grant().allowed();
+        let is_missing =
+            |asked: &&Asked| !granted.iter().any(|granted| granted.covers(&asked.want));
+        let optional = request.iter().filter(|asked| asked.why.is_optional());
+        let missing: Vec<String> = optional
+            .filter(is_missing)
+            .map(|asked| format!("`{}`", asked.want))
+            .collect();
+        if missing.is_empty() {
+            return;
+        }
+        let sees = match self.hooks.commands.is_empty() {
+            true => "its hooks run without what they use",
+            false => "its hooks can't see the project",
+        };
+        let name = shell_word(self.name());
+        let verb = if missing.len() == 1 { "is" } else { "are" };
+        self.warn(format!(
+            "{sees}: {} {verb} not approved; allow it with: metier permissions {name} --approve",
+            missing.join(", ")
+        ));
+    }
+
+    /// Reports a check that failed without a decision.
+    pub(in crate::live) fn report_failed(&self, phase: HookPhase, reason: &str) {
+        let what = match phase {
+            HookPhase::BeforeToolCall => "and the call goes on",
+            HookPhase::BeforePromptBuild => "and the turn goes on",
+            _ => return,
+        };
+        let line = format!("{WARNING}its hook of `{phase}` failed, {what}: {reason}");
+        self.say(self.worker.clean(line.as_bytes()));
+    }
+
+    /// Reports what is wrong with one of its hooks, now and wherever people look at the skill later.
+    pub(in crate::live) fn warn(&self, line: String) {
+        self.say(format!("{WARNING}{line}"));
+        self.broken_hooks.borrow_mut().push(line);
+    }
+}

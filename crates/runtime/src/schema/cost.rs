@@ -1,0 +1,224 @@
+//! How many evaluations a schema asks for, counted before the first one is made.
+//!
+//! The validator evaluates every subschema for every value that it applies to, and again for each way in which it gets there.
+//! The count follows the same ways. It remembers what it found for a subschema and a value, so it takes as long as there are
+//! pairs of them, however many ways lead there; that is the difference between counting 2⁴⁰ and evaluating it.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::{
+    MAX_WORK,
+    graph::{Graph, Subschema},
+};
+
+/// Pairs of a subschema and a value that are looked at.
+const MAX_PAIRS: usize = 1_000_000;
+
+/// What the validator does at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cost {
+    /// To find out whether a value fits.
+    pub(super) verdict: u64,
+    /// To find out which members and items were looked at, for `unevaluatedProperties` and `unevaluatedItems`.
+    marks: u64,
+    /// To say what is wrong. Whether a branch fits is asked first, at each level again.
+    pub(super) explanation: u64,
+}
+
+impl Cost {
+    /// Another subschema for the same value.
+    fn and_same(&mut self, inner: Self) {
+        self.verdict = self.verdict.saturating_add(inner.verdict);
+        let both = inner.verdict.saturating_add(inner.marks);
+        self.marks = self.marks.saturating_add(both);
+        let both = inner.verdict.saturating_add(inner.explanation);
+        self.explanation = self.explanation.saturating_add(both);
+    }
+
+    /// A subschema for a value inside.
+    fn and_inside(&mut self, inner: Self) {
+        self.verdict = self.verdict.saturating_add(inner.verdict);
+        self.marks = self.marks.saturating_add(inner.verdict);
+        let both = inner.verdict.saturating_add(inner.explanation);
+        self.explanation = self.explanation.saturating_add(both);
+    }
+
+    fn and(&mut self, more: u64) {
+        self.verdict = self.verdict.saturating_add(more);
+        self.marks = self.marks.saturating_add(more);
+        self.explanation = self.explanation.saturating_add(more);
+    }
+
+    /// What a subschema does in all.
+    fn closed(mut self, subschema: &Subschema) -> Self {
+        if subschema.unevaluated {
+            self.verdict = self.verdict.saturating_add(self.marks);
+            self.explanation = self.explanation.saturating_add(self.marks);
+        }
+        self
+    }
+}
+
+/// What the most expensive subschema asks for, for a value with nothing in it.
+pub(super) fn whatever_the_value(graph: &Graph) -> u64 {
+    let mut costs = vec![Cost::default(); graph.len()];
+    let mut most = 0;
+    for number in graph.inside_out().unwrap_or_default() {
+        let Some(subschema) = graph.get(number) else {
+            continue;
+        };
+        let mut cost = Cost::default();
+        cost.and(subschema.itself);
+        for inner in &subschema.same {
+            cost.and_same(costs[*inner as usize]);
+        }
+        let cost = cost.closed(subschema);
+        costs[number as usize] = cost;
+        most = most.max(cost.verdict);
+    }
+    most
+}
+
+/// What a schema asks for with this input, or `None` if it is more than the validator is asked for.
+pub(super) fn of(graph: &Graph, input: &Value, nested: usize) -> Option<Cost> {
+    let mut count = Count {
+        graph,
+        known: HashMap::new(),
+        pairs: 0,
+        nested,
+    };
+    let cost = count.visit(0, Part::Value(input), 0)?;
+    (cost.verdict <= MAX_WORK).then_some(cost)
+}
+
+/// What a subschema is applied to.
+#[derive(Clone, Copy)]
+enum Part<'i> {
+    Value(&'i Value),
+    Name(&'i str),
+}
+
+struct Count<'g> {
+    graph: &'g Graph,
+    known: HashMap<(u32, usize), Cost>,
+    pairs: usize,
+    nested: usize,
+}
+
+impl<'g> Count<'g> {
+    fn visit(&mut self, number: u32, part: Part<'_>, depth: usize) -> Option<Cost> {
+        self.pairs += 1;
+        if depth > self.nested || self.pairs > MAX_PAIRS {
+            return None;
+        }
+        let graph: &'g Graph = self.graph;
+        let subschema = graph.get(number)?;
+        let mut cost = Cost::default();
+        cost.and(subschema.itself);
+        let (address, letters) = match part {
+            Part::Value(Value::String(text)) => (text.as_ptr().addr(), text.len()),
+            Part::Value(value) => (std::ptr::from_ref(value).addr(), 0),
+            Part::Name(name) => (name.as_ptr().addr(), name.len()),
+        };
+        cost.and(letters as u64 * subschema.per_letter / 32);
+        let is_leaf = subschema.same.is_empty()
+            && !matches!(part, Part::Value(Value::Array(_) | Value::Object(_)));
+        if is_leaf {
+            return Some(cost.closed(subschema));
+        }
+        if let Some(known) = self.known.get(&(number, address)) {
+            return Some(*known);
+        }
+        for inner in &subschema.same {
+            cost.and_same(self.visit(*inner, part, depth + 1)?);
+        }
+        match part {
+            Part::Value(Value::Array(items)) => self.items(subschema, items, depth, &mut cost)?,
+            Part::Value(Value::Object(members)) => {
+                cost.and(subschema.named.len() as u64 / 2);
+                for (name, value) in members {
+                    self.member(subschema, (name, value), depth, &mut cost)?;
+                }
+            }
+            _ => {}
+        }
+        let cost = cost.closed(subschema);
+        if cost.verdict > MAX_WORK {
+            return None;
+        }
+        self.known.insert((number, address), cost);
+        Some(cost)
+    }
+
+    fn items(
+        &mut self,
+        subschema: &Subschema,
+        items: &[Value],
+        depth: usize,
+        cost: &mut Cost,
+    ) -> Option<()> {
+        cost.and(items.len() as u64 / 4);
+        if subschema.unique {
+            let mut values = 0;
+            for item in items {
+                values += self.values_in(item)?;
+            }
+            // Few items are compared each with each.
+            cost.and(
+                values
+                    * if items.len() < 32 {
+                        items.len() as u64
+                    } else {
+                        2
+                    },
+            );
+        }
+        for (place, item) in items.iter().enumerate() {
+            let here = subschema.places.get(place);
+            for inner in here.into_iter().chain(&subschema.items) {
+                cost.and_inside(self.visit(*inner, Part::Value(item), depth + 1)?);
+            }
+        }
+        Some(())
+    }
+
+    fn member(
+        &mut self,
+        subschema: &Subschema,
+        (name, value): (&str, &Value),
+        depth: usize,
+        cost: &mut Cost,
+    ) -> Option<()> {
+        cost.and(1 + name.len() as u64 * subschema.per_name_letter / 32);
+        for inner in &subschema.names {
+            cost.and_inside(self.visit(*inner, Part::Name(name), depth + 1)?);
+        }
+        let here = subschema.named.get(name);
+        for inner in here.into_iter().chain(&subschema.members) {
+            cost.and_inside(self.visit(*inner, Part::Value(value), depth + 1)?);
+        }
+        Some(())
+    }
+
+    /// How many values are in a value; looking at each of them counts too.
+    fn values_in(&mut self, value: &Value) -> Option<u64> {
+        let mut count = 0;
+        let mut left = vec![value];
+        while let Some(value) = left.pop() {
+            count += 1;
+            self.pairs += 1;
+            if self.pairs > MAX_PAIRS {
+                return None;
+            }
+            match value {
+                Value::Array(items) => left.extend(items),
+                Value::Object(members) => left.extend(members.values()),
+                Value::String(text) => count += text.len() as u64 / 64,
+                _ => {}
+            }
+        }
+        Some(count)
+    }
+}
