@@ -175,7 +175,7 @@ failures:
 fn results_and_reasons_are_read() {
     let names = ["passes", "fails", "panics", "skips", "gone"].map(|name| format!("a::{name}"));
     let read = outcome::read(OUTPUT, &names);
-    let verdicts = names.clone().map(|name| read[&name].verdict);
+    let verdicts = names.each_ref().map(|name| read[name].verdict);
     let expected = [
         Verdict::Passed,
         Verdict::Failed,

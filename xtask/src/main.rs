@@ -21,6 +21,8 @@
 
 mod attack;
 mod bench;
+#[cfg(test)]
+mod deny;
 mod guests;
 mod layers;
 mod model;

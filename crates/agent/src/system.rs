@@ -5,7 +5,8 @@
 
 use metier_config::Config;
 use metier_model::Manifest;
-use metier_runtime::{Inventory, live::Fragment, prompt, render::unframed};
+use metier_model::model_text::for_model;
+use metier_runtime::{Inventory, live::Fragment, prompt};
 use serde_json::Value;
 
 /// How many tokens the catalog may have, unless the configuration says so.
@@ -88,7 +89,7 @@ impl System {
     pub(crate) fn add_skill(&mut self, text: &str, contract: &str) {
         self.fixed.push_str("\n\n");
         self.fixed.push_str(text.trim_end());
-        self.fixed.push_str(&unframed(contract));
+        self.fixed.push_str(&for_model(contract));
     }
 
     /// Whether the text of a skill stands in it already.

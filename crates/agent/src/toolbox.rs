@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use metier_model::model_text::for_model;
 use metier_runtime::live::Tool;
+use serde_json::Value;
 
 use crate::ToolSpec;
 use crate::own::Own;
@@ -64,8 +66,8 @@ impl Toolbox {
             };
             let spec = ToolSpec {
                 name: tool.name,
-                description: tool.spec.description,
-                input_schema: tool.spec.input_schema,
+                description: for_model(&tool.spec.description).into_owned(),
+                input_schema: described(tool.spec.input_schema),
             };
             (spec, target)
         });
@@ -113,4 +115,28 @@ impl Toolbox {
             .find(|(known, _)| known == name)
             .map(|(_, target)| target)
     }
+}
+
+/// A schema whose words pass for nothing else. What a value is compared with stays as it is.
+fn described(mut schema: Value) -> Value {
+    let mut left = vec![&mut schema];
+    while let Some(value) = left.pop() {
+        match value {
+            Value::Array(items) => left.extend(items),
+            Value::Object(members) => {
+                for (key, value) in members {
+                    match value {
+                        Value::String(text)
+                            if ["description", "title", "$comment"].contains(&&**key) =>
+                        {
+                            *text = for_model(text).into_owned();
+                        }
+                        value => left.push(value),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    schema
 }

@@ -45,7 +45,7 @@ pub use entry::{Catalog, Entry, ManifestFiles, Place};
 pub use folder::{FileEntry, ReadError, Resource};
 pub use host::Host;
 pub use index::IndexHome;
-pub use manifest_file::read_small;
+pub use manifest_file::{read_named, read_small};
 pub use path_bytes::PathBytes;
 pub use project::{ProjectFiles, ProjectLimits, project_files};
 pub use root::{Places, Root, roots_below, usual, usual_in_project};

@@ -122,6 +122,24 @@ pub fn read_small(folder: &Path, name: &str, limit: u64) -> std::io::Result<Opti
     Ok(Some(String::from_utf8_lossy(&content).into_owned()))
 }
 
+/// The text of a file that the user named or owns, such as the configuration. It may be a link to anywhere; it is a regular file,
+/// and nothing is waited for.
+///
+/// # Errors
+/// When it can't be opened, is no regular file of at most `limit` bytes, or no text.
+pub fn read_named(path: &Path, limit: u64) -> std::io::Result<String> {
+    String::from_utf8(read_bytes(path, limit)?)
+        .map_err(|_| std::io::Error::new(std::io::ErrorKind::InvalidData, "it is not UTF-8"))
+}
+
+/// The same for what is no text.
+pub(crate) fn read_bytes(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
+    let flags = OPEN.difference(OFlags::NOFOLLOW);
+    let file = rustix::fs::open(path, flags, rustix::fs::Mode::empty())?;
+    check(&fstat(&file)?, limit).map_err(|problem| std::io::Error::other(problem.message))?;
+    Ok(read_all(&file, limit)?)
+}
+
 /// Opens a manifest that is a link, if the link stays in its folder: its target is walked down from
 /// the folder's own handle, so that nobody can bend the way while we go.
 pub(crate) fn open_linked(

@@ -14,6 +14,7 @@ use metier_model::Digest;
 use crate::{
     codec::{Reader, Writer},
     index::{IndexHome, create_private},
+    manifest_file::read_bytes,
 };
 
 const MAGIC: &[u8; 8] = b"METIERV\x01";
@@ -25,6 +26,8 @@ const FILE: &str = "verdicts";
 
 /// How many verdicts are kept.
 const MOST: usize = 200_000;
+/// The largest file that is read, in bytes: as many verdicts with texts as long as they get.
+const MAX_BYTES: u64 = 128 << 20;
 
 /// What the scanner said about a skill, as far as a list tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +67,7 @@ impl Verdicts {
     /// rules, and none of its verdicts counts.
     #[must_use]
     pub fn load(home: &IndexHome) -> Self {
-        let bytes = fs::read(home.folder.join(FILE)).unwrap_or_default();
+        let bytes = read_bytes(&home.folder.join(FILE), MAX_BYTES).unwrap_or_default();
         Self::decode(bytes, home.stamp).unwrap_or_default()
     }
 

@@ -6,12 +6,14 @@ use std::{
 };
 
 use metier_agent::Cancel;
-use metier_policy::{Approver, Changes, Question, Reply, Why, plain};
+use metier_model::text::with_blanks_shown;
+use metier_policy::{Approver, Asked, Changes, Danger, Question, Reply, Why, plain};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
     termios::QueueSelector,
 };
+use sha2::{Digest as _, Sha256};
 
 use crate::{output::one_line, talk::Screen};
 
@@ -44,16 +46,22 @@ impl Terminal {
         let mut keyboard = keyboard()?;
         let mut talk = io::stderr().lock();
         talk.write_all(text(question).as_bytes())?;
-        talk.flush()?;
-        if let Some((cancel, _)) = &self.within
-            && !is_answered(&keyboard, cancel)?
-        {
-            talk.write_all(b"\n")?;
-            return Ok(Reply::Deny);
+        loop {
+            talk.write_all(CHOICES.as_bytes())?;
+            talk.flush()?;
+            if let Some((cancel, _)) = &self.within
+                && !is_answered(&keyboard, cancel)?
+            {
+                talk.write_all(b"\n")?;
+                return Ok(Reply::Deny);
+            }
+            let mut line = String::new();
+            keyboard.read_line(&mut line)?;
+            if !matches!(line.trim(), "l" | "list") {
+                return Ok(reply(&line));
+            }
+            talk.write_all(all_wants(question.asked).as_bytes())?;
         }
-        let mut line = String::new();
-        keyboard.read_line(&mut line)?;
-        Ok(reply(&line))
     }
 }
 
@@ -106,6 +114,12 @@ fn reply(line: &str) -> Reply {
 
 /// How many files of a kind are named in a question.
 const MAX_NAMED: usize = 10;
+/// How many permissions are in a question, and how much of each, in characters. All of it is a letter away.
+const MAX_WANTS: usize = 20;
+const MAX_SHOWN: usize = 400;
+const SHOWN_END: usize = 100;
+
+const CHOICES: &str = "\n[o]nce, [a]lways for exactly these bytes, or [d]eny? (deny) ";
 
 /// The question. Texts of the skill stand on lines of their own, behind our words, with everything that a terminal
 /// would obey spelled out.
@@ -115,17 +129,19 @@ fn text(question: &Question<'_>) -> String {
         "\nThe skill {} asks for permission.\n  source  {}\n  place   {}\n  digest  {}\n\nIt wants to\n",
         one_line(&identity.skill),
         identity.source.as_str(),
-        one_line(question.place),
+        with_blanks_shown(question.place),
         identity.digest,
     );
-    for asked in question.asked {
-        let why = match asked.why {
-            Why::Declared => "",
-            Why::Inferred => "  (from what it runs: it declares nothing)",
-            Why::Configured => "  (from your configuration)",
-            Why::Hooks => "  (for its hooks, which also run without it)",
-        };
-        out.push_str(&format!("  - {}{why}\n", plain(&asked.want)));
+    let wants = by_danger(question.asked);
+    for asked in wants.iter().take(MAX_WANTS) {
+        out.push_str(&format!("  - {}\n", cut(want(asked))));
+    }
+    if wants.len() > MAX_WANTS {
+        out.push_str(&format!(
+            "  and {} more, less dangerous than these: type `l` to list all {}\n",
+            wants.len() - MAX_WANTS,
+            wants.len()
+        ));
     }
     if let Some(changes) = question.changes {
         out.push_str(&format!(
@@ -134,8 +150,53 @@ fn text(question: &Question<'_>) -> String {
         ));
         out.push_str(&difference(changes));
     }
-    out.push_str("\n[o]nce, [a]lways for exactly these bytes, or [d]eny? (deny) ");
     out
+}
+
+/// The worst first; what is alike stays in the order in which the skill asks for it.
+fn by_danger(asked: &[Asked]) -> Vec<&Asked> {
+    let mut wants: Vec<&Asked> = asked.iter().collect();
+    wants.sort_by_key(|asked| Danger::of(&asked.want));
+    wants
+}
+
+/// What is asked for, in full.
+fn want(asked: &Asked) -> String {
+    let why = match asked.why {
+        Why::Declared => "",
+        Why::Inferred => "  (from what it runs: it declares nothing)",
+        Why::Configured => "  (from your configuration)",
+        Why::Hooks => "  (for its hooks, which also run without it)",
+    };
+    format!("{}{why}", plain(&asked.want))
+}
+
+/// Everything that is asked for, in full.
+fn all_wants(asked: &[Asked]) -> String {
+    let lines = by_danger(asked).into_iter().enumerate();
+    let lines = lines.map(|(at, asked)| format!("  {}. {}\n", at + 1, want(asked)));
+    format!("\nIt wants to\n{}", lines.collect::<String>())
+}
+
+/// The beginning and the end of a long text, with how much is missing and a hash of the whole, so that two that differ in the
+/// middle differ here too.
+fn cut(text: String) -> String {
+    let letters = text.chars().count();
+    if letters <= MAX_SHOWN {
+        return text;
+    }
+    let start: String = text.chars().take(MAX_SHOWN - SHOWN_END).collect();
+    let end: String = text.chars().skip(letters - SHOWN_END).collect();
+    let hash = Sha256::digest(text.as_bytes());
+    let hash: String = hash
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!(
+        "{start} […{} more characters, type `l` to see them; sha256 {hash}…] {end}",
+        letters - MAX_SHOWN
+    )
 }
 
 /// What is different, a line each.
@@ -153,7 +214,7 @@ pub(crate) fn difference(changes: &Changes) -> String {
     let mut out = String::new();
     for (kind, things) in kinds {
         for thing in things.iter().take(MAX_NAMED) {
-            out.push_str(&format!("  {kind}: {}\n", one_line(thing)));
+            out.push_str(&format!("  {kind}: {}\n", cut(with_blanks_shown(thing))));
         }
         if things.len() > MAX_NAMED {
             out.push_str(&format!(
@@ -228,6 +289,47 @@ mod tests {
             text.contains("The skill x\\u{1b}[2Jy It wants nothing asks"),
             "{text}"
         );
-        assert!(text.ends_with("(deny) "), "{text}");
+        assert!(CHOICES.ends_with("(deny) "), "{text}");
+    }
+
+    // case 127
+    #[test]
+    fn what_is_dangerous_is_not_behind_what_is_harmless() {
+        let identity = Identity {
+            skill: "x".into(),
+            source: Source::User,
+            digest: Digest([1; 32]),
+        };
+        let asked = |text: &str| Asked {
+            want: text.parse().expect("a permission"),
+            why: Why::Declared,
+        };
+        let mut wants: Vec<Asked> = (0..398)
+            .map(|at| asked(&format!("file:read(./docs/{at}.md)")))
+            .collect();
+        wants.push(asked("file:read(~/**)"));
+        let long = format!("shell:exec(echo {}; rm -r x)", "y".repeat(2_000));
+        wants.push(asked(&long));
+        let question = Question {
+            identity: &identity,
+            place: "/p",
+            asked: &wants,
+            changes: None,
+        };
+        let shown = text(&question);
+        let lines: Vec<&str> = shown
+            .lines()
+            .filter(|line| line.starts_with("  - "))
+            .collect();
+        assert_eq!(lines.len(), MAX_WANTS);
+        assert_eq!(lines[0], "  - read files: ~/**");
+        assert!(lines[1].starts_with("  - run: echo yyy") && lines[1].ends_with("; rm -r x"));
+        assert!(lines[1].contains("more characters, type `l` to see them; sha256 "));
+        assert!(
+            shown.contains("  and 380 more, less dangerous than these: type `l` to list all 400\n")
+        );
+        let all = all_wants(&wants);
+        assert_eq!(all.lines().count(), 402);
+        assert!(all.contains(&"y".repeat(2_000)));
     }
 }

@@ -22,6 +22,7 @@ mod conversations;
 mod failure;
 mod interpreter;
 mod interrupt;
+mod leftovers;
 mod machine;
 mod office;
 mod opinions;

@@ -18,6 +18,7 @@ use metier_store::Store;
 use crate::{
     approver::{Terminal, difference},
     failure::Failure,
+    leftovers,
     output::one_line,
     session::Session,
 };
@@ -48,6 +49,7 @@ pub(crate) struct Office<'s> {
     approver: Box<dyn Approver>,
     common: Vec<(OsString, OsString)>,
     own: Vec<PathBuf>,
+    obeyed: Vec<PathBuf>,
     temporary: PathBuf,
     compiled: PathBuf,
     shim: PathBuf,
@@ -111,7 +113,8 @@ impl<'s> Office<'s> {
                 .chain(config)
                 .chain([cache.join("catalog"), cache.join("wasm")])
                 .collect(),
-            temporary: cache.join("runs"),
+            obeyed: session.obeyed(),
+            temporary: leftovers::temporary(cache),
             compiled: private(cache.join("wasm"))?,
             shim,
             id: fresh_id()?,
@@ -139,6 +142,7 @@ impl<'s> Office<'s> {
             path: machine.path.as_deref(),
             common: &self.common,
             own: &self.own,
+            obeyed: &self.obeyed,
             temporary: &self.temporary,
             compiled: &self.compiled,
             unsandboxed: self.session.global.unsandboxed,

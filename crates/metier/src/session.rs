@@ -9,7 +9,7 @@ use std::{
 
 use metier_catalog::{
     Catalog, Entry, Fingerprint, Host, IndexHome, Limits, Options, Place, Places, Root, Verdicts,
-    discover, read_small,
+    discover, read_named, read_small,
 };
 use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
 use metier_model::{Digest, Mode, Source};
@@ -324,6 +324,25 @@ impl<'a> Session<'a> {
         Ok((roots, self.global.root.is_empty()))
     }
 
+    /// Every place that skills and settings are read from, in this run or another: no skill writes there.
+    pub(crate) fn obeyed(&self) -> Vec<PathBuf> {
+        let machine = self.machine;
+        let extra = self.config.load.extra_dirs.iter();
+        let extra: Vec<PathBuf> = extra.map(|path| self.expand(path)).collect();
+        let usual = metier_catalog::usual(&self.places(), &extra, true, true);
+        let given = self.global.root.iter().map(|root| &root.path);
+        let given = given.chain(&self.global.skill_dir);
+        let given = given.map(|path| machine.work.join(path));
+        let config = machine.config_file.as_ref();
+        usual
+            .into_iter()
+            .map(|root| root.path)
+            .chain(given)
+            .chain(AgentFiles::read(self).folders)
+            .chain(config.map(|file| machine.work.join(file)))
+            .collect()
+    }
+
     pub(crate) fn places(&self) -> Places<'_> {
         let machine = self.machine;
         Places {
@@ -426,7 +445,7 @@ fn layers(global: &Global, machine: &Machine) -> Result<Vec<Layer>, Failure> {
     // it is named too.
     let wanted = global.root.is_empty() || global.config.is_some();
     if let Some(file) = machine.config_file.as_ref().filter(|_| wanted) {
-        match fs::read_to_string(machine.work.join(file)) {
+        match read_named(&machine.work.join(file), MAX_PROJECT_FILE) {
             Ok(text) => layers.push(Layer::user(machine.work.join(file), text)),
             Err(error)
                 if error.kind() == std::io::ErrorKind::NotFound && global.config.is_none() => {}

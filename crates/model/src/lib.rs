@@ -25,6 +25,7 @@ mod diagnostic;
 mod frontmatter;
 pub mod hooks;
 mod manifest;
+pub mod model_text;
 pub mod name;
 mod permission;
 mod read;

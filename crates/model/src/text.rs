@@ -66,6 +66,31 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// The text for a person who decides: like [`visible`], and white space that would push a part of it out of sight, or look like
+/// something else, is counted or spelled out. Single blanks between words stay.
+#[must_use]
+pub fn with_blanks_shown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let blanks = rest.len() - rest.trim_start_matches(' ').len();
+        let is_edge = out.is_empty() || blanks == rest.len();
+        match first {
+            ' ' if blanks > 1 => out.push_str(&format!("␠×{blanks}")),
+            ' ' if is_edge => out.push('␠'),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c != ' ' && (c.is_whitespace() || c == '\u{2800}') => {
+                out.extend(c.escape_unicode())
+            }
+            c => out.push_str(&visible(c.encode_utf8(&mut [0; 4]))),
+        }
+        rest = &rest[blanks.max(first.len_utf8())..];
+    }
+    out
+}
+
 /// A text as one word of a command line, in quotes where it needs them: what a skill is called must
 /// not become a command of its own when somebody copies a hint.
 #[must_use]

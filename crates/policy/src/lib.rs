@@ -25,6 +25,7 @@ mod act;
 mod admit;
 mod approve;
 mod compose;
+mod danger;
 mod decision;
 pub mod dependencies;
 mod grant;
@@ -45,6 +46,7 @@ pub use compose::{
     CODING_PIPELINE, Composition, Fault, FaultCode, Member, OnConflict, Options, ToolPolicy,
     compose,
 };
+pub use danger::Danger;
 pub use decision::Decision;
 pub use grant::{Grant, Permit, Refusal, Terms};
 pub use meter::{Meter, Rates};

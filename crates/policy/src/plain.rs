@@ -1,6 +1,6 @@
 //! Permissions in plain words, for people who decide.
 
-use metier_model::{Permission, Scope, Want, text::visible};
+use metier_model::{Permission, Scope, Want, text::with_blanks_shown};
 
 /// What a permission lets a skill do, in one line that shows everything and hides nothing.
 #[must_use]
@@ -9,7 +9,7 @@ pub fn plain(want: &Want) -> String {
     let all = scope == Scope::All;
     // As it is written, not as it would be printed: a second line of a command must be seen to be one.
     let shown = scope.to_string();
-    let shown = visible(&shown);
+    let shown = with_blanks_shown(&shown);
     match (want.permission, all) {
         (Permission::FileRead, _) => format!("read files: {shown}"),
         (Permission::FileWrite, _) => format!("write files: {shown}"),
@@ -42,5 +42,8 @@ mod tests {
         assert_eq!(show("file:write"), "write files: ./**");
         assert_eq!(show("net:fetch(a.io)"), "reach a.io over the network");
         assert_eq!(show("shell:exec(x\u{202e}y)"), "run: x\\u{202e}y");
+        let far = format!("shell:exec(echo hello{}; rm x)", " ".repeat(3_000));
+        assert_eq!(show(&far), "run: echo hello␠×3000; rm x");
+        assert_eq!(show("file:read(./a\u{a0}b)"), "read files: ./a\\u{a0}b");
     }
 }

@@ -41,6 +41,8 @@ pub struct Premises<'a> {
     pub common: &'a [(OsString, OsString)],
     /// Our own state.
     pub own: &'a [PathBuf],
+    /// Where skills and settings are read from.
+    pub obeyed: &'a [PathBuf],
     /// Where folders for temporary files are made.
     pub temporary: &'a Path,
     /// Where compiled code is kept: one of our own places, which no skill reads or writes.
@@ -117,6 +119,7 @@ impl Premises<'_> {
             common: self.common,
             named,
             own: self.own,
+            obeyed: self.obeyed,
             temporary: self.temporary,
             unsandboxed: self.unsandboxed,
             stop: self.stop,

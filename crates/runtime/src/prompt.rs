@@ -7,7 +7,7 @@
 use std::{borrow::Cow, fmt::Write};
 
 use metier_catalog::{Entry, ReadError, Snapshot};
-use metier_model::{Card, Mode, text};
+use metier_model::{Card, Mode, model_text::for_model, text};
 
 use crate::{
     inventory::{Inventory, Skill, Status},
@@ -131,13 +131,15 @@ fn line<'a>(inventory: &'a Inventory, skill: &'a Skill, options: &Options) -> Op
 #[must_use]
 pub fn describe(card: &Card) -> Cow<'_, str> {
     match &card.when_to_use {
-        None => for_model(&card.description),
-        Some(when) => Cow::Owned(for_model(&format!("{} {when}", card.description)).into_owned()),
+        None => without_controls(&card.description),
+        Some(when) => {
+            Cow::Owned(without_controls(&format!("{} {when}", card.description)).into_owned())
+        }
     }
 }
 
 /// Text without invisible and control characters; line breaks stay.
-fn for_model(value: &str) -> Cow<'_, str> {
+fn without_controls(value: &str) -> Cow<'_, str> {
     let control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
     match text::without_hidden(value) {
         visible if !visible.contains(control) => visible,
@@ -288,7 +290,9 @@ fn write_xml(lines: &[Line<'_>], options: &Options, out: &mut String) {
             out.push('<');
             out.push_str(tag);
             out.push_str(">\n");
-            escape(value, out);
+            let mut escaped = String::with_capacity(value.len());
+            escape(value, &mut escaped);
+            out.push_str(&for_model(&escaped));
             out.push_str("\n</");
             out.push_str(tag);
             out.push_str(">\n");
@@ -318,7 +322,8 @@ fn write_markdown(lines: &[Line<'_>], options: &Options, out: &mut String) {
         let flat: Vec<&str> = line.description.split_whitespace().collect();
         let separator = if flat.is_empty() { "" } else { ": " };
         // Writing to a String can't fail.
-        write!(out, "- **{}**{separator}{}", line.name, flat.join(" ")).ok();
+        let flat = flat.join(" ");
+        write!(out, "- **{}**{separator}{}", line.name, for_model(&flat)).ok();
         if !options.no_locations {
             write!(out, " (`{}`)", line.location).ok();
         }
@@ -384,7 +389,7 @@ pub fn full<E: From<ReadError>>(
                 out.push_str(&format!(
                     "## {emoji}{}\n\n{}{}",
                     entry.name(),
-                    body.trim(),
+                    for_model(body.trim()),
                     options.separator
                 ));
                 count += 1;

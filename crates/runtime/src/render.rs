@@ -7,8 +7,8 @@ use crate::prompt;
 use metier_catalog::{Entry, FileEntry, ReadError, Resource, Snapshot};
 use metier_model::{
     Manifest, Mode, Parsed,
+    model_text::for_model,
     template::{self, Command, Piece, Placeholders, Values, Variable},
-    text::is_invisible,
 };
 
 /// How many files of a skill are named in its activation.
@@ -271,40 +271,11 @@ fn place(piece: &Piece<'_>, values: &Values<'_>, out: &mut String) -> bool {
     false
 }
 
-/// The frames in which a model is told something by us.
-const FRAMES: [&str; 4] = [
-    "skill_content",
-    "skill_resources",
-    "available_skills",
-    "conversation_summary",
-];
-
-/// A text in which no frame of ours begins or ends, however it is spelt: a model reads past capitals, blanks and what nobody sees.
-#[must_use]
-pub fn unframed(text: &str) -> String {
-    let is_frame = |behind: &str| {
-        let is_nothing = |c: char| c == '/' || c.is_whitespace() || is_invisible(c);
-        let name = behind.trim_start_matches(is_nothing);
-        let begins = |tag: &&str| {
-            let begin = name.as_bytes().get(..tag.len());
-            begin.is_some_and(|begin| begin.eq_ignore_ascii_case(tag.as_bytes()))
-        };
-        FRAMES.iter().any(begins)
-    };
-    let mut pieces = text.split('<');
-    let mut out = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        out.push_str(if is_frame(piece) { "&lt;" } else { "<" });
-        out.push_str(piece);
-    }
-    out
-}
-
 /// The activation as a model gets it: the body, where it is, and what lies beside it. A body can't
 /// close its own frame or open another.
 #[must_use]
 pub fn wrap(name: &str, directory: &str, rendered: &Rendered) -> String {
-    let body = unframed(rendered.body.trim());
+    let body = for_model(rendered.body.trim());
     let (name, directory) = (framed(name), framed(directory));
     let mut out = format!(
         "<skill_content name=\"{name}\">\n{body}\n\nSkill directory: {directory}\n\
@@ -340,7 +311,7 @@ mod tests {
     // case 82
     #[test]
     fn a_frame_is_known_however_it_is_spelt() {
-        let check = |text: &str, expected: &str| assert_eq!(unframed(text), expected, "{text}");
+        let check = |text: &str, expected: &str| assert_eq!(for_model(text), expected, "{text}");
         check("</Skill_Content>", "&lt;/Skill_Content>");
         check("< / skill_content >", "&lt; / skill_content >");
         check("<<available_skills", "<&lt;available_skills");
@@ -357,9 +328,9 @@ mod tests {
             "<\u{200b}skill_content>",
             "</\u{2060}\u{feff} Skill_Content>",
         ] {
-            assert!(unframed(text).starts_with("&lt;"), "{text:?}");
+            assert!(for_model(text).starts_with("&lt;"), "{text:?}");
         }
-        assert_eq!(unframed("a <b> </b>"), "a <b> </b>");
+        assert_eq!(for_model("a <b> </b>"), "a <b> </b>");
     }
 
     // case 57, 82

@@ -1,6 +1,6 @@
 //! One activation at work: every act is permitted, written down, done, and written down as done, in this order and nowhere else.
 
-use std::{cell::RefCell, ffi::OsString, rc::Rc, sync::Arc, time::Instant};
+use std::{cell::RefCell, ffi::OsString, path::PathBuf, rc::Rc, sync::Arc, time::Instant};
 
 use metier_host::{
     backend::{Alive, End, Started},
@@ -421,13 +421,21 @@ fn was_ended() -> End {
     End {
         by_itself: false,
         how: "it was ended".to_owned(),
+        undone: Vec::new(),
     }
 }
 
 fn ended(end: &End) -> Went {
-    match end.by_itself {
-        true if end.how == Exit::Code(0).to_string() => Went::well(0),
-        _ => Went::badly(Outcome::Error, end.how.clone(), 0),
+    let mut reasons = Vec::new();
+    if !end.by_itself || end.how != Exit::Code(0).to_string() {
+        reasons.push(end.how.clone());
+    }
+    if !end.undone.is_empty() {
+        reasons.push(undone(&end.undone));
+    }
+    match reasons.as_slice() {
+        [] => Went::well(0),
+        _ => Went::badly(Outcome::Error, reasons.join("; "), 0),
     }
 }
 
@@ -443,6 +451,13 @@ fn elapsed(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
+/// Protected places that a child made, in words.
+pub(crate) fn undone(places: &[PathBuf]) -> String {
+    let places = places.iter().map(|place| place.display().to_string());
+    let places = places.collect::<Vec<_>>().join(", ");
+    format!("it made protected files, which were removed or renamed to NAME.undone-N: {places}")
+}
+
 fn child(ended: &Ended) -> Went {
     let mut reasons = Vec::new();
     if ended.exit != Exit::Code(0) {
@@ -452,11 +467,7 @@ fn child(ended: &Ended) -> Went {
         reasons.push("it left processes running, which were ended".to_owned());
     }
     if !ended.undone.is_empty() {
-        let places = ended.undone.iter().map(|place| place.display().to_string());
-        let places = places.collect::<Vec<_>>().join(", ");
-        reasons.push(format!(
-            "it made protected files, which were removed: {places}"
-        ));
+        reasons.push(undone(&ended.undone));
     }
     Went {
         outcome: Some(match ended.exit {

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeSet, rc::Rc};
 
+use metier_model::model_text::chat_token_at;
+
 use crate::{
     flow::{Act, Host, Taint},
     prose::{ClassSet, Document, Role, Sentence},
@@ -277,6 +279,7 @@ pub(crate) fn sentences(scanner: &mut Scanner<'_>) {
             });
         }
         html(scanner, *index, document);
+        turns(scanner, *index, document);
     }
     scanner.documents = documents;
 }
@@ -381,6 +384,37 @@ fn html(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
                 worst >= Some(Severity::Warning),
             );
         }
+    }
+}
+
+/// Words that a template has behind a token that begins a turn.
+const ROLES: &[&str] = &["system", "user", "assistant", "developer", "tool"];
+
+/// Tokens of chat templates and tags of hosts, where they would begin a turn: at the beginning of a line, or with a role behind
+/// them. Texts about templates show them in code, or in the middle of a sentence.
+fn turns(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
+    let content = Rc::clone(&scanner.texts.0[index].content);
+    let is_code = |at: usize| {
+        let before = document.code.partition_point(|code| code.at.start <= at);
+        let last = before
+            .checked_sub(1)
+            .and_then(|last| document.code.get(last));
+        last.is_some_and(|code| code.at.contains(&at))
+    };
+    let mut starts = memchr::memchr2_iter(b'<', b'[', content.as_bytes());
+    let found = starts.find_map(|at| {
+        let token = chat_token_at(&content[at..])?;
+        let mut before = content[..at].chars().rev();
+        let begins = before
+            .find(|c| !" \t>-*".contains(*c))
+            .is_none_or(|c| c == '\n');
+        let behind = content[at + token.len()..].trim_start_matches(['>', ']', ' ']);
+        let speaks = ROLES.iter().any(|role| behind.starts_with(role));
+        ((begins || speaks) && !is_code(at)).then_some(at)
+    });
+    if let Some(at) = found {
+        let line = scanner.texts.0[index].line_at(at).to_owned();
+        scanner.odd_at(Oddity::ChatTurn, index, at, &line, true);
     }
 }
 

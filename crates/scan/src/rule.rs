@@ -219,6 +219,8 @@ pub enum Oddity {
     TerminalCodes,
     /// A comment or hidden element of Markdown or HTML that tells the agent something.
     HiddenInstruction,
+    /// A token or tag that begins a turn of a conversation, or passes for words of the host.
+    ChatTurn,
     /// A long stretch of nothing before more text.
     Padding,
     /// The content isn't what the name says.

@@ -15,6 +15,7 @@
 //!
 //! **Start reading at** `port.rs`, then `mcp.rs`, then `tools.rs`.
 
+mod lines;
 mod mcp;
 mod port;
 mod tools;

@@ -20,6 +20,7 @@ use rmcp::{
 use tokio::{runtime, sync::Semaphore, task, time};
 
 use crate::{
+    lines::BoundedLines,
     port::{Answer, Refusal, Reply, Skills},
     tools::{self, Call},
 };
@@ -71,7 +72,9 @@ pub fn serve(skills: impl Skills) -> Result<(), ServeError> {
         .build()
         .map_err(ServeError::Os)?;
     let ended = runtime.block_on(async {
-        let running = Door::new(skills).serve(stdio_pipes()).await;
+        let (input, output) = stdio_pipes();
+        let input = BoundedLines::new(input);
+        let running = Door::new(skills).serve((input, output)).await;
         // How it ended is the client's choice; there is nobody left to tell.
         running.map_err(stranger)?.waiting().await.ok();
         Ok(())

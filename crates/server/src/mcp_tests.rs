@@ -27,7 +27,7 @@ impl Skills for Fake {
     }
 
     fn list(&self, _wanted: &Wanted) -> Answer {
-        Ok(Reply::new(&json!({"skills": []}), "no skills\n".to_owned()))
+        Ok(Reply::new(&json!({"skills": []}), "no skills\n"))
     }
 
     fn activate(&self, name: &str, arguments: &str) -> Answer {
@@ -37,7 +37,7 @@ impl Skills for Fake {
             _ => {}
         }
         let text = format!("{name} with {arguments}");
-        Ok(Reply::new(&json!({"name": name}), text))
+        Ok(Reply::new(&json!({"name": name}), &text))
     }
 
     fn read(&self, _name: &str, _path: &str) -> Answer {
@@ -49,7 +49,7 @@ impl Skills for Fake {
     }
 
     fn scan(&self, _name: &str) -> Answer {
-        Ok(Reply::written(b"{\"skills\":[]}", String::new()))
+        Ok(Reply::written(b"{\"skills\":[]}", ""))
     }
 }
 

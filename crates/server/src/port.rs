@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use metier_model::model_text::{for_model, for_model_framed};
 use metier_wire::{ErrorBody, ErrorDocument};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -60,20 +61,29 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// A document of `metier-wire`, and the same in words.
+    /// A document of `metier-wire`, and the same in words. A model reads both.
     #[must_use]
-    pub fn new(document: &impl Serialize, text: String) -> Self {
+    pub fn new(document: &impl Serialize, text: &str) -> Self {
         Self {
-            document: value(document),
-            text,
+            document: neutral(value(document), for_model),
+            text: for_model(text).into_owned(),
+        }
+    }
+
+    /// The same for a skill in its frame, which stays.
+    #[must_use]
+    pub fn framed(document: &impl Serialize, text: &str) -> Self {
+        Self {
+            document: neutral(value(document), for_model_framed),
+            text: for_model_framed(text).into_owned(),
         }
     }
 
     /// The same for a document that wrote itself, as JSON.
     #[must_use]
-    pub fn written(document: &[u8], text: String) -> Self {
-        let document = serde_json::from_slice(document).unwrap_or_default();
-        Self { document, text }
+    pub fn written(document: &[u8], text: &str) -> Self {
+        let document: Value = serde_json::from_slice(document).unwrap_or_default();
+        Self::new(&document, text)
     }
 }
 
@@ -89,8 +99,8 @@ impl Refusal {
     #[must_use]
     pub fn new(error: &ErrorDocument<'_>, text: String) -> Self {
         Self {
-            document: value(error),
-            text,
+            document: neutral(value(error), for_model),
+            text: for_model(&text).into_owned(),
         }
     }
 
@@ -110,6 +120,24 @@ impl Refusal {
         };
         Self::new(&ErrorDocument { error }, text)
     }
+}
+
+/// A document in whose texts no turn begins.
+fn neutral(mut document: Value, neutral: fn(&str) -> Cow<'_, str>) -> Value {
+    let mut left = vec![&mut document];
+    while let Some(value) = left.pop() {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(broken) = neutral(text) {
+                    *text = broken;
+                }
+            }
+            Value::Array(items) => left.extend(items),
+            Value::Object(members) => left.extend(members.values_mut()),
+            _ => {}
+        }
+    }
+    document
 }
 
 /// No document refuses to be written: their keys are strings, and they hold no numbers that JSON lacks.

@@ -40,6 +40,7 @@ impl Store {
     /// Opens the database, creating it and its folder if need be, and brings it up to date.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let held = Held::take(path, || {
+            check_kind(path).map_err(|source| unreachable(path, source))?;
             create(path).map_err(|source| unreachable(path, source))?;
             check_header(path)
         })?;
@@ -180,6 +181,16 @@ fn is_absence(error: &io::Error) -> bool {
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
     )
+}
+
+/// What is there is a file. A FIFO would be waited for, and a device read for ever.
+fn check_kind(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => Err(io::Error::other("it is not a regular file")),
+        Ok(_) => Ok(()),
+        Err(error) if is_absence(&error) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// An empty file that only its owner can read is a new database to SQLite, and its companions take over its mode.

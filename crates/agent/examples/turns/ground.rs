@@ -191,6 +191,7 @@ impl Ground for Disk {
             common: &[],
             stop: None,
             own: &[self.folder.join("metier.db")],
+            obeyed: &[],
             temporary: &temporary,
             compiled: &temporary,
             unsandboxed: false,

@@ -9,7 +9,8 @@ use std::time::Instant;
 
 use metier_catalog::Resource;
 use metier_model::Context;
-use metier_runtime::{live::Planned, render::unframed};
+use metier_model::model_text::for_model;
+use metier_runtime::live::Planned;
 use serde_json::{Map, Value};
 
 use super::{
@@ -482,7 +483,7 @@ impl<'s> Session<'s, '_> {
             // A skill is never cut here: half of an instruction is another one.
             output: match outcome.skill {
                 Some(_) => outcome.output,
-                None => unframed(&cut(outcome.output, self.room)),
+                None => for_model(&cut(outcome.output, self.room)).into_owned(),
             },
             ..outcome
         };

@@ -1,5 +1,7 @@
 //! What happened to a session, kept until somebody asks for it.
 
+use std::path::PathBuf;
+
 use super::Event;
 
 /// How many events are kept when nobody asks for them.
@@ -14,6 +16,13 @@ impl Events {
     pub(super) fn note(&mut self, events: impl IntoIterator<Item = Event>) {
         let room = MOST.saturating_sub(self.0.len());
         self.0.extend(events.into_iter().take(room));
+    }
+
+    /// Keeps that protected places were put back, even if there is no room: it must be written down.
+    pub(super) fn note_undone(&mut self, places: &[PathBuf]) {
+        if !places.is_empty() {
+            self.0.push(Event::Undone(places.to_vec()));
+        }
     }
 
     /// What happened since this was asked last.

@@ -16,7 +16,7 @@ mod several;
 mod wasm;
 mod worker;
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use metier_sdk::{
     HookPhase,
@@ -157,6 +157,8 @@ pub enum Event {
         /// Which of them, and why.
         reason: String,
     },
+    /// It had made protected places, which were removed.
+    Undone(Vec<PathBuf>),
     /// It ended in order.
     Ended,
 }

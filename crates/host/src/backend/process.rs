@@ -8,6 +8,7 @@
 //! must contribute what it contributed before: what people approved is not changed by a crash.
 
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use metier_sdk::wire::{Contributions, Initialize, method};
@@ -72,6 +73,8 @@ pub struct End {
     pub by_itself: bool,
     /// In words.
     pub how: String,
+    /// Protected places that it had made, and that were removed.
+    pub undone: Vec<PathBuf>,
 }
 
 /// A monotonic clock, for the pauses between restarts.
@@ -264,6 +267,7 @@ impl<'a> Process<'a> {
         let end = child.end(patience);
         line.drain();
         self.events.note(line.last_words());
+        self.events.note_undone(&end.undone);
         let stderr = line.tail();
         let error = match failed {
             Failed::Stopped => {
@@ -360,6 +364,7 @@ impl Session for Process<'_> {
         let end = child.end(until.saturating_duration_since(Instant::now()));
         line.drain();
         self.events.note(line.last_words());
+        self.events.note_undone(&end.undone);
         self.events.note([if end.by_itself {
             Event::Ended
         } else {

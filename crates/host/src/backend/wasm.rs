@@ -136,11 +136,7 @@ impl Session for Wasm {
                 path: path.clone(),
                 what: "written",
             };
-            let how = format!("{never}: it was removed");
-            self.events.note([Event::Crashed {
-                how,
-                stderr: String::new(),
-            }]);
+            self.events.note_undone(&undone);
             return Err(never.into());
         }
         result.map_err(|trouble| self.failed(trouble))

@@ -110,6 +110,8 @@ impl Alive for Direct {
         End {
             by_itself,
             how: how.map_or_else(|| "it is gone".to_owned(), |how| how.to_string()),
+            // It can make no files at all.
+            undone: Vec::new(),
         }
     }
 }

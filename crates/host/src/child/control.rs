@@ -17,7 +17,7 @@ use super::NotStarted;
 
 /// The longest message; what is longer is a reason, and is cut.
 const MAX_MESSAGE: usize = 4096;
-const MAX_DESCRIPTORS: usize = 3;
+const MAX_DESCRIPTORS: usize = 4;
 
 /// What the parent wants of the supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -49,6 +49,9 @@ impl Job {
             let stand_in = stand_in.flat_map(|stand_in| [&stand_in.at, &stand_in.copy]);
             let paths: Vec<&[u8]> = stand_in.map(|path| path.as_os_str().as_bytes()).collect();
             out.list(paths.into_iter());
+            let rooms = profile.rooms.iter();
+            let rooms: Vec<&[u8]> = rooms.map(|path| path.as_os_str().as_bytes()).collect();
+            out.list(rooms.into_iter());
             out.number(match profile.network {
                 Network::None => 0,
                 Network::Proxy => 1,
@@ -110,19 +113,19 @@ fn numbers(limits: &Limits) -> [Option<u64>; 6] {
     ]
 }
 
-struct Writer(Vec<u8>);
+pub(super) struct Writer(pub(super) Vec<u8>);
 
 impl Writer {
-    fn number(&mut self, number: u64) {
+    pub(super) fn number(&mut self, number: u64) {
         self.0.extend(number.to_le_bytes());
     }
 
-    fn bytes(&mut self, bytes: &[u8]) {
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         self.0.extend(bytes);
     }
 
-    fn list<'a>(&mut self, items: impl ExactSizeIterator<Item = &'a [u8]>) {
+    pub(super) fn list<'a>(&mut self, items: impl ExactSizeIterator<Item = &'a [u8]>) {
         self.number(items.len() as u64);
         for item in items {
             self.bytes(item);
@@ -130,28 +133,28 @@ impl Writer {
     }
 }
 
-struct Reader<'a>(&'a [u8]);
+pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
 impl Reader<'_> {
-    fn number(&mut self) -> Option<u64> {
+    pub(super) fn number(&mut self) -> Option<u64> {
         let (number, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(u64::from_le_bytes(*number))
     }
 
-    fn text(&mut self) -> Option<OsString> {
+    pub(super) fn text(&mut self) -> Option<OsString> {
         let length = usize::try_from(self.number()?).ok()?;
         let (text, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(OsString::from_vec(text.to_vec()))
     }
 
-    fn list(&mut self) -> Option<Vec<OsString>> {
+    pub(super) fn list(&mut self) -> Option<Vec<OsString>> {
         let count = self.number()?;
         (0..count).map(|_| self.text()).collect()
     }
 
-    fn paths(&mut self) -> Option<Vec<PathBuf>> {
+    pub(super) fn paths(&mut self) -> Option<Vec<PathBuf>> {
         Some(self.list()?.into_iter().map(PathBuf::from).collect())
     }
 
@@ -174,6 +177,13 @@ impl Reader<'_> {
                 }),
                 _ => return None,
             },
+            rooms: match self.paths()?.as_slice() {
+                [] => None,
+                [rooms] => Some(rooms.clone()),
+                _ => return None,
+            },
+            // What it found is in `protect`.
+            guard: None,
             network: match self.number()? {
                 0 => Network::None,
                 1 => Network::Proxy,
@@ -207,6 +217,7 @@ mod tests {
                     at: "/skill".into(),
                     copy: "/copy".into(),
                 }),
+                rooms: Some("/runs".into()),
                 read: vec!["/usr".into()],
                 write: vec!["/a".into(), "/b".into()],
                 network: Network::Proxy,

@@ -38,6 +38,8 @@ mod environment;
 #[cfg(target_os = "linux")]
 mod job;
 #[cfg(target_os = "linux")]
+mod journal;
+#[cfg(target_os = "linux")]
 mod output;
 #[cfg(target_os = "linux")]
 mod process;
@@ -52,6 +54,8 @@ pub(crate) mod watch;
 
 pub use environment::is_hazardous;
 pub(crate) use environment::is_name;
+#[cfg(target_os = "linux")]
+pub use journal::{Leftover, work_off};
 #[cfg(target_os = "linux")]
 pub use process::{Child, detect, run, spawn};
 #[cfg(not(target_os = "linux"))]
@@ -91,6 +95,8 @@ pub struct Spec<'a> {
     pub grace: Duration,
     /// How many bytes of each output stream are kept.
     pub max_output: usize,
+    /// Where the watched places are written down before the child starts.
+    pub journal: Option<JournalPlace<'a>>,
     /// Set by whoever does not want to wait any longer: then it is ended as after the time-out. [`spawn`] doesn't look at it
     /// either.
     pub stop: Option<&'a AtomicBool>,
@@ -118,8 +124,18 @@ impl<'a> Spec<'a> {
             grace: Duration::from_millis(500),
             max_output: MAX_OUTPUT,
             stop: None,
+            journal: None,
         }
     }
+}
+
+/// Where watched places are written down, for a run after this one.
+#[derive(Clone, Copy, Debug)]
+pub struct JournalPlace<'a> {
+    /// A folder that no child sees.
+    pub folder: &'a Path,
+    /// Whose child it is, in words that the next run understands.
+    pub owner: &'a str,
 }
 
 /// What a child is talked to through.

@@ -18,10 +18,12 @@ use super::control::{self, Ended, News, Order};
 use super::job::Job;
 use super::output::Stream;
 use super::watch::Watch;
-use super::{ChildError, Exit, Fence, NotStarted, Outcome, Pipes, SMALL_PAGES, Spec, Stdin};
+use super::{
+    ChildError, Exit, Fence, JournalPlace, NotStarted, Outcome, Pipes, SMALL_PAGES, Spec, Stdin,
+};
 use super::{is_hazardous, is_name};
 use crate::sandbox::look::Look;
-use crate::sandbox::{Mechanism, Profile, Support, sys};
+use crate::sandbox::{Guard, Mechanism, Profile, Support, sys};
 
 /// How long the shim has to put up the fence. It takes milliseconds; this is for a machine on its knees.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -64,7 +66,10 @@ fn enclose(spec: &Spec<'_>) -> Result<Child, ChildError> {
     check(spec)?;
     let (profile, mut watch) = match spec.fence {
         Fence::Profile(profile) => {
-            let (profile, watch) = settle(profile)?;
+            let (profile, mut watch) = settle(profile)?;
+            if let Some(JournalPlace { folder, owner }) = spec.journal {
+                watch.write_down(folder, owner)?;
+            }
             (Some(profile), watch)
         }
         Fence::Unsandboxed => (None, Watch::default()),
@@ -81,7 +86,7 @@ fn enclose(spec: &Spec<'_>) -> Result<Child, ChildError> {
     };
     let mut reasons = Vec::new();
     for mechanism in candidates {
-        match start(spec, profile.as_ref(), *mechanism)? {
+        match start(spec, profile.as_ref(), *mechanism, watch.lock())? {
             Started::Yes(mut child) => {
                 std::mem::swap(&mut child.watch, &mut watch);
                 return Ok(*child);
@@ -285,7 +290,7 @@ impl Drop for Child {
             }
             let _status = self.shim.wait();
         }
-        let _nobody_to_tell = self.watch.undo();
+        self.watch.undo_unasked();
     }
 }
 
@@ -500,9 +505,16 @@ fn settle(profile: &Profile) -> Result<(Profile, Watch), ChildError> {
         ChildError::Unfit(format!("make writable `{}`: {error}", path.display()))
     };
     let mut look = Look::default();
-    let mut settled = profile.settled(&mut look).map_err(unfit)?;
+    let survey = profile
+        .guard
+        .as_ref()
+        .map(Guard::survey)
+        .unwrap_or_default();
+    let mut whole = profile.clone();
+    whole.protect.extend(survey.places.iter().cloned());
+    let mut settled = whole.settled(&mut look).map_err(unfit)?;
     settled.check()?;
-    let watch = Watch::new(&mut settled, &mut look)?;
+    let watch = Watch::new(&mut settled, survey, &mut look)?;
     Ok((settled, watch))
 }
 
@@ -515,6 +527,7 @@ fn start(
     spec: &Spec<'_>,
     profile: Option<&Profile>,
     mechanism: Mechanism,
+    lock: Option<BorrowedFd<'_>>,
 ) -> Result<Started, ChildError> {
     let broken = |source| ChildError::Shim {
         shim: spec.shim.to_owned(),
@@ -566,7 +579,9 @@ fn start(
     };
     let mut along = vec![job.as_fd(), spec.cwd];
     along.extend(theirs_to_read.as_ref().map(AsFd::as_fd));
-    control::send(&child.line, b"J", &along).map_err(broken)?;
+    along.extend(lock);
+    let shape = [b'J', theirs_to_read.is_some().into(), lock.is_some().into()];
+    control::send(&child.line, &shape, &along).map_err(broken)?;
     match welcome(&mut child, spec) {
         Ok(None) => Ok(Started::Yes(Box::new(child))),
         Ok(Some(why)) => Ok(Started::Unavailable(why)),

@@ -184,7 +184,7 @@ struct Script {
 impl Script {
     fn read(path: &Path) -> Option<Self> {
         let mut start = Vec::new();
-        let file = fs::File::open(path).ok()?;
+        let file = crate::world::open_regular(path).ok()?;
         file.take(FIRST_LINE).read_to_end(&mut start).ok()?;
         let line = start.strip_prefix(b"#!")?;
         let end = line.iter().position(|byte| *byte == b'\n');

@@ -81,7 +81,7 @@ mod linux {
         // Before anything is opened: what is open now was left open by mistake.
         sys::close_from(3)?;
         let line = io::stdin().as_fd().try_clone_to_owned()?;
-        let (_, along) = control::receive(&line, true)?;
+        let (shape, along) = control::receive(&line, true)?;
         let mut along = along.into_iter();
         let (Some(job), Some(folder)) = (along.next(), along.next()) else {
             return Err(io::Error::other("there is no job"));
@@ -98,10 +98,15 @@ mod linux {
             .write(true)
             .open("/dev/null")?
             .into();
-        let stdin = along.next();
+        let [stdin, lock] = [shape.get(1), shape.get(2)].map(|is_sent| {
+            is_sent
+                .filter(|is_sent| **is_sent == 1)
+                .and_then(|_| along.next())
+        });
         let shim = Shim {
             line,
             null,
+            _lock: lock,
             program: Program {
                 stdin,
                 folder,
@@ -116,6 +121,8 @@ mod linux {
     struct Shim {
         line: OwnedFd,
         null: OwnedFd,
+        /// The watched places of the child are not looked at by another run before this is closed.
+        _lock: Option<OwnedFd>,
         program: Program,
     }
 

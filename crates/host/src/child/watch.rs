@@ -3,6 +3,9 @@
 //! What isn't there can't be made read-only, and a link can't be a mount point. So they are looked at again when the
 //! child and all it started are gone: what appeared is removed, what was bent is put back. Nothing is followed: every
 //! step is taken from the handle of the folder before, and a link in the way is itself what appeared.
+//!
+//! The list is written down before the child starts ([`Journal`]), so that the next run can do the same if this program is killed. It does not
+//! remove, but renames: the user may have made a file of that name in the meantime.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -16,33 +19,52 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use crate::sandbox::Profile;
+use super::journal::Journal;
 use crate::sandbox::look::{Look, Seen};
+use crate::sandbox::{Guard, Profile, Survey};
 
 /// How often a folder is read again because entries appeared to be left.
 const PASSES: usize = 16;
 
+/// How many names are tried for what is set aside.
+const MOST_NAMES: u32 = 1_000;
+
 /// The places of one child.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    roots: Vec<Root>,
+    pub(super) roots: Vec<Root>,
+    /// How to look for others, and what was there before.
+    pub(super) guard: Option<(Guard, Survey)>,
+    journal: Option<Journal>,
 }
 
 /// A writable folder.
 #[derive(Debug)]
-struct Root {
-    path: PathBuf,
+pub(super) struct Root {
+    pub(super) path: PathBuf,
     handle: OwnedFd,
     /// Names below it that were not there.
-    missing: Vec<PathBuf>,
+    pub(super) missing: Vec<PathBuf>,
     /// Links below it, and where they led.
-    links: Vec<(PathBuf, OsString)>,
+    pub(super) links: Vec<(PathBuf, OsString)>,
+}
+
+/// What becomes of something that must not be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// It is removed.
+    Remove,
+    /// It gets another name, under which it counts for nothing.
+    Rename,
 }
 
 impl Watch {
     /// Notes how things are before the child starts. What is missing can't be fenced, and is taken out of the profile.
-    pub(crate) fn new(profile: &mut Profile, look: &mut Look) -> io::Result<Self> {
-        let mut watch = Self::default();
+    pub(crate) fn new(profile: &mut Profile, survey: Survey, look: &mut Look) -> io::Result<Self> {
+        let mut watch = Self {
+            guard: profile.guard.take().map(|guard| (guard, survey)),
+            ..Self::default()
+        };
         let mut there = Vec::new();
         for place in std::mem::take(&mut profile.protect) {
             let missing = match profile.writable_above(&place) {
@@ -55,6 +77,19 @@ impl Watch {
         }
         profile.protect = there;
         Ok(watch)
+    }
+
+    /// Writes down what has to be looked at, for the case that this program is killed.
+    pub(crate) fn write_down(&mut self, folder: &Path, owner: &str) -> io::Result<()> {
+        if self.guard.is_some() || !self.roots.is_empty() {
+            self.journal = Some(Journal::begin(folder, owner, self)?);
+        }
+        Ok(())
+    }
+
+    /// What tells others that somebody will still look at these places.
+    pub(crate) fn lock(&self) -> Option<BorrowedFd<'_>> {
+        self.journal.as_ref().map(Journal::lock)
     }
 
     /// Whether it is missing.
@@ -94,23 +129,45 @@ impl Watch {
     }
 
     fn open(&mut self, root: &Path) -> io::Result<usize> {
-        self.roots.push(Root {
-            path: root.to_owned(),
-            handle: openat(CWD, root, FOLDER, Mode::empty())?,
-            missing: Vec::new(),
-            links: Vec::new(),
-        });
+        self.roots.push(Root::open(root)?);
         Ok(self.roots.len() - 1)
     }
 
     /// Puts things back, and says which.
     ///
     /// # Errors
-    /// The first place that could not be put back, after all others were tried.
+    /// The first place that could not be put back, after all others were tried. It is tried again at the next start.
     pub(crate) fn undo(&mut self) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
+        let (undone, failed) = self.put_back(Manner::Remove);
+        let journal = self.journal.take();
+        match failed {
+            None => Ok(undone),
+            Some(failed) => {
+                journal.map(Journal::keep);
+                Err(failed)
+            }
+        }
+    }
+
+    /// The same where nobody asks what came of it: that is written down for the next start.
+    pub(crate) fn undo_unasked(&mut self) {
+        let (undone, failed) = self.put_back(Manner::Remove);
+        match self.journal.take() {
+            Some(journal) if failed.is_some() => journal.keep(),
+            Some(journal) => journal.end_with(&undone),
+            None => {}
+        }
+    }
+
+    /// What was put back, and the first place that could not be.
+    pub(super) fn put_back(
+        &mut self,
+        manner: Manner,
+    ) -> (Vec<PathBuf>, Option<(PathBuf, io::Error)>) {
         let mut undone = Vec::new();
         let mut failed = None;
-        for root in std::mem::take(&mut self.roots) {
+        let roots = std::mem::take(&mut self.roots);
+        for root in &roots {
             for (name, target) in &root.links {
                 match root.straighten(name, target) {
                     Ok(false) => {}
@@ -119,17 +176,53 @@ impl Watch {
                 }
             }
             for name in &root.missing {
-                match root.remove(name) {
+                match root.clear(name, manner) {
                     Ok(None) => {}
                     Ok(Some(removed)) => undone.push(root.path.join(removed)),
                     Err(error) => failed = failed.or(Some((root.path.join(name), error))),
                 }
             }
         }
+        if let Some((guard, before)) = self.guard.take() {
+            let (places, unseen) = guard.survey_again(&before);
+            failed = failed.or(unseen);
+            for place in places {
+                // Somebody else may be at work in a wide folder: nothing is lost by a new name.
+                match clear_below(&guard, &roots, &place, Manner::Rename) {
+                    Ok(removed) => undone.extend(removed),
+                    Err(error) => failed = failed.or(Some((place, error))),
+                }
+            }
+        }
         undone.sort_unstable();
         undone.dedup();
-        failed.map_or(Ok(undone), Err)
+        (undone, failed)
     }
+}
+
+/// Clears a place that a walk has found, from the handle of the writable folder in which it is.
+fn clear_below(
+    guard: &Guard,
+    roots: &[Root],
+    place: &Path,
+    manner: Manner,
+) -> io::Result<Option<PathBuf>> {
+    let place = guard.offending(place);
+    let above = guard.roots.iter().filter(|root| place.starts_with(root));
+    let Some(folder) = above.max_by_key(|root| root.as_os_str().len()) else {
+        return Ok(None);
+    };
+    let name = place.strip_prefix(folder).unwrap_or(&place);
+    let opened;
+    let root = match roots.iter().find(|root| root.path == *folder) {
+        Some(root) => root,
+        None => {
+            opened = Root::open(folder)?;
+            &opened
+        }
+    };
+    let cleared = root.clear(name, manner)?;
+    Ok(cleared.map(|name| folder.join(name)))
 }
 
 const FOLDER: OFlags = OFlags::RDONLY
@@ -138,8 +231,17 @@ const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC);
 
 impl Root {
-    /// Removes what has this name now, or the link on the way to it; the name of what was removed.
-    fn remove(&self, name: &Path) -> io::Result<Option<PathBuf>> {
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            path: path.to_owned(),
+            handle: openat(CWD, path, FOLDER, Mode::empty())?,
+            missing: Vec::new(),
+            links: Vec::new(),
+        })
+    }
+
+    /// Removes or renames what has this name now, or the link on the way to it; the name of what was there.
+    fn clear(&self, name: &Path, manner: Manner) -> io::Result<Option<PathBuf>> {
         let mut folder: Option<OwnedFd> = None;
         let mut walked = PathBuf::new();
         let count = name.iter().count();
@@ -160,7 +262,10 @@ impl Root {
                 Err(error) => return Err(error.into()),
             };
             if index + 1 == count || found == FileType::Symlink {
-                remove_tree(at, part)?;
+                match manner {
+                    Manner::Remove => remove_tree(at, part)?,
+                    Manner::Rename => rename_aside(at, part)?,
+                }
                 return Ok(Some(walked));
             }
             if found != FileType::Directory {
@@ -211,11 +316,24 @@ fn make_accessible(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     enter(folder.as_fd())
 }
 
+/// Gives something a name that counts for nothing.
+fn rename_aside(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+    for number in 1..=MOST_NAMES {
+        let mut aside = name.to_owned();
+        aside.push(format!(".undone-{number}"));
+        match renameat_with(at, name, at, &aside, RenameFlags::NOREPLACE) {
+            Err(Errno::EXIST) => {}
+            renamed => return renamed.map_err(Into::into),
+        }
+    }
+    Err(io::Error::other("there is no free name beside it"))
+}
+
 /// Removes a file, a link or a folder with all in it.
 ///
 /// Folders inside are moved up and removed one after the other: a tree may be deeper than a stack, or than there are
 /// descriptors.
-fn remove_tree(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+pub(crate) fn remove_tree(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     match unlinkat(at, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => return Ok(()),
         Err(Errno::ISDIR) => {}

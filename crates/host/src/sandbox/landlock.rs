@@ -115,7 +115,9 @@ fn grant(rules: &mut Rules, plan: &Plan<'_>) -> Result<(), Trouble> {
         }
         return Ok(());
     }
-    let denied = resolved(&profile.deny);
+    let mut denied = resolved(&profile.deny);
+    // The child's own folders in it are granted by themselves.
+    denied.extend(profile.rooms.clone());
     let unwritable: Vec<PathBuf> = denied
         .iter()
         .cloned()

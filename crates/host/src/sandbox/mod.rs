@@ -24,8 +24,10 @@
 //! An interpreter of ours needs no program, file or network. It has no profile: it shuts itself in with [`confine()`].
 
 mod confine;
+mod obeyed;
 mod places;
 mod profile;
+mod protected;
 
 #[cfg(target_os = "linux")]
 pub(crate) mod filter;
@@ -44,5 +46,7 @@ pub(crate) mod trouble;
 
 pub use crate::child::detect;
 pub use confine::{ConfineError, WorkerLimits, confine};
-pub use places::{credential_places, protected_places, system_read};
+pub use places::{KERNEL, credential_places, kernel_places, machine_keys, system_read};
 pub use profile::{Contradiction, Limits, Mechanism, Network, Profile, StandIn, Support};
+pub(crate) use protected::Survey;
+pub use protected::{Guard, Protection};

@@ -26,6 +26,9 @@ const SHARED_MEMORY_OPTIONS: &str = "mode=1777,size=64m,nr_inodes=1024";
 /// An empty folder that nobody may look into.
 const COVER_OPTIONS: &str = "mode=000,size=4k,nr_inodes=2";
 
+/// A folder with nothing but the places where a child's own folders are shown.
+const ROOMS_OPTIONS: &str = "mode=711,size=64k,nr_inodes=64";
+
 /// Builds the view. What happens here is seen by this process and its children only.
 pub(crate) fn arrange(profile: &Profile) -> Result<(), Trouble> {
     let machine = |error: io::Error| Trouble::machine("arrange mounts", error);
@@ -52,6 +55,7 @@ pub(crate) fn arrange(profile: &Profile) -> Result<(), Trouble> {
     }
     protect(profile)?;
     deny(profile)?;
+    hide_rooms(profile)?;
     if let Some(shared) = shared_memory(profile) {
         fill(shared, MountFlags::empty(), SHARED_MEMORY_OPTIONS).map_err(machine)?;
     }
@@ -144,6 +148,41 @@ fn deny(profile: &Profile) -> Result<(), Trouble> {
         covered.map_err(|error| Trouble::profile("deny", place, error))?;
     }
     Ok(())
+}
+
+/// Covers the temporary files of all children, those that start later included, and shows the child's own again.
+fn hide_rooms(profile: &Profile) -> Result<(), Trouble> {
+    let Some(rooms) = &profile.rooms else {
+        return Ok(());
+    };
+    let trouble = |error| Trouble::profile("hide", rooms, error);
+    let own: Vec<(&Path, OwnedFd)> = profile
+        .own_rooms()
+        .into_iter()
+        .map(|path| Ok((path, copy(path)?)))
+        .collect::<io::Result<_>>()
+        .map_err(trouble)?;
+    let show = || -> io::Result<()> {
+        fill(rooms, MountFlags::empty(), ROOMS_OPTIONS)?;
+        for (path, copy) in &own {
+            make_place(path, copy)?;
+        }
+        sys::freeze_mounts(exactly(rooms)?.as_fd())?;
+        own.iter().try_for_each(|(path, copy)| put(copy, path))
+    };
+    show().map_err(trouble)
+}
+
+/// Makes something to mount on, of the same kind.
+fn make_place(path: &Path, copy: &OwnedFd) -> io::Result<()> {
+    let found = rustix::fs::fstat(copy)?;
+    if rustix::fs::FileType::from_raw_mode(found.st_mode).is_dir() {
+        return std::fs::create_dir_all(path);
+    }
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    std::fs::File::create(path).map(drop)
 }
 
 fn fill(path: &Path, flags: MountFlags, options: &str) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! Which places of a machine are what: the system's, the keys', and those that others obey.
+//! Which places of a machine are what: the system's and the keys'. What others obey is in `protected.rs`.
 //!
 //! Tables, and as little code around them as possible: they are what a reviewer has to look at. A place that doesn't
 //! exist costs nothing, so the tables name what may be there on any system.
@@ -322,163 +322,37 @@ const CREDENTIALS: &[&str] = &[
     ".wget-hsts",
 ];
 
-/// In any folder: what git, editors, agents, shells and builders obey when they come by.
-const OBEYED: &[&str] = &[
-    ".gitmodules",
-    ".gitconfig",
-    // agents
-    ".mcp.json",
-    "mcp.json",
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".claude/commands",
-    ".claude/agents",
-    ".claude/hooks",
-    ".claude/skills",
-    ".claude/plugins",
-    ".claude/CLAUDE.md",
-    ".claude.json",
-    ".codex",
-    ".cursor",
-    ".gemini",
-    ".opencode",
-    "opencode.json",
-    "opencode.jsonc",
-    ".openclaw",
-    ".continue",
-    ".windsurf",
-    ".roo",
-    ".kiro",
-    ".amp",
-    ".goose",
-    ".junie",
-    ".agents",
-    ".agent",
-    ".metier",
-    ".aider.conf.yml",
-    ".cursorrules",
-    ".windsurfrules",
-    ".clinerules",
-    ".roorules",
-    ".goosehints",
-    "AGENTS.md",
-    "AGENTS.override.md",
-    "CLAUDE.md",
-    "CLAUDE.local.md",
-    "GEMINI.md",
-    ".github/workflows",
-    ".github/actions",
-    ".github/copilot-instructions.md",
-    ".github/hooks",
-    ".gitlab-ci.yml",
-    // editors
-    ".vscode",
-    ".idea",
-    ".zed",
-    ".devcontainer",
-    ".exrc",
-    ".vimrc",
-    ".nvimrc",
-    ".nvim.lua",
-    ".lvimrc",
-    ".emacs",
-    ".dir-locals.el",
-    ".gdbinit",
-    ".lldbinit",
-    // shells and what hooks into them
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".zlogout",
-    ".kshrc",
-    ".cshrc",
-    ".tcshrc",
-    ".login",
-    ".inputrc",
-    ".tmux.conf",
-    ".screenrc",
-    ".envrc",
-    ".mise.toml",
-    "mise.toml",
-    // builders and runners that start what a file names
-    ".husky",
-    ".pre-commit-config.yaml",
-    "lefthook.yml",
-    ".npmrc",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".pnpmfile.cjs",
-    ".cargo/config",
-    ".cargo/config.toml",
-    ".pythonrc",
-    ".pythonrc.py",
-    ".pystartup",
+/// Where the kernel shows processes, their memory and variables, devices and its own switches. No permission opens them; a child has its own
+/// processes, a few devices, and what is in `SYSTEM`.
+pub const KERNEL: &[&str] = &["/proc", "/sys", "/dev"];
+
+/// The same by the kind of the file system, wherever it is mounted.
+const KERNEL_KINDS: &[&str] = &[
+    "proc",
+    "sysfs",
+    "devtmpfs",
+    "devpts",
+    "mqueue",
+    "debugfs",
+    "tracefs",
+    "securityfs",
+    "configfs",
+    "efivarfs",
+    "pstore",
+    "bpf",
+    "cgroup",
+    "cgroup2",
+    "binfmt_misc",
+    "rpc_pipefs",
 ];
 
-/// Below the home, besides the above: what starts with the session, and where programs are looked for.
-const OBEYED_AT_HOME: &[&str] = &[
-    ".ssh",
-    ".gnupg",
-    ".config/git",
-    ".config/fish",
-    ".config/nushell",
-    ".config/zsh",
-    ".config/autostart",
-    ".config/autostart-scripts",
-    ".config/systemd",
-    ".config/environment.d",
-    ".config/plasma-workspace",
-    ".config/nvim",
-    ".config/direnv",
-    ".config/tmux",
-    ".config/mise",
-    ".config/metier",
-    ".local/share/metier",
-    ".local/state/metier",
-    ".local/share/systemd",
-    ".local/share/applications",
-    ".local/share/dbus-1",
-    ".config/Code/User",
-    ".config/Cursor/User",
-    ".config/zed",
-    ".config/opencode",
-    ".config/goose",
-    ".claude",
-    ".vim",
-    ".emacs.d",
-    ".oh-my-zsh",
-    ".xinitrc",
-    ".xprofile",
-    ".xsession",
-    ".xsessionrc",
-    ".pam_environment",
-    ".bun/bin",
-    ".cargo/bin",
-    ".deno/bin",
-    ".local/bin",
-    "bin",
-    ".docker/config.json",
-    "Library/LaunchAgents",
-];
-
-/// Belong to nobody's home, but to the user nevertheless.
-const OBEYED_ANYWHERE: &[&str] = &["/var/spool/cron", "/etc/cron.d", "/etc/profile.d"];
-
-/// In a repository: what git runs, or what tells it where to look for that.
-const GIT_OBEYED: &[&str] = &[
-    "hooks",
-    "config",
-    "config.worktree",
-    "commondir",
-    "modules",
-    "info",
+/// Keys of services on this machine: systemd credentials, secrets of containers, passwords of its users.
+const MACHINE_KEYS: &[&str] = &[
+    "/run/credentials",
+    "/run/secrets",
+    "/etc/shadow",
+    "/etc/gshadow",
+    "/etc/ssl/private",
 ];
 
 /// What nearly every program needs to read, and the toolchains behind the entries of `PATH`; never a whole home.
@@ -546,35 +420,59 @@ fn toolchain(folder: &Path, home: Option<&Path>, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// Where the kernel shows processes and devices: the usual places, and other mounts of the same kinds.
+#[must_use]
+pub fn kernel_places() -> Vec<PathBuf> {
+    let mut places: Vec<PathBuf> = KERNEL.iter().map(PathBuf::from).collect();
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    for mount in mounts.lines() {
+        // 36 35 98:0 /root /mount/point options … - kind device options
+        let Some((about, kind)) = mount.split_once(" - ") else {
+            continue;
+        };
+        let kind = kind.split(' ').next().unwrap_or_default();
+        let point = about.split(' ').nth(4).unwrap_or_default();
+        let point = PathBuf::from(unescaped(point));
+        let is_known = KERNEL.iter().any(|known| point.starts_with(known));
+        if KERNEL_KINDS.contains(&kind) && !is_known {
+            places.push(point);
+        }
+    }
+    places
+}
+
+/// A path of `mountinfo`, in which white space is written as `\040`.
+fn unescaped(text: &str) -> std::ffi::OsString {
+    use std::os::unix::ffi::OsStringExt;
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let code = after.get(..3).filter(|_| *first == b'\\');
+        let code = code.and_then(|digits| std::str::from_utf8(digits).ok());
+        match code.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = after.get(3..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    std::ffi::OsString::from_vec(bytes)
+}
+
 /// Where keys, passwords, sessions and histories are, below a home. They need not exist.
 #[must_use]
 pub fn credential_places(home: &Path) -> Vec<PathBuf> {
     CREDENTIALS.iter().map(|place| home.join(place)).collect()
 }
 
-/// What others run or obey, in a folder that a child may write and in the home. They need not exist.
-///
-/// A `.git` folder is protected in part, so that there can be commits. Where there is none, the whole name is: a new
-/// repository is new hooks, and a settings file that makes git run programs.
+/// Where keys of the machine are. They need not exist.
 #[must_use]
-pub fn protected_places(home: Option<&Path>, writable_root: &Path) -> Vec<PathBuf> {
-    let mut places: Vec<PathBuf> = OBEYED_ANYWHERE.iter().map(PathBuf::from).collect();
-    let mut bases = vec![writable_root];
-    bases.extend(home.filter(|home| *home != writable_root));
-    for base in bases {
-        places.extend(OBEYED.iter().map(|place| base.join(place)));
-        let git = base.join(".git");
-        let is_folder = git.symlink_metadata().is_ok_and(|found| found.is_dir());
-        if is_folder {
-            places.extend(GIT_OBEYED.iter().map(|place| git.join(place)));
-        } else {
-            places.push(git);
-        }
-    }
-    if let Some(home) = home {
-        places.extend(OBEYED_AT_HOME.iter().map(|place| home.join(place)));
-    }
-    places
+pub fn machine_keys() -> Vec<PathBuf> {
+    MACHINE_KEYS.iter().map(PathBuf::from).collect()
 }
 
 #[cfg(test)]
@@ -582,6 +480,16 @@ mod tests {
     use std::fs;
 
     use super::*;
+
+    #[test]
+    fn white_space_in_a_mount_is_read() {
+        assert_eq!(unescaped(r"/a\040b\134c\9"), r"/a b\c\9");
+    }
+
+    #[test]
+    fn a_mount_of_processes_elsewhere_is_found() {
+        assert!(kernel_places().contains(&PathBuf::from("/proc")));
+    }
 
     #[test]
     fn a_home_is_never_readable_as_a_whole() {
@@ -619,19 +527,8 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_that_is_not_there_is_protected_as_a_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
-        assert!(protected_places(None, root).contains(&root.join(".git")));
-        fs::create_dir(root.join(".git")).unwrap();
-        let places = protected_places(None, root);
-        assert!(!places.contains(&root.join(".git")));
-        assert!(places.contains(&root.join(".git/hooks")));
-    }
-
-    #[test]
     fn tables_have_no_entry_twice() {
-        for table in [SYSTEM, CREDENTIALS, OBEYED, OBEYED_AT_HOME, TOOL_ROOTS] {
+        for table in [SYSTEM, CREDENTIALS, TOOL_ROOTS] {
             let mut sorted = table.to_vec();
             sorted.sort_unstable();
             sorted.dedup();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 #[cfg(target_os = "linux")]
 use super::look::{Look, Seen};
+use super::protected::Guard;
 
 /// What a child may read, write, reach and use up. The default is nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +18,10 @@ pub struct Profile {
     pub deny: Vec<PathBuf>,
     /// Never writable, even inside a writable folder: what others run or obey later.
     pub protect: Vec<PathBuf>,
+    /// How protected places are found in the folders that may be written; without it only those in `protect` are known.
+    pub guard: Option<Guard>,
+    /// A folder with the temporary files of all children. Of its entries a child sees only those that are in `read` or `write`.
+    pub rooms: Option<PathBuf>,
     /// A folder in whose place the child sees a copy of it, read-only: what was judged, whatever happens to the folder
     /// meanwhile. Only [`Mechanism::Namespaces`] can do that; without them the folder itself is seen.
     pub stand_in: Option<StandIn>,
@@ -156,6 +161,11 @@ impl Profile {
             write,
             deny: existing(&self.deny),
             protect,
+            guard: self.guard.clone(),
+            rooms: self
+                .rooms
+                .as_ref()
+                .and_then(|rooms| rooms.canonicalize().ok()),
             stand_in: self.stand_in.as_ref().and_then(|stand_in| {
                 Some(StandIn {
                     at: stand_in.at.canonicalize().ok()?,
@@ -165,6 +175,17 @@ impl Profile {
             network: self.network,
             limits: self.limits,
         })
+    }
+
+    /// The allowed entries of the folder with everybody's temporary files.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn own_rooms(&self) -> Vec<&Path> {
+        let Some(rooms) = &self.rooms else {
+            return Vec::new();
+        };
+        let all = self.read.iter().chain(&self.write).map(PathBuf::as_path);
+        all.filter(|path| path.starts_with(rooms) && path != rooms)
+            .collect()
     }
 
     /// The innermost writable place that contains `path`, if one does.

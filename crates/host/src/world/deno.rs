@@ -20,7 +20,7 @@ use std::{
 
 use metier_model::{Permission, Scope};
 
-use super::{Begun, Running, World, WorldError};
+use super::{Begun, Running, World, WorldError, room::Runs};
 
 /// What holds for all: nobody is asked, nothing is fetched, nothing is found in files that lie about.
 const ALWAYS: &[&str] = &[
@@ -159,9 +159,8 @@ impl World<'_> {
                 _ => {}
             }
         }
-        for root in &openings.write {
-            openings.deny_write.extend(self.untouchable(root));
-        }
+        let protected = self.protection().around(&openings.write, &[]);
+        openings.deny_write = self.denied().into_iter().chain(protected).collect();
         let denied = self.grant.denied().iter();
         openings.deny_hosts = denied
             .filter(|want| want.permission == Permission::NetFetch)
@@ -194,7 +193,7 @@ impl World<'_> {
         let deno = begun.what();
         let arguments = self.deno_arguments(deno)?;
         let program = deno.program.as_os_str();
-        let mut prepared = self.prepare(program, &arguments, self.around.work)?;
+        let mut prepared = self.prepare(Runs::Program, program, &arguments, self.around.work)?;
         if let Some(profile) = &mut prepared.profile {
             profile.limits.memory = Some(MEMORY);
             profile.limits.address_space = Some(ADDRESS_SPACE);

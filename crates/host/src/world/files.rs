@@ -42,9 +42,33 @@ pub(super) fn read(path: &Path, never: &[PathBuf]) -> Result<Vec<u8>, WorldError
     Ok(bytes)
 }
 
-/// Writes a file as a whole: a reader sees the old content or the new one.
-pub(super) fn write(path: &Path, content: &[u8], never: &[PathBuf]) -> Result<(), WorldError> {
-    guard(path, never, "written")?;
+/// The content of a regular file that is not larger than a limit. What is no such file, or lies behind a link, has none; nothing
+/// is waited for.
+pub(super) fn read_regular(path: &Path, limit: u64) -> Option<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(open(path, flags).ok()?);
+    let found = file.metadata().ok()?;
+    if !found.is_file() || found.len() > limit {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    file.take(limit + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= limit).then_some(bytes)
+}
+
+/// Opens a regular file by any path, links included, without waiting for the other end of a FIFO.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is not a regular file")),
+    }
+}
+
+/// Writes a file as a whole, which the caller has found not to be a protected one: a reader sees the old content or the new one.
+pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), WorldError> {
+    guard(path, &[], "written")?;
     let failed = |source| WorldError::File {
         path: path.to_owned(),
         source,
@@ -176,7 +200,7 @@ pub(super) fn runner(
         source,
     };
     let mut head = [0; 2];
-    let mut opened = File::open(looked_at).map_err(failed)?;
+    let mut opened = open_regular(looked_at).map_err(failed)?;
     let read = opened.read(&mut head).map_err(failed)?;
     let executable = {
         use std::os::unix::fs::PermissionsExt;
@@ -213,7 +237,7 @@ pub(super) fn runner(
 /// The words of a first line `#!/usr/bin/env python3`.
 fn shebang(file: &Path) -> io::Result<Vec<OsString>> {
     let mut text = String::new();
-    File::open(file)?.take(256).read_to_string(&mut text)?;
+    open_regular(file)?.take(256).read_to_string(&mut text)?;
     let line = text
         .lines()
         .next()

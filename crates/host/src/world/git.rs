@@ -7,7 +7,7 @@ use std::{
 
 use metier_policy::Git;
 
-use crate::world::{Done, World, WorldError};
+use crate::world::{Done, World, WorldError, room::Runs};
 
 /// Commands that only look.
 const READS: &[&str] = &[
@@ -129,6 +129,14 @@ impl World<'_> {
             .map(OsString::from)
             .chain(git.arguments.iter().map(OsString::from))
             .collect();
-        self.child(OsStr::new("git"), &arguments, &git.repository, timeout, &[])
+        let program = OsStr::new("git");
+        self.child(
+            Runs::Git,
+            program,
+            &arguments,
+            &git.repository,
+            timeout,
+            &[],
+        )
     }
 }

@@ -4,7 +4,7 @@ use std::{
     ffi::{OsStr, OsString},
     fs::File,
     os::fd::AsFd,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
@@ -13,9 +13,13 @@ use metier_policy::{Act, Permit};
 
 use crate::{
     backend::{Alive, End, Started},
-    child::{self, Child, ChildError, Exit, Fence, Pipes, Spec, Stdin},
+    child::{self, Child, ChildError, Exit, Fence, JournalPlace, Pipes, Spec, Stdin},
     sandbox::{Mechanism, Network, Profile},
-    world::{Begun, Done, World, WorldError, confinement, network::Door},
+    world::{
+        Begun, Done, World, WorldError, confinement, leftovers,
+        network::Door,
+        room::{Runs, WATCHED},
+    },
 };
 
 /// What makes our own binary the room of a library.
@@ -62,10 +66,12 @@ impl Alive for Inside {
             Ok(outcome) => End {
                 by_itself: outcome.exit != Exit::TimedOut,
                 how: outcome.exit.to_string(),
+                undone: outcome.undone,
             },
             Err(error) => End {
                 by_itself: false,
                 how: error.to_string(),
+                undone: Vec::new(),
             },
         }
     }
@@ -81,6 +87,8 @@ pub(super) struct Prepared<'a> {
     pub(super) env: Vec<(OsString, OsString)>,
     /// `None` for a user who wants no fence.
     pub(super) profile: Option<Profile>,
+    watched: PathBuf,
+    owner: String,
     door: Option<Door>,
     stop: Option<&'a AtomicBool>,
 }
@@ -98,6 +106,10 @@ impl Prepared<'_> {
         spec.env = &self.env;
         spec.stdin = self.stdin;
         spec.stop = self.stop;
+        spec.journal = Some(JournalPlace {
+            folder: &self.watched,
+            owner: &self.owner,
+        });
         let Some(door) = &self.door else {
             return start(spec);
         };
@@ -122,7 +134,8 @@ impl World<'_> {
             return Err(WorldError::Elsewhere(permit.act().permission().as_str()));
         };
         let (program, arguments) = self.runner(path, arguments)?;
-        self.talk(self.prepare(&program, &arguments, self.around.work)?)
+        let work = self.around.work;
+        self.talk(self.prepare(Runs::Program, &program, &arguments, work)?)
     }
 
     /// Starts our own binary as the room of a library of the skill, behind the same fence: what the library does there is what a
@@ -140,7 +153,8 @@ impl World<'_> {
         };
         let shim = self.around.shim;
         let arguments = [NATIVE_HOST.into(), folder.join(&**path).into()];
-        let mut prepared = self.prepare(shim.as_os_str(), &arguments, self.around.work)?;
+        let (program, work) = (shim.as_os_str(), self.around.work);
+        let mut prepared = self.prepare(Runs::Program, program, &arguments, work)?;
         if let Some(profile) = &mut prepared.profile {
             // It is wherever the user put it.
             profile.read.push(shim.to_owned());
@@ -168,13 +182,14 @@ impl World<'_> {
     /// Starts a program and waits for it.
     pub(super) fn child(
         &self,
+        runs: Runs,
         program: &OsStr,
         arguments: &[OsString],
         folder: &Path,
         timeout: Duration,
         stdin: &[u8],
     ) -> Result<Done, WorldError> {
-        let mut prepared = self.prepare(program, arguments, folder)?;
+        let mut prepared = self.prepare(runs, program, arguments, folder)?;
         if !stdin.is_empty() {
             prepared.stdin = Stdin::Bytes(stdin);
         }
@@ -188,6 +203,7 @@ impl World<'_> {
 
     pub(super) fn prepare<'a>(
         &'a self,
+        runs: Runs,
         program: &'a OsStr,
         arguments: &'a [OsString],
         folder: &Path,
@@ -197,7 +213,7 @@ impl World<'_> {
             source,
         };
         let handle = File::open(folder).map_err(failed)?;
-        let profile = self.profile()?;
+        let profile = self.profile(runs)?;
         let unjudged = self.unjudged().filter(|_| self.around.unsandboxed);
         if let Some(place) = unjudged.filter(|place| place.symlink_metadata().is_ok()) {
             return Err(WorldError::Unjudged(place));
@@ -212,6 +228,8 @@ impl World<'_> {
             stop: self.around.stop,
             env: self.environment(),
             profile: Some(profile).filter(|_| !self.around.unsandboxed),
+            watched: self.around.temporary.join(WATCHED),
+            owner: leftovers::owner(self.grant.identity()),
             door: match reaches_out {
                 true => {
                     let log = Arc::clone(&self.connections);

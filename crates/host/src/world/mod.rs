@@ -9,7 +9,9 @@ mod deno;
 mod environment;
 mod files;
 mod git;
+mod ignored;
 mod launch;
+mod leftovers;
 mod network;
 mod room;
 mod search;
@@ -31,13 +33,16 @@ use metier_policy::{Act, Grant, Line, Permit, Within};
 use crate::{
     child::{ChildError, Outcome},
     net::{ConnectionLog, NetError, Response, ScopeError, Seen},
-    sandbox::Mechanism,
+    sandbox::{Mechanism, Protection},
 };
 
 pub use begun::Begun;
 pub use deno::{Deno, Openings, flags as deno_flags};
+pub(crate) use files::open_regular;
 pub use git::only_reads;
 pub use launch::Running;
+pub use leftovers::{Leftovers, tidy_up};
+use room::Runs;
 pub use room::Scratch;
 pub use search::Match;
 pub use wasi::Wasi;
@@ -66,6 +71,8 @@ pub struct Surroundings<'a> {
     pub named: Vec<(String, OsString)>,
     /// Our own state and configuration: no skill reads or writes it.
     pub own: &'a [PathBuf],
+    /// Where metier itself looks for skills and settings: no skill writes there.
+    pub obeyed: &'a [PathBuf],
     /// Where folders for temporary files are made.
     pub temporary: &'a Path,
     /// Whether children run without a sandbox, because the user said so.
@@ -214,6 +221,8 @@ pub struct World<'a> {
     scratch: Scratch,
     /// The skill's files as they were judged, once a child needed them.
     copy: OnceCell<Scratch>,
+    protection: OnceCell<Protection>,
+    kernel: OnceCell<Vec<PathBuf>>,
     /// Variables that the skill set for its later children.
     set: RefCell<BTreeMap<String, OsString>>,
     /// Writes down the connections of children.
@@ -236,6 +245,8 @@ impl<'a> World<'a> {
             around,
             scratch,
             copy: OnceCell::new(),
+            protection: OnceCell::new(),
+            kernel: OnceCell::new(),
             set: RefCell::default(),
             connections,
         })
@@ -251,7 +262,13 @@ impl<'a> World<'a> {
         match permit.act() {
             Act::ReadFile(path) => files::read(path, &self.denied()).map(Done::Bytes),
             Act::WriteFile { path, content } => {
-                files::write(path, content, &self.untouchable(path)).map(|()| Done::Nothing)
+                if self.is_untouchable(path) {
+                    return Err(WorldError::Never {
+                        path: path.clone(),
+                        what: "written",
+                    });
+                }
+                files::write(path, content).map(|()| Done::Nothing)
             }
             Act::Line(line) => self.line(line, timeout),
             Act::Script { path, arguments } => self.script(path, arguments, timeout),
@@ -291,7 +308,14 @@ impl<'a> World<'a> {
         };
         let timeout = line.timeout.map_or(timeout, |own| own.min(timeout));
         let shell = OsStr::new(shell());
-        self.child(shell, &arguments, folder, timeout, &line.stdin)
+        self.child(
+            Runs::Program,
+            shell,
+            &arguments,
+            folder,
+            timeout,
+            &line.stdin,
+        )
     }
 
     /// A file of the skill: where the user is, so that names of files in the arguments mean what they say.
@@ -302,7 +326,8 @@ impl<'a> World<'a> {
         timeout: Duration,
     ) -> Result<Done, WorldError> {
         let (program, arguments) = self.runner(path, arguments)?;
-        self.child(&program, &arguments, self.around.work, timeout, &[])
+        let work = self.around.work;
+        self.child(Runs::Program, &program, &arguments, work, timeout, &[])
     }
 
     /// What runs a file of the skill, and what it is given.

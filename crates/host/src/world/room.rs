@@ -11,19 +11,45 @@ use metier_model::{
     scope::{Anchor, PathPattern, Reach},
 };
 
+use rustix::fs::{FlockOperation, flock};
+
 use crate::{
-    sandbox::{Network, Profile, StandIn, credential_places, protected_places, system_read},
+    child::watch::remove_tree,
+    sandbox::{
+        Guard, KERNEL, Network, Profile, Protection, StandIn, credential_places, kernel_places,
+        machine_keys, system_read,
+    },
     world::{LIMITS, World, WorldError},
 };
+
+/// Where files are kept in memory.
+const IN_MEMORY: &str = "/dev/shm";
+
+/// What is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// Git, with a command from our own list.
+    Git,
+    /// Anything else.
+    Program,
+}
 
 /// How many files a pattern is matched against before it is given up.
 const MAX_MATCHED: usize = 20_000;
 /// Where, below the temporary files, folders are that children only read.
 const KEPT: &str = "kept";
 
-/// A folder that is gone when this is.
+/// Where, below the temporary files, it is written down what has to be looked at after a child.
+pub(super) const WATCHED: &str = "watched";
+/// How the names of folders begin that belong to one activation.
+const ROOM: &str = "run-";
+
+/// A folder that is gone when this is. Its lock says that somebody still needs it.
 #[derive(Debug)]
-pub struct Scratch(tempfile::TempDir);
+pub struct Scratch {
+    path: PathBuf,
+    _lock: fs::File,
+}
 
 impl Scratch {
     /// A new folder below this one, for nobody else.
@@ -33,12 +59,19 @@ impl Scratch {
     pub fn new(below: &Path) -> Result<Self, WorldError> {
         let make = || {
             fs::create_dir_all(below)?;
-            tempfile::Builder::new().prefix("run-").tempdir_in(below)
+            // Folders of the dead are removed by whoever has the other kind of this lock.
+            let all = fs::File::open(below)?;
+            flock(&all, FlockOperation::LockShared)?;
+            let folder = tempfile::Builder::new().prefix(ROOM).tempdir_in(below)?;
+            let lock = fs::File::open(folder.path())?;
+            flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+            Ok((folder.keep(), lock))
         };
-        make().map(Self).map_err(|source| WorldError::File {
+        let made = make().map_err(|source: io::Error| WorldError::File {
             path: below.to_owned(),
             source,
-        })
+        });
+        made.map(|(path, _lock)| Self { path, _lock })
     }
 
     /// The same for what others are started with: there no child writes, whatever was granted to it.
@@ -52,17 +85,61 @@ impl Scratch {
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
-        self.0.path()
+        &self.path
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What can't be removed now is removed by a later run.
+        let _stays = remove(&self.path);
+    }
+}
+
+/// Removes a folder with all in it, whatever a child did to it.
+fn remove(folder: &Path) -> io::Result<()> {
+    let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else {
+        return Ok(());
+    };
+    remove_tree(fs::File::open(parent)?.as_fd(), name)
+}
+
+/// Removes the folders of activations that are gone: a run that is killed removes nothing.
+pub(super) fn remove_abandoned(temporary: &Path) {
+    for below in [temporary.to_owned(), temporary.join(KEPT)] {
+        let Ok(all) = fs::File::open(&below) else {
+            continue;
+        };
+        let entries = fs::read_dir(&below).into_iter().flatten().flatten();
+        let is_room = |entry: &fs::DirEntry| {
+            let name = entry.file_name();
+            name.as_encoded_bytes().starts_with(ROOM.as_bytes())
+        };
+        let mut rooms = entries.filter(is_room).peekable();
+        let is_alone = flock(&all, FlockOperation::NonBlockingLockExclusive).is_ok();
+        if rooms.peek().is_none() || !is_alone {
+            continue;
+        }
+        for room in rooms.map(|entry| entry.path()) {
+            let lock = fs::File::open(&room);
+            let lock = lock.and_then(|lock| {
+                flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+                Ok(lock)
+            });
+            if lock.is_ok() {
+                let _tried_again_by_the_next = remove(&room);
+            }
+        }
     }
 }
 
 impl World<'_> {
     /// The fence that the grant amounts to.
-    pub(super) fn profile(&self) -> Result<Profile, WorldError> {
+    pub(super) fn profile(&self, runs: Runs) -> Result<Profile, WorldError> {
         let mut read = system_read(&self.path_folders(), self.around.home);
         read.extend(self.around.skill.map(Path::to_owned));
         read.extend(self.tool_roots().into_iter().map(|(root, _)| root));
-        let mut write = vec![self.scratch.path().to_owned()];
+        let mut write = Vec::new();
         let mut repositories = Vec::new();
         for want in self.grant.allowed() {
             let Scope::Paths(pattern) = want.reach() else {
@@ -79,32 +156,17 @@ impl World<'_> {
                 _ => {}
             }
         }
-        let mut protect = self.around.own.to_vec();
-        // It must be there: what is protected and missing is removed when it appears.
-        let kept = self.around.temporary.join(KEPT);
-        let failed = |source| WorldError::File {
-            path: kept.clone(),
-            source,
-        };
-        fs::create_dir_all(&kept).map_err(failed)?;
-        protect.push(kept.canonicalize().map_err(failed)?);
-        for root in &write[1..] {
-            protect.extend(self.obeyed(root));
-            for inner in repositories_below(root) {
-                let places = protected_places(None, &inner).into_iter();
-                protect.extend(places.filter(|place| place.exists()));
-            }
-        }
+        let (guard, mut protect) = self.guard(&write, &repositories, runs);
+        protect.extend(self.around.own.to_vec());
         protect.extend(self.refused(Permission::FileWrite));
-        // Whoever may change a repository may make one; its hooks and settings stay out of reach.
-        let repositories: Vec<PathBuf> =
-            repositories.iter().map(|root| root.join(".git")).collect();
-        protect.retain(|place| !repositories.contains(place));
+        write.push(self.scratch.path().to_owned());
         Ok(Profile {
             read,
             write,
             deny: self.hidden(),
             protect,
+            guard: Some(guard),
+            rooms: self.rooms(),
             stand_in: self.stand_in()?,
             network: if self.reaches_out() {
                 Network::Proxy
@@ -112,6 +174,41 @@ impl World<'_> {
                 Network::None
             },
             limits: LIMITS,
+        })
+    }
+
+    /// How protected places are found in what may be written, and those that are known by name. A repository may be changed
+    /// if `git:write` names it, and is made by git itself only, which is started by us with a fixed list of commands.
+    fn guard(
+        &self,
+        write: &[PathBuf],
+        repositories: &[PathBuf],
+        runs: Runs,
+    ) -> (Guard, Vec<PathBuf>) {
+        let folders = repositories.iter().map(|root| root.join(".git"));
+        let is_folder = |git: &PathBuf| git.symlink_metadata().is_ok_and(|found| found.is_dir());
+        let (open, missing): (Vec<PathBuf>, Vec<PathBuf>) = folders.partition(is_folder);
+        let is_new = |git: &PathBuf| runs == Runs::Git && git.symlink_metadata().is_err();
+        let new: Vec<PathBuf> = missing.into_iter().filter(is_new).collect();
+        let real = |root: &PathBuf| root.canonicalize().ok().filter(|root| root.is_dir());
+        let roots: Vec<PathBuf> = write.iter().filter_map(real).collect();
+        let mut protect = self.protection().around(&roots, &open);
+        protect.retain(|place| !new.contains(place));
+        let guard = Guard {
+            protection: self.protection().clone(),
+            roots,
+            open,
+            closed: new.into_iter().chain(self.rooms()).collect(),
+        };
+        (guard, protect)
+    }
+
+    /// What is protected for this skill.
+    pub(super) fn protection(&self) -> &Protection {
+        self.protection.get_or_init(|| {
+            let terms = self.grant.terms();
+            let home = self.around.home;
+            Protection::new(home, self.around.work, &terms.project, self.around.obeyed)
         })
     }
 
@@ -149,16 +246,27 @@ impl World<'_> {
 
     /// What no permission opens for reading.
     pub(super) fn denied(&self) -> Vec<PathBuf> {
-        self.secret().chain(self.rooms()).collect()
+        let kernel = self.kernel_places();
+        self.secret().chain(self.rooms()).chain(kernel).collect()
     }
 
-    /// The same for a child, which has a room of its own among those of others.
+    /// The same for a child, which has a room of its own and sees its own processes.
     pub(super) fn hidden(&self) -> Vec<PathBuf> {
-        let rooms = self.rooms().into_iter().flat_map(fs::read_dir).flatten();
-        let others = rooms.flatten().map(|room| room.path()).filter(|room| {
-            !room.ends_with(KEPT) && room.file_name() != self.scratch.path().file_name()
-        });
-        self.secret().chain(others).collect()
+        let is_elsewhere = |place: &PathBuf| !KERNEL.iter().any(|known| place.starts_with(known));
+        let kernel = self.kernel_places().into_iter().filter(is_elsewhere);
+        self.secret().chain(kernel).collect()
+    }
+
+    /// Where the kernel shows processes, memory and devices, but for the project and the home if they are in memory.
+    fn kernel_places(&self) -> Vec<PathBuf> {
+        let terms = self.grant.terms();
+        let mut places = self.kernel.get_or_init(kernel_places).clone();
+        let in_memory = |path: &Path| path.starts_with(IN_MEMORY);
+        let home = terms.home.as_deref().is_some_and(in_memory);
+        if home || in_memory(&terms.project) || in_memory(self.around.temporary) {
+            places.retain(|place| place != Path::new("/dev"));
+        }
+        places
     }
 
     /// The folder of all temporary files: what is in it belongs to one activation, and is nobody else's.
@@ -170,6 +278,7 @@ impl World<'_> {
     fn secret(&self) -> impl Iterator<Item = PathBuf> {
         let keys = self.around.home.map(credential_places).unwrap_or_default();
         keys.into_iter()
+            .chain(machine_keys())
             .chain(self.around.own.to_vec())
             .chain(self.unjudged())
             .chain(self.refused(Permission::FileRead))
@@ -187,25 +296,12 @@ impl World<'_> {
         places.collect()
     }
 
-    /// What no permission opens for writing.
-    pub(super) fn untouchable(&self, path: &Path) -> Vec<PathBuf> {
-        let mut places = self.denied();
-        places.extend(self.obeyed(path));
-        places
-    }
-
-    /// What others obey in a folder, and in those of the user's above it: `.git` alone is a folder like any other, and its
-    /// hooks are known by what lies above.
-    pub(super) fn obeyed(&self, path: &Path) -> Vec<PathBuf> {
-        let parent = path.parent().filter(|_| path.is_file());
-        let folder = parent.unwrap_or(path);
-        let above = folder
-            .ancestors()
-            .skip(1)
-            .filter(|above| self.is_users(above));
-        let mut places = protected_places(self.around.home, folder);
-        places.extend(above.flat_map(|above| protected_places(None, above)));
-        places.into_iter().flat_map(both).collect()
+    /// Whether no permission opens a path for writing.
+    pub(super) fn is_untouchable(&self, path: &Path) -> bool {
+        let protection = self.protection();
+        protection.covering(path).is_some()
+            || protection.leads_to(path)
+            || self.denied().iter().any(|place| path.starts_with(place))
     }
 
     /// Whether it is the project, the home, or below one of them.
@@ -255,16 +351,14 @@ impl World<'_> {
         let Some(base) = self.straight(pattern)? else {
             return Ok(Vec::new());
         };
-        let never = |path: &Path, what| WorldError::Never {
-            path: path.to_owned(),
+        let what = if to_write { "written" } else { "read" };
+        let never = || WorldError::Never {
+            path: base.clone(),
             what,
         };
-        let within = |place: &PathBuf| base.starts_with(place);
-        if self.rooms().as_ref().is_some_and(within) {
-            return Err(never(&base, if to_write { "written" } else { "read" }));
-        }
-        if to_write && self.obeyed(&base).iter().any(within) {
-            return Err(never(&base, "written"));
+        let mut closed = self.rooms().into_iter().chain(self.kernel_places());
+        if closed.any(|place| base.starts_with(place)) || (to_write && self.is_untouchable(&base)) {
+            return Err(never());
         }
         let failed = |source: io::Error| WorldError::File {
             path: base.clone(),
@@ -276,7 +370,7 @@ impl World<'_> {
                 if to_write && !base.exists() {
                     fs::create_dir_all(&base).map_err(failed)?;
                 }
-                Ok(vec![base])
+                without_kernel(base)
             }
             Reach::Exactly if base.is_file() || (!to_write && base.is_dir()) => Ok(vec![base]),
             Reach::Exactly if to_write && !base.exists() => {
@@ -288,7 +382,11 @@ impl World<'_> {
                 let mut found = Vec::new();
                 let mut left = MAX_MATCHED;
                 let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
-                collect(&base, &names, pattern, &mut left, &mut found);
+                let never = self.denied();
+                collect(&base, &names, pattern, &never, &mut left, &mut found);
+                if to_write {
+                    found.retain(|path| self.protection().covering(path).is_none());
+                }
                 Ok(found)
             }
         }
@@ -315,35 +413,22 @@ fn real(path: &Path) -> Option<PathBuf> {
     })
 }
 
-/// Repositories inside of a folder, which have hooks of their own. Looked for as far as people keep them, and not further.
-pub(super) fn repositories_below(root: &Path) -> Vec<PathBuf> {
-    const DEEPEST: usize = 4;
-    const MOST_LOOKED_AT: usize = 5_000;
-    const MOST: usize = 32;
-    let mut found = Vec::new();
-    let mut left = MOST_LOOKED_AT;
-    let mut open = vec![(root.to_owned(), 0)];
-    while let Some((folder, depth)) = open.pop() {
-        let Ok(entries) = fs::read_dir(&folder) else {
-            continue;
-        };
-        for entry in entries.flatten() {
-            if left == 0 || found.len() == MOST {
-                return found;
-            }
-            left -= 1;
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            let name = entry.file_name();
-            if name == ".git" {
-                if folder != root {
-                    found.push(folder.clone());
-                }
-            } else if is_folder && depth < DEEPEST && name != "node_modules" && name != "target" {
-                open.push((entry.path(), depth + 1));
-            }
-        }
+/// The root of the machine is opened without what the kernel shows there.
+fn without_kernel(base: PathBuf) -> Result<Vec<PathBuf>, WorldError> {
+    if base.parent().is_some() {
+        return Ok(vec![base]);
     }
-    found
+    let failed = |source| WorldError::File {
+        path: base.clone(),
+        source,
+    };
+    let entries = fs::read_dir(&base).map_err(failed)?.flatten();
+    // What a link leads to is opened by its own name.
+    let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
+    let entries = entries.map(|entry| entry.path());
+    Ok(entries
+        .filter(|path| !KERNEL.iter().any(|place| path == Path::new(place)))
+        .collect())
 }
 
 /// Every file below a folder whose names match, without following links.
@@ -351,6 +436,7 @@ fn collect(
     folder: &Path,
     names: &[String],
     pattern: &PathPattern,
+    never: &[PathBuf],
     left: &mut usize,
     found: &mut Vec<PathBuf>,
 ) {
@@ -370,8 +456,8 @@ fn collect(
         let all: Vec<&str> = names.iter().map(String::as_str).collect();
         if kind.is_file() && pattern.matches(&all) {
             found.push(entry.path());
-        } else if kind.is_dir() {
-            collect(&entry.path(), &names, pattern, left, found);
+        } else if kind.is_dir() && !never.contains(&entry.path()) {
+            collect(&entry.path(), &names, pattern, never, left, found);
         }
     }
 }

@@ -7,30 +7,40 @@
 //! that is read by itself, and what doesn't pass was never there. No link is followed, not even one that is put in
 //! the place of a folder meanwhile: a hit counts only if it can be reached by its very name. What `.gitignore` leaves out is
 //! left out, and hidden files are, unless the pattern names one.
+//!
+//! The folder may be a stranger's: a million files in one place, a thousand folders inside of one another, ignore files that are
+//! devices. The walk has read no more entries than it may show, it follows its own list instead of the stack, and the clock is
+//! looked at between any two entries and lines.
 
 use std::{
     collections::HashSet,
-    fs::File,
-    io::Read,
+    ffi::OsString,
+    fs::{self, FileType},
     path::{Path, PathBuf},
+    rc::Rc,
     time::{Duration, Instant},
+    vec,
 };
 
 use globset::{GlobBuilder, GlobMatcher};
-use ignore::{DirEntry, WalkBuilder};
 use regex::bytes::{Regex, RegexBuilder};
-use rustix::fs::OFlags;
 
-use crate::world::{Done, World, WorldError, files};
+use crate::world::{
+    Done, World, WorldError, files,
+    ignored::{IgnoreReader, IgnoreRules, is_ignored},
+};
 
 /// How many files are found, and how many lines in files.
 const MAX_PATHS: usize = 1_000;
 const MAX_MATCHES: usize = 500;
-/// How much of a line is shown, in characters.
+/// How much of a line is searched, in bytes, and how much of it is shown, in characters.
+const MAX_SEARCHED: usize = 64 << 10;
 const MAX_LINE: usize = 400;
 /// Larger files are passed over, in bytes; and how much is read in all.
 const MAX_FILE: u64 = 2 << 20;
 const MAX_READ: u64 = 512 << 20;
+/// A path that is longer is no path for the kernel, in bytes.
+const MAX_PATH: usize = 4_096;
 /// How many files and folders are looked at.
 const MAX_ENTRIES: usize = 100_000;
 /// The longest pattern, and the largest program that it may become, both in bytes.
@@ -59,9 +69,10 @@ impl World<'_> {
         let glob = glob(pattern)?;
         let mut paths = Vec::new();
         let hidden = names_hidden(pattern);
-        let truncated = self.walk(folder, hidden, timeout, |entry, below| {
-            if glob.is_match(below) && files::is_there(entry.path()) {
-                paths.push(entry.into_path());
+        let until = Instant::now() + timeout;
+        let truncated = self.walk(folder, hidden, until, |path, below| {
+            if glob.is_match(below) && files::is_there(path) {
+                paths.push(path.to_owned());
             }
             paths.len() <= MAX_PATHS
         })?;
@@ -86,15 +97,16 @@ impl World<'_> {
         let glob = anywhere.as_deref().or(glob).map(self::glob).transpose()?;
         let mut matches = Vec::new();
         let mut left = MAX_READ;
-        let truncated = self.walk(folder, hidden, timeout, |entry, below| {
+        let until = Instant::now() + timeout;
+        let truncated = self.walk(folder, hidden, until, |path, below| {
             let wanted = glob.as_ref().is_none_or(|glob| glob.is_match(below));
-            if wanted && let Some(text) = text(entry.path()) {
+            if wanted && let Some(text) = text(path) {
                 left = left.saturating_sub(text.len() as u64);
-                lines(entry.path(), &text, &regex, &mut matches);
+                lines(path, &text, &regex, until, &mut matches);
             }
             left > 0 && matches.len() <= MAX_MATCHES
         })?;
-        let truncated = truncated || matches.len() > MAX_MATCHES;
+        let truncated = truncated || matches.len() > MAX_MATCHES || Instant::now() > until;
         matches.truncate(MAX_MATCHES);
         Ok(Done::Matches { matches, truncated })
     }
@@ -105,8 +117,8 @@ impl World<'_> {
         &self,
         folder: &Path,
         hidden: bool,
-        timeout: Duration,
-        mut show: impl FnMut(DirEntry, &Path) -> bool,
+        until: Instant,
+        mut show: impl FnMut(&Path, &Path) -> bool,
     ) -> Result<bool, WorldError> {
         let never: HashSet<PathBuf> = self.denied().into_iter().collect();
         if folder.ancestors().any(|above| never.contains(above)) {
@@ -117,40 +129,110 @@ impl World<'_> {
         }
         // Fails where there is a link on the way, or nothing.
         files::look(folder)?;
-        let began = Instant::now();
-        let mut left = MAX_ENTRIES;
-        let git = folder.iter().any(|name| name == ".git");
-        let walk = WalkBuilder::new(folder)
-            .hidden(!hidden)
-            .follow_links(false)
-            .git_global(false)
-            .require_git(false)
-            .sort_by_file_name(Ord::cmp)
-            .filter_entry(move |entry| {
-                !never.contains(entry.path()) && (git || entry.file_name() != ".git")
-            })
-            .build();
-        for entry in walk.flatten() {
-            if left == 0 || began.elapsed() > timeout {
+        if !folder.is_dir() {
+            // A file that is searched by itself has its name.
+            let name = folder.file_name().map_or(folder, Path::new);
+            return Ok(self.grant.may_read(folder) && !show(folder, name));
+        }
+        let mut walk = Walk::new(folder, hidden, &never);
+        while let Some((path, kind)) = walk.next() {
+            if Instant::now() > until {
                 return Ok(true);
             }
-            left -= 1;
-            let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-            if !is_file || !self.grant.may_read(entry.path()) {
+            if kind.is_dir() {
+                walk.enter(&path);
                 continue;
             }
-            let path = entry.path().to_owned();
             let below = path.strip_prefix(folder).unwrap_or(&path);
-            // A file that is searched by itself has its name.
-            let below = match below.as_os_str().is_empty() {
-                true => path.file_name().map_or(below, Path::new),
-                false => below,
-            };
-            if !show(entry, below) {
+            if kind.is_file() && self.grant.may_read(&path) && !show(&path, below) {
                 return Ok(true);
             }
         }
-        Ok(false)
+        Ok(walk.truncated)
+    }
+}
+
+/// The entries of a folder and of all folders in it, sorted, without those that are hidden or ignored.
+struct Walk<'n> {
+    /// The folders that are open, with what is left of each.
+    open: Vec<OpenFolder>,
+    never: &'n HashSet<PathBuf>,
+    hidden: bool,
+    git: bool,
+    ignore: IgnoreReader,
+    /// How many entries may still be read.
+    left: usize,
+    truncated: bool,
+}
+
+struct OpenFolder {
+    path: PathBuf,
+    entries: vec::IntoIter<(OsString, FileType)>,
+    rules: Option<Rc<IgnoreRules>>,
+}
+
+impl<'n> Walk<'n> {
+    fn new(folder: &Path, hidden: bool, never: &'n HashSet<PathBuf>) -> Self {
+        let mut walk = Self {
+            open: Vec::new(),
+            never,
+            hidden,
+            git: folder.iter().any(|name| name == ".git"),
+            ignore: IgnoreReader::new(),
+            left: MAX_ENTRIES,
+            truncated: false,
+        };
+        let rules = walk.ignore.from_root(folder);
+        walk.open(folder, rules);
+        walk
+    }
+
+    /// Goes into a folder that was found.
+    fn enter(&mut self, folder: &Path) {
+        let above = self.open.last().and_then(|open| open.rules.clone());
+        let rules = self.ignore.below(folder, above);
+        self.open(folder, rules);
+    }
+
+    fn open(&mut self, folder: &Path, rules: Option<Rc<IgnoreRules>>) {
+        // One that can't be read, or whose path is too long to be one, has nothing that could be found.
+        let Ok(listed) = fs::read_dir(folder) else {
+            self.truncated |= folder.as_os_str().len() >= MAX_PATH;
+            return;
+        };
+        let mut entries: Vec<(OsString, FileType)> = listed
+            .take(self.left + 1)
+            .filter_map(Result::ok)
+            .filter_map(|entry| Some((entry.file_name(), entry.file_type().ok()?)))
+            .collect();
+        self.truncated |= entries.len() > self.left;
+        entries.truncate(self.left);
+        self.left -= entries.len();
+        entries.sort_by(|one, other| one.0.cmp(&other.0));
+        self.open.push(OpenFolder {
+            path: folder.to_owned(),
+            entries: entries.into_iter(),
+            rules,
+        });
+    }
+
+    fn next(&mut self) -> Option<(PathBuf, FileType)> {
+        loop {
+            let folder = self.open.last_mut()?;
+            let Some((name, kind)) = folder.entries.next() else {
+                self.open.pop();
+                continue;
+            };
+            let path = folder.path.join(&name);
+            let is_hidden = name.as_encoded_bytes().starts_with(b".") && !self.hidden;
+            let is_git = name == ".git" && !self.git;
+            if is_hidden || is_git || self.never.contains(&path) {
+                continue;
+            }
+            if !is_ignored(folder.rules.as_ref(), &path, kind.is_dir()) {
+                return Some((path, kind));
+            }
+        }
     }
 }
 
@@ -194,29 +276,20 @@ fn unclear(pattern: &str, why: &impl std::fmt::Display) -> WorldError {
 
 /// The content of a file that is small enough and text.
 fn text(path: &Path) -> Option<Vec<u8>> {
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(files::open(path, flags).ok()?);
-    let found = file.metadata().ok()?;
-    if !found.is_file() || found.len() > MAX_FILE {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    file.take(MAX_FILE + 1).read_to_end(&mut bytes).ok()?;
-    let fits = bytes.len() as u64 <= MAX_FILE && memchr::memchr(0, &bytes).is_none();
-    fits.then_some(bytes)
+    files::read_regular(path, MAX_FILE).filter(|bytes| memchr::memchr(0, bytes).is_none())
 }
 
 /// Adds the lines that match, and not many more than are wanted.
-fn lines(path: &Path, text: &[u8], regex: &Regex, matches: &mut Vec<Match>) {
+fn lines(path: &Path, text: &[u8], regex: &Regex, until: Instant, matches: &mut Vec<Match>) {
     let mut rest = text;
     let mut number = 0;
-    while !rest.is_empty() && matches.len() <= MAX_MATCHES {
+    while !rest.is_empty() && matches.len() <= MAX_MATCHES && Instant::now() <= until {
         let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         let (line, after) = rest.split_at(end);
         rest = after.get(1..).unwrap_or_default();
         number += 1;
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        if regex.is_match(line) {
+        if regex.is_match(line.get(..MAX_SEARCHED).unwrap_or(line)) {
             matches.push(Match {
                 path: path.to_owned(),
                 line: number,

@@ -19,8 +19,8 @@ use metier_wasm::{Place, Room};
 
 use crate::{
     child::watch::Watch,
-    sandbox::{Profile, look::Look, protected_places},
-    world::{World, WorldError, room::repositories_below},
+    sandbox::{Guard, Profile, look::Look},
+    world::{World, WorldError, leftovers, room::WATCHED},
 };
 
 /// What a grant opens for WebAssembly.
@@ -32,6 +32,9 @@ pub struct Wasi {
     pub closed: Vec<String>,
     /// Folders that may be written, and what must not appear in them.
     guarded: Profile,
+    /// Where that is written down, and for whom.
+    watched: PathBuf,
+    owner: String,
 }
 
 impl World<'_> {
@@ -71,8 +74,7 @@ impl World<'_> {
             source,
         };
         if write {
-            let never = self.obeyed(&base);
-            if never.iter().any(|place| base.starts_with(place)) {
+            if self.is_untouchable(&base) {
                 return Err(WorldError::Never {
                     path: base,
                     what: "written",
@@ -106,8 +108,15 @@ impl World<'_> {
             write,
         }));
         if write {
+            let guard = wasi.guarded.guard.get_or_insert_with(|| Guard {
+                protection: self.protection().clone(),
+                ..Guard::default()
+            });
+            guard.roots.push(folder.clone());
             wasi.guarded.write.push(folder);
             wasi.guarded.protect.extend(protected);
+            wasi.owner = leftovers::owner(self.grant.identity());
+            wasi.watched = self.around.temporary.join(WATCHED);
         }
         Ok(())
     }
@@ -122,10 +131,13 @@ impl World<'_> {
 
     /// What others obey in a folder, and what the user said must not be written there.
     fn protected(&self, folder: &Path) -> Vec<PathBuf> {
-        let mut places = self.obeyed(folder);
-        for inner in repositories_below(folder) {
-            places.extend(protected_places(None, &inner));
-        }
+        let guard = Guard {
+            protection: self.protection().clone(),
+            roots: vec![folder.to_owned()],
+            ..Guard::default()
+        };
+        let mut places = self.protection().around(&guard.roots, &[]);
+        places.extend(guard.survey().places);
         places.extend(self.refused(Permission::FileWrite));
         places.retain(|place| place.starts_with(folder));
         places
@@ -149,11 +161,19 @@ impl Wasi {
             path: path.to_owned(),
             source,
         };
-        let watch = Watch::new(&mut profile, &mut Look::default());
+        let survey = profile
+            .guard
+            .as_ref()
+            .map(Guard::survey)
+            .unwrap_or_default();
+        profile.protect.extend(survey.places.iter().cloned());
+        let watch = Watch::new(&mut profile, survey, &mut Look::default());
         let mut watch = watch.map_err(|source| match profile.write.first() {
             Some(folder) => failed(folder, source),
             None => failed(Path::new("/"), source),
         })?;
+        let written = watch.write_down(&self.watched, &self.owner);
+        written.map_err(|source| failed(&self.watched, source))?;
         if let Some(path) = profile.protect.first() {
             return Err(WorldError::Never {
                 path: path.clone(),

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use metier_host::child::{ChildError, Exit};
-use metier_host::sandbox::{Mechanism, credential_places, protected_places};
+use metier_host::sandbox::{Mechanism, credential_places};
 
 use crate::room::{BOTH, Room, out, probe};
 
@@ -94,7 +94,7 @@ fn what_others_obey_can_not_be_written() {
             room.file(place, "as it was");
         }
         room.file("work/.git/objects/x", "");
-        room.profile.protect = protected_places(None, &work);
+        room.profile.protect = room.protected(&[work.join(".git")]);
         let outcome = room.sh(
             "for f in .git/config .git/hooks/pre-commit .git/hooks/new .bashrc .mcp.json .claude/settings.json AGENTS.md
              do echo bad > $f; echo bad >> $f; rm -f $f; mv $f x; ln $f y; chmod 777 $f; touch z; mv z $f; done
@@ -122,7 +122,7 @@ fn the_folder_to_start_in_is_no_way_around_the_mounts() {
     // The handle of the folder was opened outside; what is below it must be the view of the inside nevertheless.
     let mut room = Room::new(Mechanism::Namespaces);
     room.file("work/.bashrc", "as it was");
-    room.profile.protect = protected_places(None, &room.work());
+    room.profile.protect = room.protected(&[]);
     let outcome = room.sh("echo bad > ./.bashrc; echo bad > /proc/self/cwd/.bashrc; pwd");
     assert_eq!(out(&outcome), room.work().to_str().unwrap());
     let text = fs::read_to_string(room.work().join(".bashrc")).unwrap();
@@ -135,7 +135,7 @@ fn what_appears_in_a_protected_place_is_removed_again() {
     for mechanism in BOTH {
         let mut room = Room::new(mechanism);
         let work = room.work();
-        room.profile.protect = protected_places(None, &work);
+        room.profile.protect = room.protected(&[]);
         let outcome = room.sh(
             "mkdir -p .git/hooks .vscode/deep/er; echo bad > .git/hooks/pre-commit; echo bad > .bashrc; \
              echo bad > .vscode/tasks.json; chmod 000 .vscode/deep .vscode; mkdir .claude; echo bad > .claude/settings.json; \
@@ -175,7 +175,7 @@ fn removing_follows_no_link_out_of_the_folder() {
         let home = room.home();
         room.file("precious/settings.json", "precious");
         room.file("precious/hooks/pre-commit", "precious");
-        room.profile.protect = protected_places(None, &room.work());
+        room.profile.protect = room.protected(&[]);
         let outcome = room.sh(&format!(
             "ln -s {0} .claude; ln -s {0} .git; mkdir .idea; ln -s {0} .idea/x; ln -s {0}/hooks .codex",
             home.join("precious").display()
@@ -190,7 +190,7 @@ fn removing_follows_no_link_out_of_the_folder() {
 #[test]
 fn a_tree_deeper_than_any_stack_is_removed() {
     let mut room = Room::new(Mechanism::Namespaces);
-    room.profile.protect = protected_places(None, &room.work());
+    room.profile.protect = room.protected(&[]);
     let script = format!("mkdir .idea; cd .idea; {} deep 1200", probe().display());
     let outcome = room.sh(&script);
     assert_eq!(out(&outcome), "made", "{outcome:?}");
@@ -268,7 +268,7 @@ fn without_namespaces_nothing_new_is_made_beside_a_protected_place() {
     let mut room = Room::new(Mechanism::Landlock);
     room.file("work/AGENTS.md", "as it was");
     room.file("work/src/old", "");
-    room.profile.protect = protected_places(None, &room.work());
+    room.profile.protect = room.protected(&[]);
     let outcome = room.sh("echo new > src/new && echo made; echo new > new; cat AGENTS.md");
     assert_eq!(out(&outcome), "made\nas it was", "{outcome:?}");
     assert!(!room.work().join("new").exists());

@@ -14,6 +14,7 @@ mod files;
 mod limits;
 mod net;
 mod network;
+mod protected;
 mod room;
 mod session;
 mod start;

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use metier_host::child::{self, ChildError, Fence, Outcome, Spec, Stdin};
-use metier_host::sandbox::{Mechanism, Profile, system_read};
+use metier_host::sandbox::{Mechanism, Profile, Protection, system_read};
 
 /// Both ways of keeping a child in.
 pub(crate) const BOTH: [Mechanism; 2] = [Mechanism::Namespaces, Mechanism::Landlock];
@@ -66,6 +66,12 @@ impl Room {
 
     pub(crate) fn work(&self) -> PathBuf {
         self.home().join("work")
+    }
+
+    /// What is protected in the workspace, with these folders `.git` open in part.
+    pub(crate) fn protected(&self, open: &[PathBuf]) -> Vec<PathBuf> {
+        let work = self.work();
+        Protection::new(None, &work, &work, &[]).around(&[work], open)
     }
 
     /// Writes a file below the home.

@@ -44,6 +44,9 @@ impl Place {
         for name in ["skill/scripts", "project", "home", "tmp"] {
             fs::create_dir_all(root.join(name)).unwrap();
         }
+        // A place that is neither in the project nor in the home.
+        let outside = root.join("outside").display().to_string();
+        let want = |text: &str| want(&text.replace("OUTSIDE", &outside));
         let terms = Terms {
             rates: Rates {
                 shell_exec: 1_000,
@@ -121,6 +124,7 @@ impl Place {
                 common: &[],
                 named: self.named.clone(),
                 own: &[],
+                obeyed: &[],
                 temporary: &tmp,
                 unsandboxed: false,
                 stop: None,
@@ -134,7 +138,11 @@ impl Place {
         self.grant.permit(act, &Meter::default()).unwrap()
     }
 
-    fn act(&self, act: Act) -> Result<Done, WorldError> {
+    pub(crate) fn try_permit(&self, act: Act) -> Result<Permit, metier_policy::Refusal> {
+        self.grant.permit(act, &Meter::default())
+    }
+
+    pub(crate) fn act(&self, act: Act) -> Result<Done, WorldError> {
         let permit = self.permit(act);
         self.with(|world| world.act(&begun(&permit)))
     }
@@ -190,7 +198,7 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
 }
 
 /// As good as written down.
-fn begun(permit: &Permit) -> Begun<'_, Permit, ()> {
+pub(crate) fn begun(permit: &Permit) -> Begun<'_, Permit, ()> {
     Begun::write(permit, |_| Ok::<_, Infallible>(())).unwrap()
 }
 
@@ -479,6 +487,128 @@ fn files_are_found_where_they_may_be_read() {
         pattern: "**".into(),
     });
     assert!(matches!(link, Err(WorldError::File { .. })), "{link:?}");
+}
+
+// case 164, 16
+#[test]
+fn ignore_files_that_are_no_files_ignore_nothing_and_are_not_waited_for() {
+    use std::os::unix::fs::symlink;
+
+    let place = Place::new(&["file:read(./**)"], &[]);
+    for name in [
+        "a.log", "b/b.log", "c/c.log", "d/d.log", "e/e.log", "f/x.md",
+    ] {
+        place.file(&format!("project/{name}"), "needle\n");
+    }
+    let fifo = |name: &str| {
+        let made = std::process::Command::new("mkfifo")
+            .arg(place.path(name))
+            .status();
+        assert!(made.unwrap().success());
+    };
+    symlink("/dev/zero", place.path("project/.ignore")).unwrap();
+    fifo("project/.gitignore");
+    symlink("/dev/zero", place.path("project/b/.gitignore")).unwrap();
+    place.file("outside.txt", "*.log\n");
+    symlink(
+        place.path("outside.txt"),
+        place.path("project/c/.gitignore"),
+    )
+    .unwrap();
+    place.file("project/d/.gitignore", &"*.log\n".repeat(100_000));
+    fs::create_dir_all(place.path("project/.git/info")).unwrap();
+    fifo("project/.git/info/exclude");
+    place.file(
+        "project/e/.ignore",
+        &"**/*{a,b,c}*[a-z]*?*x\n".repeat(1_900),
+    );
+    place.file("project/f/.gitignore", "*.md\n");
+    let began = std::time::Instant::now();
+    let logs = ["a.log", "b/b.log", "c/c.log", "d/d.log", "e/e.log"];
+    assert_eq!(
+        place.find("project", "**/*.{log,md}"),
+        (logs.map(String::from).into(), false)
+    );
+    assert_eq!(place.search("project", "needle", None).0.len(), 5);
+    assert!(
+        began.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+#[test]
+fn ignore_files_count_as_they_do_for_others() {
+    let place = Place::new(&["file:read(./**)"], &[]);
+    for name in [
+        "keep.md",
+        "x.log",
+        "y.tmp",
+        "z.bak",
+        "sub/x.log",
+        "sub/y.tmp",
+        "sub/keep.log",
+        "out/x.md",
+        "other/x.log",
+        "other/y.tmp",
+        "other/z.bak",
+    ] {
+        place.file(&format!("project/{name}"), "");
+    }
+    place.file(".gitignore", "*.md\n");
+    place.file("project/.git/info/exclude", "*.bak\n");
+    place.file("project/.gitignore", "*.log\n/out/\n");
+    place.file("project/.ignore", "*.tmp\n");
+    place.file("project/sub/.gitignore", "!keep.log\n!y.tmp\n");
+    // Another repository inside of this one: what git ignores out here doesn't concern it.
+    place.file("project/other/.git/HEAD", "");
+    assert_eq!(
+        place.find("project", "**").0,
+        ["keep.md", "other/x.log", "other/z.bak", "sub/keep.log"]
+    );
+    assert_eq!(place.find("project/sub", "**").0, ["keep.log"]);
+}
+
+// case 22, 164
+#[test]
+fn a_million_names_and_folders_without_end_are_left_out_in_time() {
+    let place = Place::new(&["file:read(./**)"], &[]);
+    fs::create_dir_all(place.path("project/wide")).unwrap();
+    // More than are looked at. Links cost the least.
+    for number in 0..101_000 {
+        std::os::unix::fs::symlink("x", place.path(&format!("project/wide/{number}"))).unwrap();
+    }
+    let mut deep = rustix::fs::open(
+        place.path("project"),
+        rustix::fs::OFlags::DIRECTORY,
+        rustix::fs::Mode::empty(),
+    )
+    .unwrap();
+    for _ in 0..2_500 {
+        rustix::fs::mkdirat(&deep, "dd", rustix::fs::Mode::from_raw_mode(0o755)).unwrap();
+        deep = rustix::fs::openat(
+            &deep,
+            "dd",
+            rustix::fs::OFlags::DIRECTORY,
+            rustix::fs::Mode::empty(),
+        )
+        .unwrap();
+    }
+    place.file("project/a.txt", "needle\n");
+    let began = std::time::Instant::now();
+    let (paths, truncated) = place.find("project", "**/*.txt");
+    assert_eq!((paths, truncated), (vec!["a.txt".to_owned()], true));
+    assert!(
+        began.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        began.elapsed()
+    );
+    // The standard library can't remove what has no path.
+    let removed = std::process::Command::new("rm")
+        .arg("-rf")
+        .arg(place.path("project"))
+        .status();
+    assert!(removed.unwrap().success());
 }
 
 // case 149

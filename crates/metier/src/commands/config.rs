@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path, process::ExitCode};
 
+use metier_catalog::read_named;
 use metier_config::{Config, Value, edit};
 use metier_wire::{ConfigDocument, ConfigValue};
 use serde_json::json;
@@ -11,6 +12,9 @@ use crate::{
     output::{Tone, one_line},
     session::Session,
 };
+
+/// The largest configuration that is changed, in bytes.
+const MAX_CONFIG: u64 = 1 << 20;
 
 /// Show the configuration with the origin of each value, or change it
 ///
@@ -160,7 +164,7 @@ fn change(
         )
         .hint("set METIER_HOME to a folder")
     })?;
-    let text = match fs::read_to_string(&file) {
+    let text = match read_named(&file, MAX_CONFIG) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(error) => return Err(unwritable(&file, &error)),

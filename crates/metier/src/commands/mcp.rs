@@ -115,7 +115,7 @@ impl Skills for Served {
             let arguments = Arguments::from_text(arguments);
             let how = show::How::default();
             let document = show::document(session, &inventory, entry, &arguments, how)?;
-            Ok(Reply::new(&document, document.content.clone()))
+            Ok(Reply::framed(&document, &document.content))
         })
     }
 
@@ -134,14 +134,14 @@ impl Skills for Served {
                     one_line(&entry.place.path().join(path).to_string_lossy())
                 ),
             };
-            Ok(Reply::new(&document, text))
+            Ok(Reply::new(&document, &text))
         })
     }
 
     fn scan(&self, name: &str) -> Answer {
         self.session(|session| {
             let (document, text) = scan::named(session, name)?;
-            Ok(Reply::new(&document, text))
+            Ok(Reply::new(&document, &text))
         })
     }
 }
@@ -200,7 +200,7 @@ fn list(session: &Session<'_>, wanted: &Wanted) -> Result<Reply, Failure> {
         )),
         _ => {}
     }
-    Ok(Reply::written(&document, text))
+    Ok(Reply::written(&document, &text))
 }
 
 /// A skill that a model may use: what its author keeps for people is refused, whatever way it is asked for.

@@ -46,6 +46,8 @@ use crate::{
 
 /// Runs the command that was typed.
 pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitCode, Failure> {
+    // Before anything is obeyed that a skill may have left behind.
+    crate::leftovers::tidy_up(machine, output)?;
     let open = || Session::open(&cli.global, machine, output);
     let open_anyway = || Session::open_anyway(&cli.global, machine, output);
     match &cli.command {

@@ -2,13 +2,13 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
     io::Read,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
 use clap::ValueEnum;
+use metier_catalog::read_named;
 use metier_model::hooks::may_hook;
 use metier_runtime::{
     Inventory,
@@ -25,6 +25,9 @@ use crate::{
     screening::refused,
     session::Session,
 };
+
+/// The largest base text, in bytes.
+const MAX_BASE: u64 = 16 << 20;
 
 /// Print what a model would be told about the skills
 ///
@@ -104,9 +107,10 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
 fn read_base(session: &Session<'_>, file: &Path) -> Result<String, Failure> {
     let text = if file == Path::new("-") {
         let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text).map(|_| text)
+        let mut stdin = std::io::stdin().lock().take(MAX_BASE);
+        stdin.read_to_string(&mut text).map(|_| text)
     } else {
-        fs::read_to_string(session.machine.work.join(file))
+        read_named(&session.machine.work.join(file), MAX_BASE)
     };
     text.map_err(|error| {
         Failure::broken("base", format!("the base text can't be read: {error}"))

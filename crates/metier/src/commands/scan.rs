@@ -6,7 +6,7 @@ use std::{
     process::ExitCode,
 };
 
-use metier_catalog::{Catalog, Entry, Fingerprint, Root, Snapshot};
+use metier_catalog::{Catalog, Entry, Fingerprint, Root, Snapshot, read_named};
 use metier_model::{Digest, Source, text::shell_word};
 use metier_runtime::scanning::{self, Frame, Known, Stance};
 use metier_scan::{Finding, Report, Severity, Verdict};
@@ -428,7 +428,7 @@ fn apply_baseline(
             .path(&path)
             .hint("write one with `--update-baseline`")
     };
-    let mut baseline = match fs::read_to_string(&path) {
+    let mut baseline = match read_named(&path, MAX_BASELINE) {
         Ok(text) => Baseline::parse(&text).map_err(wrong)?,
         Err(error) if args.update_baseline && error.kind() == std::io::ErrorKind::NotFound => {
             Baseline::default()
@@ -516,6 +516,8 @@ fn suggestions(scans: &[Scan<'_>]) -> String {
 
 /// How many findings of a skill are shown, and for how many skills a line is printed even if nothing is wrong.
 const SHOWN: usize = 20;
+/// The largest baseline, in bytes.
+const MAX_BASELINE: u64 = 64 << 20;
 
 fn report(scans: &[Scan<'_>], output: &Output) -> String {
     let mut out = String::new();

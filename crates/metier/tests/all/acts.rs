@@ -78,6 +78,7 @@ fn work_with(context: &Context, wants: &[&str], work: impl FnOnce(&Worker<'_>, &
         common: &[],
         named,
         own: &own,
+        obeyed: &[],
         temporary: &home,
         unsandboxed: false,
         stop: None,

@@ -134,6 +134,7 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
         common: &[],
         named: Vec::new(),
         own: &[],
+        obeyed: &[],
         temporary: &work,
         unsandboxed: false,
         stop: None,

@@ -186,6 +186,7 @@ impl Live {
             path: Some(&path),
             common: &[],
             own: &own,
+            obeyed: &[],
             temporary: &temporary,
             compiled: &compiled,
             unsandboxed: false,

@@ -43,7 +43,7 @@ fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 /// Tries to write each of its arguments in every way that a shell has.
-const WRITES: &str = r#"
+pub(crate) const WRITES: &str = r#"
 for place in "$@"; do
   mkdir -p "$(dirname "$place")" 2>/dev/null
   (echo evil >"$place") 2>/dev/null

@@ -113,10 +113,18 @@ fn converse(
 }
 
 /// A machine with a terminal, if it can have one.
+#[expect(
+    clippy::print_stdout,
+    reason = "a condition that can't be produced is reported"
+)]
 fn stage() -> Option<Stage> {
     let stage = Stage::new();
     stage.skill("greet", "", "!echo hello $ARGUMENTS\n");
-    has_program("script").then_some(stage)
+    if !has_program("script") {
+        println!("not run: at a terminal: there is no program `script` to make one");
+        return None;
+    }
+    Some(stage)
 }
 
 const SHOW: &[&str] = &["show", "greet", "--raw"];
@@ -357,4 +365,35 @@ fn what_a_skill_prints_does_not_act_on_the_terminal() {
             talk.screen
         );
     }
+}
+
+// case 127
+#[test]
+fn what_is_dangerous_comes_first_and_all_of_it_can_be_seen() {
+    let Some(stage) = stage() else { return };
+    let mut permissions: Vec<String> = (0..399)
+        .map(|at| format!("file:read(./docs/{at}.md)"))
+        .collect();
+    permissions.push("file:read(~/**)".to_owned());
+    permissions.push(format!("shell:exec(echo hello{}; rm x)", " ".repeat(3_000)));
+    let list = serde_json::to_string(&permissions).unwrap();
+    stage.skill("wants", &format!("permissions: {list}\n"), "!echo hello\n");
+    let talk = talk(&stage, &["show", "wants", "--raw"], "l\nd\n");
+    assert_eq!(talk.code, 1, "{talk:?}");
+    let question = talk.question();
+    let first: Vec<&str> = question
+        .lines()
+        .filter(|line| line.starts_with("  - "))
+        .collect();
+    assert_eq!(first.len(), 20, "{question}");
+    assert!(first[..2].contains(&"  - read files: ~/**"), "{question}");
+    assert!(
+        first[..2].contains(&"  - run: echo hello␠×3000; rm x"),
+        "{question}"
+    );
+    let more = "and 381 more, less dangerous than these: type `l` to list all 401";
+    assert!(question.contains(more), "{question}");
+    let all = &talk.screen[question.len()..];
+    assert!(all.contains("  401. read files: ./docs/99.md\n"), "{all}");
+    assert_eq!(all.matches(QUESTION).count(), 2, "{all}");
 }

@@ -189,6 +189,7 @@ impl<'a> Stage<'a> {
             path: Some("/usr/bin:/bin".as_ref()),
             common: &[],
             own: &[data.to_owned()],
+            obeyed: &[],
             temporary: &temporary,
             compiled: &temporary,
             unsandboxed: false,

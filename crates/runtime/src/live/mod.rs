@@ -56,7 +56,7 @@ use crate::{
     receipts::RecentReceipts,
     render::Loaded,
     schema::BoundedSchema,
-    worker::{Failed, Worker},
+    worker::{Failed, Worker, undone},
 };
 use called::Done;
 use hands::Hands;
@@ -659,6 +659,10 @@ impl<'p> Runtime<'p> {
                     continue;
                 }
                 Event::Ended => continue,
+                Event::Undone(places) => {
+                    let went = Went::badly(Outcome::Error, undone(&places), 0);
+                    ("made protected files".to_owned(), went)
+                }
                 Event::HookFailed { phase, reason } => {
                     active.report_failed(phase, &reason);
                     let went = Went::badly(Outcome::Error, reason, 0);

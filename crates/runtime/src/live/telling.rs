@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use metier_model::{SkillType, text::without_hidden};
+use metier_model::{SkillType, model_text::for_model, text::without_hidden};
 use metier_sdk::{
     HookPhase,
     wire::{FoundByScanner, ScannedFile, ScannerOutput, method},
@@ -11,7 +11,7 @@ use metier_store::StoreError;
 use serde_json::{Value, json};
 
 use super::{Active, CallError, Runtime, ledger::within};
-use crate::{count_tokens, render::unframed};
+use crate::count_tokens;
 
 /// How many tokens a skill's fragment may have, unless it says less.
 const MAX_FRAGMENT: usize = 8_000;
@@ -197,7 +197,7 @@ pub(super) fn shown(output: &Value) -> String {
 /// A text of a skill among those of others: nothing in it is hidden, steers a terminal, or passes for a frame of ours.
 fn plain(text: &str) -> String {
     let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    unframed(&without_hidden(text).replace(steers, ""))
+    for_model(&without_hidden(text).replace(steers, "")).into_owned()
 }
 
 /// A text, or the text of something that has one.

@@ -108,10 +108,11 @@ fn very_deep_folders_are_cut_off_with_a_word() {
 fn other_file_systems_are_not_entered() {
     let device = |path: &str| rustix::fs::stat(path).map(|stat| stat.st_dev).ok();
     let (Some(outer), Some(inner)) = (device("/dev"), device("/dev/shm")) else {
+        println!("not run: case 22: this machine has no /dev/shm");
         return;
     };
     if outer == inner || Path::new("/dev/shm").is_symlink() {
-        eprintln!("nothing is mounted here that could be tested with");
+        println!("not run: case 22: /dev/shm is no file system of its own here");
         return;
     }
     let catalog = look(Path::new("/dev"), &options(Mode::Lenient));

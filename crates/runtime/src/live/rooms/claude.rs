@@ -184,7 +184,10 @@ impl Commands<'_> {
             }
             HookPhase::ConversationStart => input["source"] = "startup".into(),
             HookPhase::BeforePromptBuild => {
-                input["prompt"] = event["prompt"].as_str().unwrap_or_default().into();
+                // Some guards know it by the second name.
+                for name in ["prompt", "user_prompt"] {
+                    input[name] = event["prompt"].as_str().unwrap_or_default().into();
+                }
             }
             HookPhase::Deactivate => input["reason"] = "other".into(),
             _ => {}

@@ -1,0 +1,564 @@
+//! Which paths are protected, for everything that writes: one question, [`Protection::covering`], and what follows from it for a child.
+//!
+//! **Problem.** A skill that may write `./**` must not write what makes other programs run its code later, unfenced: hooks, start-up
+//! files, instructions of agents. Host functions know each path before it is written. A child does not ask, so the same
+//! answer has to become mounts and rules before it starts, and a second look after it ended.
+//!
+//! **Decision.** A row of the table (`obeyed.rs`) is a sequence of names that counts below any folder, at the top of a repository, or in the
+//! home. A host function asks for one path. For a child, [`Protection::named_in`] lists the rows for the folders that matter and
+//! [`Guard::survey`] walks what it may write, before and after.
+
+use std::{
+    collections::{BTreeSet, HashMap, HashSet, VecDeque},
+    ffi::OsStr,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use super::{
+    obeyed::{
+        AT_HOME, AT_TOP, BARE_REPOSITORY, IN_ANY_FOLDER, IN_GIT_FOLDER, ON_MACHINE, REPOSITORIES,
+        Where,
+    },
+    places::credential_places,
+};
+
+/// How many entries are looked at before a child starts. What lies beyond is not looked at afterwards either.
+const MOST_BEFORE: usize = 20_000;
+/// How many are looked at afterwards, the child's own files included. More make the run fail.
+const MOST_AFTER: usize = 1_000_000;
+/// Folders that are looked at last: they are large, and nobody works in them.
+const LAST: &[&str] = &["node_modules", "target", ".venv", "venv", "vendor"];
+
+/// What is protected on this machine: the table, for one home, one working directory and the places that metier itself obeys.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Protection {
+    homes: Vec<PathBuf>,
+    tops: Vec<PathBuf>,
+    places: Vec<PathBuf>,
+}
+
+/// The rows of the table by their last name.
+fn rows() -> &'static HashMap<&'static str, Vec<(&'static str, Where)>> {
+    static ROWS: OnceLock<HashMap<&'static str, Vec<(&'static str, Where)>>> = OnceLock::new();
+    ROWS.get_or_init(|| {
+        let mut rows: HashMap<_, Vec<_>> = HashMap::new();
+        for (row, place) in tables() {
+            let last = row.rsplit('/').next().unwrap_or(row);
+            rows.entry(last).or_default().push((row, place));
+        }
+        rows
+    })
+}
+
+fn tables() -> impl Iterator<Item = (&'static str, Where)> {
+    [
+        (IN_ANY_FOLDER, Where::AnyFolder),
+        (AT_TOP, Where::Top),
+        (AT_HOME, Where::Home),
+        (IN_GIT_FOLDER, Where::GitFolder),
+    ]
+    .into_iter()
+    .flat_map(|(table, place)| table.iter().map(move |row| (*row, place)))
+}
+
+impl Protection {
+    /// The protection for a user. `work` is below `project` or equal to it; `obeyed` are places that metier reads skills and settings from.
+    #[must_use]
+    pub fn new(home: Option<&Path>, work: &Path, project: &Path, obeyed: &[PathBuf]) -> Self {
+        let homes: Vec<PathBuf> = home.into_iter().flat_map(with_real).collect();
+        let work: Vec<PathBuf> = with_real(work).collect();
+        let project: Vec<PathBuf> = with_real(project).collect();
+        let above = work.iter().flat_map(|work| work.ancestors());
+        let within = |folder: &&Path| project.iter().any(|project| folder.starts_with(project));
+        let tops = above.filter(within).map(Path::to_owned).collect();
+        let machine = ON_MACHINE.iter().map(PathBuf::from);
+        let keys = homes.iter().flat_map(|home| credential_places(home));
+        // A root of skills around the working directory would make everything in it untouchable.
+        let around = |place: &PathBuf| work.iter().any(|work| work.starts_with(place));
+        let given = obeyed.iter().filter(|place| !around(place));
+        let given = given.flat_map(|place| with_real(place));
+        Self {
+            tops,
+            places: machine.chain(keys).chain(given).collect(),
+            homes,
+        }
+    }
+
+    /// What it is made of, to be written down.
+    pub(crate) fn parts(&self) -> [&Vec<PathBuf>; 3] {
+        [&self.homes, &self.tops, &self.places]
+    }
+
+    /// The same, read again.
+    pub(crate) fn from_parts([homes, tops, places]: [Vec<PathBuf>; 3]) -> Self {
+        Self {
+            homes,
+            tops,
+            places,
+        }
+    }
+
+    /// The protected place that a path is or lies in, or that writing it would make. The path has no links in it.
+    #[must_use]
+    pub fn covering(&self, path: &Path) -> Option<PathBuf> {
+        let covered = path.ancestors().filter(|above| self.is_place(above)).last();
+        covered
+            .or_else(|| {
+                path.ancestors()
+                    .skip(1)
+                    .find(|above| completes_repository(above, path))
+            })
+            .map(Path::to_owned)
+    }
+
+    /// Whether a path is itself a protected place.
+    fn is_place(&self, path: &Path) -> bool {
+        self.is_named(path) || is_bare_repository(path)
+    }
+
+    /// The same by its name alone, but for the question whether a folder is the top of a repository.
+    fn is_named(&self, path: &Path) -> bool {
+        if self.places.iter().any(|place| place == path) {
+            return true;
+        }
+        let name = path.file_name().and_then(OsStr::to_str);
+        let rows = name.and_then(|name| rows().get(&*folded(name)));
+        rows.into_iter().flatten().any(|(row, place)| {
+            base(path, row).is_some_and(|base| match place {
+                Where::AnyFolder => true,
+                Where::Top => self.is_top(base),
+                Where::Home => self.is_home(base),
+                Where::GitFolder => base.file_name().is_some_and(|name| name == ".git"),
+            })
+        })
+    }
+
+    fn is_home(&self, folder: &Path) -> bool {
+        self.homes.iter().any(|home| home == folder)
+    }
+
+    /// Whether it is a folder in which metier and others look for what counts for a whole project.
+    fn is_top(&self, folder: &Path) -> bool {
+        let is_repository = || REPOSITORIES.iter().any(|name| is_there(&folder.join(name)));
+        self.is_home(folder) || self.tops.iter().any(|top| top == folder) || is_repository()
+    }
+
+    /// The protected places of a folder by their names. They need not exist. `open` are folders `.git` that are protected in part.
+    #[must_use]
+    pub fn named_in(&self, folder: &Path, open: &[PathBuf]) -> Vec<PathBuf> {
+        let (is_home, is_top) = (self.is_home(folder), self.is_top(folder));
+        let is_git = open.iter().any(|open| open == folder);
+        let counts = |place: Where| match place {
+            Where::AnyFolder => true,
+            Where::Top => is_top,
+            Where::Home => is_home,
+            Where::GitFolder => is_git,
+        };
+        let rows = tables().filter(|(_, place)| counts(*place));
+        rows.map(|(row, _)| folder.join(row))
+            .filter(|place| !open.contains(place))
+            .collect()
+    }
+
+    /// Every protected place that could matter to a child that may write these folders: by name, in each folder, above it, in the
+    /// home and at the tops; as it is called, and wherever links lead.
+    #[must_use]
+    pub fn around(&self, roots: &[PathBuf], open: &[PathBuf]) -> Vec<PathBuf> {
+        let meets = |place: &PathBuf| {
+            let mut roots = roots.iter();
+            roots.any(|root| place.starts_with(root) || root.starts_with(place))
+        };
+        let whole = roots.iter().chain(&self.homes).chain(&self.tops);
+        let whole: BTreeSet<&Path> = whole.chain(open).map(PathBuf::as_path).collect();
+        let above = roots.iter().flat_map(|root| root.ancestors().skip(1));
+        let above: BTreeSet<&Path> = above.filter(|above| !whole.contains(above)).collect();
+        let mut places = self.places.clone();
+        for folder in whole {
+            places.extend(self.named_in(folder, open));
+        }
+        for folder in above {
+            places.extend(self.named_in(folder, open).into_iter().filter(meets));
+        }
+        with_targets(places)
+    }
+
+    /// Whether a path is where a link leads that others obey: the user's `~/.bashrc` may be kept elsewhere.
+    #[must_use]
+    pub fn leads_to(&self, path: &Path) -> bool {
+        let folders = self.homes.iter().chain(&self.tops);
+        let named = folders.flat_map(|folder| self.named_in(folder, &[]));
+        let places = named.chain(self.places.iter().cloned()).collect();
+        let mut places = with_targets(places).into_iter();
+        places.any(|place| path.starts_with(place))
+    }
+}
+
+/// What a child may write, and how that is looked through before it starts and after it ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guard {
+    /// What is protected.
+    pub protection: Protection,
+    /// Folders that the child may write.
+    pub roots: Vec<PathBuf>,
+    /// Folders `.git` that it may change in part.
+    pub open: Vec<PathBuf>,
+    /// Folders that are not looked at: its own temporary files.
+    pub closed: Vec<PathBuf>,
+}
+
+/// What a walk through the writable folders found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Survey {
+    /// Protected places that are there. Of a bare repository, the folder.
+    pub(crate) places: Vec<PathBuf>,
+    /// Folders that were not looked at.
+    pub(crate) skipped: HashSet<PathBuf>,
+}
+
+/// A folder that could not be looked through after a child had ended.
+pub(crate) type Unseen = (PathBuf, io::Error);
+
+impl Guard {
+    /// What has to go so that a place is protected no more: of a bare repository only what makes it one.
+    pub(crate) fn offending(&self, place: &Path) -> PathBuf {
+        match self.protection.is_named(place) {
+            true => place.to_owned(),
+            false => place.join(BARE_REPOSITORY[0]),
+        }
+    }
+
+    /// Looks for protected places in the writable folders, near ones first.
+    pub(crate) fn survey(&self) -> Survey {
+        let mut walk = Walk::new(self, MOST_BEFORE);
+        while let Some(folder) = walk.next() {
+            if walk.left == 0 || walk.enter(&folder).is_err() {
+                walk.found.skipped.insert(folder);
+            }
+        }
+        walk.found
+    }
+
+    /// Looks again, without the folders that were not looked at before.
+    ///
+    /// # Errors
+    /// The first folder that can't be looked through, with what was found until then.
+    pub(crate) fn survey_again(&self, before: &Survey) -> (Vec<PathBuf>, Option<Unseen>) {
+        let mut walk = Walk::new(self, MOST_AFTER);
+        let mut unseen = None;
+        while let Some(folder) = walk.next() {
+            if before.skipped.contains(&folder) {
+                continue;
+            }
+            let entered = match walk.left {
+                0 => Err(io::Error::other("there are too many files to look through")),
+                _ => walk.enter_by_force(&folder),
+            };
+            if let Err(error) = entered {
+                unseen = Some((folder, error));
+                break;
+            }
+        }
+        let known: HashSet<&PathBuf> = before.places.iter().collect();
+        let mut places = walk.found.places;
+        places.retain(|place| !known.contains(place) && is_ours(place));
+        (places, unseen)
+    }
+}
+
+/// A walk, breadth first: what lies near is seen even if not everything can be.
+struct Walk<'g> {
+    guard: &'g Guard,
+    open: VecDeque<PathBuf>,
+    last: VecDeque<PathBuf>,
+    left: usize,
+    found: Survey,
+}
+
+impl<'g> Walk<'g> {
+    fn new(guard: &'g Guard, left: usize) -> Self {
+        let roots = guard.roots.iter().filter(|root| root.is_dir());
+        Self {
+            guard,
+            open: roots.cloned().collect(),
+            last: VecDeque::new(),
+            left,
+            found: Survey::default(),
+        }
+    }
+
+    fn next(&mut self) -> Option<PathBuf> {
+        let next = self.open.pop_front();
+        next.or_else(|| self.last.pop_front())
+    }
+
+    /// Looks at the entries of a folder.
+    fn enter(&mut self, folder: &Path) -> io::Result<()> {
+        let (mut inner, mut last) = (Vec::new(), Vec::new());
+        let mut repository = 0;
+        let in_git = folder.file_name().is_some_and(|name| name == ".git");
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            self.left = self.left.saturating_sub(1);
+            if self.left == 0 {
+                return Err(io::Error::other("there are too many files to look through"));
+            }
+            let name = entry.file_name();
+            repository += usize::from(BARE_REPOSITORY.iter().any(|part| *part == name));
+            let path = entry.path();
+            if self.guard.closed.contains(&path) {
+                continue;
+            }
+            let is_open = self.guard.open.contains(&path);
+            if !is_open && self.guard.protection.is_named(&path) {
+                self.found.places.push(path);
+            } else if entry.file_type()?.is_dir() && !in_git {
+                let is_last = LAST.iter().any(|last| *last == name);
+                (if is_last { &mut last } else { &mut inner }).push(path);
+            }
+        }
+        let is_whole = repository == BARE_REPOSITORY.len() && !in_git;
+        if is_whole && !self.guard.roots.iter().any(|root| root == folder) {
+            self.found.places.push(folder.to_owned());
+            return Ok(());
+        }
+        self.open.extend(inner);
+        self.last.extend(last);
+        Ok(())
+    }
+
+    /// The same for a folder that the child may have closed to hide what is in it.
+    fn enter_by_force(&mut self, folder: &Path) -> io::Result<()> {
+        match self.enter(folder) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                use std::os::unix::fs::PermissionsExt;
+                let mode = fs::symlink_metadata(folder)?.permissions().mode();
+                fs::set_permissions(folder, fs::Permissions::from_mode(mode | 0o700))?;
+                self.enter(folder)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            entered => entered,
+        }
+    }
+}
+
+/// A path, and the same without links if that differs.
+fn with_real(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let real = path.canonicalize().ok().filter(|real| real != path);
+    std::iter::once(path.to_owned()).chain(real)
+}
+
+/// Places, and the same without links on the way, as far as they are there.
+fn with_targets(mut places: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut real: HashMap<PathBuf, Option<PathBuf>> = HashMap::new();
+    let mut targets = Vec::new();
+    for place in &places {
+        let (Some(parent), Some(name)) = (place.parent(), place.file_name()) else {
+            continue;
+        };
+        let is_link = |found: fs::Metadata| found.is_symlink();
+        if place.symlink_metadata().is_ok_and(is_link) {
+            targets.extend(place.canonicalize());
+        }
+        let folder = real.entry(parent.to_owned());
+        let folder =
+            folder.or_insert_with(|| as_far_as_there(parent).filter(|real| real != parent));
+        targets.extend(folder.as_ref().map(|folder| folder.join(name)));
+    }
+    places.extend(targets);
+    places
+}
+
+/// A path without links, as far as it is there.
+fn as_far_as_there(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find_map(|above| {
+        let rest = path.strip_prefix(above).ok()?;
+        let real = above.canonicalize().ok()?;
+        // With nothing behind it, `join` would add a slash.
+        Some(match rest.as_os_str().is_empty() {
+            true => real,
+            false => real.join(rest),
+        })
+    })
+}
+
+/// The folder in which a path is this row.
+fn base<'p>(path: &'p Path, row: &str) -> Option<&'p Path> {
+    let mut base = path;
+    for name in row.rsplit('/') {
+        let last = base.file_name()?.to_str()?;
+        if folded(last) != name && last != name {
+            return None;
+        }
+        base = base.parent()?;
+    }
+    Some(base)
+}
+
+/// A name as the file system compares it.
+#[cfg(not(any(target_os = "macos", windows)))]
+fn folded(name: &str) -> std::borrow::Cow<'_, str> {
+    name.into()
+}
+
+/// A name as the file system compares it: `claude.md` is `CLAUDE.md` there.
+#[cfg(any(target_os = "macos", windows))]
+fn folded(name: &str) -> std::borrow::Cow<'_, str> {
+    let row = rows().keys().find(|row| row.eq_ignore_ascii_case(name));
+    row.map_or(name.into(), |row| (*row).into())
+}
+
+/// Whether something belongs to the user of this program, as all that a child makes.
+fn is_ours(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let found = path.symlink_metadata();
+    found.is_ok_and(|found| found.uid() == rustix::process::geteuid().as_raw())
+}
+
+fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// Whether git would take a folder for a repository, whatever it is called.
+fn is_bare_repository(folder: &Path) -> bool {
+    let is_git = folder.file_name().is_some_and(|name| name == ".git");
+    !is_git
+        && BARE_REPOSITORY
+            .iter()
+            .all(|part| is_there(&folder.join(part)))
+}
+
+/// Whether a folder would become one by writing this path.
+fn completes_repository(folder: &Path, path: &Path) -> bool {
+    let first = path
+        .strip_prefix(folder)
+        .ok()
+        .and_then(|below| below.iter().next());
+    let Some(first) = first.filter(|first| BARE_REPOSITORY.iter().any(|part| part == first)) else {
+        return false;
+    };
+    let mut others = BARE_REPOSITORY.iter().filter(|part| *part != &first);
+    others.all(|part| is_there(&folder.join(part)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn protection(home: &Path, project: &Path) -> Protection {
+        Protection::new(Some(home), &project.join("src"), project, &[])
+    }
+
+    fn check(folder: &Path, path: &str, expected: Option<&str>) {
+        let protection = protection(&folder.join("home"), &folder.join("project"));
+        let covering = protection.covering(&folder.join(path));
+        assert_eq!(covering, expected.map(|place| folder.join(place)), "{path}");
+    }
+
+    #[test]
+    fn a_path_is_judged_by_its_names_wherever_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        for place in ["repository/.git", "project/src", "home", "plain"] {
+            fs::create_dir_all(folder.join(place)).unwrap();
+        }
+        for (path, expected) in [
+            ("plain/a.txt", None),
+            ("plain/.git/hooks/pre-commit", Some("plain/.git")),
+            ("plain/a/b/.vscode/tasks.json", Some("plain/a/b/.vscode")),
+            (
+                "plain/.claude/settings.json",
+                Some("plain/.claude/settings.json"),
+            ),
+            ("plain/.claude/notes.txt", None),
+            ("plain/x/CLAUDE.md", Some("plain/x/CLAUDE.md")),
+            ("plain/.hg/hgrc", Some("plain/.hg")),
+            ("plain/.jj/repo/config.toml", Some("plain/.jj")),
+            // plain names count where they are looked for
+            ("plain/skills/a/SKILL.md", None),
+            ("repository/skills/a/SKILL.md", Some("repository/skills")),
+            ("repository/src/skills/fire.rs", None),
+            ("repository/SOUL.md", Some("repository/SOUL.md")),
+            ("repository/docs/TOOLS.md", None),
+            ("project/skills/a/SKILL.md", Some("project/skills")),
+            (
+                "project/src/.skills/a/SKILL.md",
+                Some("project/src/.skills"),
+            ),
+            ("project/src/deep/skills/a.rs", None),
+            ("home/skills/a/SKILL.md", Some("home/skills")),
+            ("home/bin/ls", Some("home/bin")),
+            ("plain/bin/ls", None),
+            (
+                "home/.config/autostart/x.desktop",
+                Some("home/.config/autostart"),
+            ),
+            ("home/.aws/config", Some("home/.aws")),
+        ] {
+            check(&folder, path, expected);
+        }
+    }
+
+    #[test]
+    fn a_repository_by_any_name_is_protected_and_not_completed() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        for place in [
+            "bare/objects",
+            "bare/refs",
+            "half/objects",
+            "half/refs",
+            "home",
+            "project",
+        ] {
+            fs::create_dir_all(folder.join(place)).unwrap();
+        }
+        check(&folder, "bare/HEAD", Some("bare"));
+        fs::write(folder.join("bare/HEAD"), "").unwrap();
+        check(&folder, "bare/config", Some("bare"));
+        check(&folder, "bare/hooks/post-update", Some("bare"));
+        check(&folder, "half/config", None);
+        check(&folder, "half/HEAD", Some("half"));
+    }
+
+    #[test]
+    fn where_a_link_leads_that_others_obey_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        for place in ["home/dotfiles", "project"] {
+            fs::create_dir_all(folder.join(place)).unwrap();
+        }
+        let target = folder.join("home/dotfiles/bashrc");
+        fs::write(&target, "").unwrap();
+        std::os::unix::fs::symlink("dotfiles/bashrc", folder.join("home/.bashrc")).unwrap();
+        let protection = protection(&folder.join("home"), &folder.join("project"));
+        assert!(protection.leads_to(&target));
+        assert!(!protection.leads_to(&folder.join("home/dotfiles/notes")));
+    }
+
+    #[test]
+    fn what_appears_is_found_and_what_was_not_looked_at_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("a/b")).unwrap();
+        fs::write(root.join("a/AGENTS.md"), "").unwrap();
+        let guard = Guard {
+            protection: Protection::new(None, &root, &root, &[]),
+            roots: vec![root.clone()],
+            ..Guard::default()
+        };
+        let mut before = guard.survey();
+        assert_eq!(before.places, [root.join("a/AGENTS.md")]);
+        for place in ["a/b/CLAUDE.md", "n/e/w/.git/config"] {
+            fs::create_dir_all(root.join(place).parent().unwrap()).unwrap();
+            fs::write(root.join(place), "").unwrap();
+        }
+        let (mut found, unseen) = guard.survey_again(&before);
+        found.sort();
+        assert!(unseen.is_none());
+        assert_eq!(found, [root.join("a/b/CLAUDE.md"), root.join("n/e/w/.git")]);
+        before.skipped.insert(root.join("a/b"));
+        assert_eq!(guard.survey_again(&before).0, [root.join("n/e/w/.git")]);
+    }
+}

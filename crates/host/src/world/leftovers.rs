@@ -1,0 +1,72 @@
+//! What runs that were killed have left: protected places that their children made, and folders of temporary files.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use metier_policy::Identity;
+
+use super::room::{WATCHED, remove_abandoned};
+use crate::child::{self, Leftover};
+
+/// What the child of a run that was killed had made in protected places.
+#[derive(Debug)]
+pub struct Leftovers {
+    /// The skill, if its name can still be read.
+    pub identity: Option<Identity>,
+    inner: Leftover,
+}
+
+impl Leftovers {
+    /// Places that were put back. Files are renamed, since the user may have made them in the meantime.
+    #[must_use]
+    pub fn undone(&self) -> &[PathBuf] {
+        &self.inner.undone
+    }
+
+    /// The first place that could not be put back.
+    #[must_use]
+    pub fn failed(&self) -> Option<(&Path, &io::Error)> {
+        let failed = self.inner.failed.as_ref();
+        failed.map(|(path, error)| (path.as_path(), error))
+    }
+
+    /// Forgets it, once there is a receipt.
+    pub fn forget(self) {
+        self.inner.forget();
+    }
+}
+
+/// Puts back what children of dead runs have made in protected places, and removes their temporary files. For the start of the program:
+/// it costs two looks at a folder if there is nothing to do.
+#[must_use]
+pub fn tidy_up(temporary: &Path) -> Vec<Leftovers> {
+    let leftovers = child::work_off(&temporary.join(WATCHED)).into_iter();
+    let leftovers = leftovers.map(|inner| Leftovers {
+        identity: identity(&inner.owner),
+        inner,
+    });
+    let leftovers = leftovers.collect();
+    remove_abandoned(temporary);
+    leftovers
+}
+
+/// A skill in one text, for [`identity`].
+pub(super) fn owner(identity: &Identity) -> String {
+    let Identity {
+        skill,
+        source,
+        digest,
+    } = identity;
+    format!("{source} {digest} {skill}")
+}
+
+fn identity(owner: &str) -> Option<Identity> {
+    let mut parts = owner.splitn(3, ' ');
+    Some(Identity {
+        source: parts.next()?.parse().ok()?,
+        digest: parts.next()?.parse().ok()?,
+        skill: parts.next()?.into(),
+    })
+}

@@ -1,0 +1,80 @@
+//! What a run that was killed has left: put back and written down before this one begins.
+
+use std::path::{Path, PathBuf};
+
+use metier_host::world::{self, Leftovers};
+use metier_store::{Decision, NewReceipt, Outcome, Store};
+
+use crate::{
+    failure::Failure,
+    machine::{self, Machine},
+    output::{Output, Tone, one_line},
+};
+
+/// Where folders for temporary files are made.
+pub(crate) fn temporary(cache: &Path) -> PathBuf {
+    cache.join("runs")
+}
+
+/// Puts back what skills of dead runs have made in protected places, with a receipt each, and removes their temporary files.
+pub(crate) fn tidy_up(machine: &Machine, output: &Output) -> Result<(), Failure> {
+    let Some(cache) = &machine.cache else {
+        return Ok(());
+    };
+    let found = world::tidy_up(&temporary(cache));
+    if found.is_empty() {
+        return Ok(());
+    }
+    let database = machine.database.as_ref();
+    let database =
+        database.ok_or_else(|| Failure::broken("store", "there is no place for receipts"))?;
+    let store = Store::open(database)?;
+    for leftovers in found {
+        let receipt = receipt(&leftovers);
+        let line = format!(
+            "{} skill `{}`: {}",
+            output.paint_talk("warning:", Tone::Warn),
+            one_line(&receipt.skill),
+            one_line(receipt.reason.as_deref().unwrap_or_default())
+        );
+        store.append(&[receipt])?;
+        output.note(&line);
+        leftovers.forget();
+    }
+    Ok(())
+}
+
+fn receipt(leftovers: &Leftovers) -> NewReceipt {
+    let identity = leftovers.identity.as_ref();
+    let text = |of: &dyn Fn(&metier_policy::Identity) -> String| {
+        identity.map_or_else(|| "unknown".to_owned(), of)
+    };
+    let places = leftovers.undone().iter();
+    let places: Vec<String> = places.map(|place| place.display().to_string()).collect();
+    let mut reason = format!(
+        "it made protected files before its run was killed, which were renamed to NAME.undone-N: {}",
+        places.join(", ")
+    );
+    if let Some((path, error)) = leftovers.failed() {
+        let place = path.display();
+        reason = match places.is_empty() {
+            true => format!("{place} can't be looked at after its run was killed: {error}"),
+            false => format!("{reason}; {place} can't be looked at: {error}"),
+        };
+    }
+    NewReceipt {
+        at: humantime::format_rfc3339_millis(machine::now()).to_string(),
+        skill: text(&|identity| identity.skill.to_string()),
+        source: text(&|identity| identity.source.to_string()),
+        digest: text(&|identity| identity.digest.to_string()),
+        act: "skill:run".to_owned(),
+        detail: "made protected files".to_owned(),
+        decision: Decision::Allowed,
+        reason: Some(reason),
+        outcome: Some(Outcome::Error),
+        ms: 0,
+        sandbox: None,
+        session: None,
+        count: 1,
+    }
+}

@@ -1,0 +1,339 @@
+//! The host survives its guests: one attack on memory and time for each way in.
+//!
+//! What is measured is the largest process that a run of the program starts, by the system's own count, and the clock.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Write},
+    os::unix::fs::symlink,
+    process::Command,
+    sync::mpsc::channel,
+    thread,
+    time::{Duration, Instant},
+};
+
+use metier_testkit::Output;
+use serde_json::{Value, json};
+
+use crate::{conditions::under_every_condition, stage::Stage};
+
+/// The most that any input makes the program use, in kilobytes.
+const MEMORY: u64 = 256 << 10;
+/// Longer than any time-out that is set here, on a machine that is busy with other things.
+const SOON: Duration = Duration::from_secs(60);
+
+const PYTHON: &str = "/usr/bin/python3";
+const MEASURE: &str = "import resource, subprocess, sys
+place = sys.argv.pop(1)
+code = subprocess.call(sys.argv[1:])
+with open(place, 'w') as file:
+    file.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+sys.exit(code if code >= 0 else 128 - code)
+";
+
+/// A stage on which the memory of the program is measured; `None`, and a word about it, where that can't be done.
+#[expect(clippy::print_stdout, reason = "what can't be measured is reported")]
+fn scales() -> Option<Stage> {
+    if !fs::exists(PYTHON).is_ok_and(|exists| exists) {
+        println!("not run: there is no {PYTHON} to measure with");
+        return None;
+    }
+    let mut stage = Stage::new();
+    let place = stage.context.home().join("memory").display().to_string();
+    stage.context.wrap(&[PYTHON, "-c", MEASURE, &place]);
+    stage.context.env("METIER_SKILLS_LIMITS_TOOL_TIMEOUT", "10");
+    Some(stage)
+}
+
+/// Runs the program; it ends in time and stays small.
+fn weigh(stage: &Stage, arguments: &[&str]) -> Output {
+    let began = Instant::now();
+    let output = stage.run(arguments);
+    let took = began.elapsed();
+    let memory = fs::read_to_string(stage.context.home().join("memory")).unwrap();
+    let memory: u64 = memory.trim().parse().unwrap();
+    assert!(took < SOON, "{arguments:?}: {took:?}");
+    assert!(
+        memory < MEMORY,
+        "{arguments:?}: {memory} KB: {}",
+        output.snapshot()
+    );
+    output
+}
+
+/// A skill in Starlark, with a tool `t`.
+fn starlark(stage: &Stage, name: &str, permissions: &[&str], code: &str) {
+    let front = format!(
+        "types: [tool]\nimplementation: {{backend: starlark, entrypoint: main.star}}\npermissions: {}\n",
+        serde_json::to_string(permissions).unwrap()
+    );
+    stage.skill(name, &front, "Text.\n");
+    stage
+        .context
+        .write(&format!("skills/{name}/main.star"), code);
+}
+
+fn fifo(path: &std::path::Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+/// Code that registers `t` with a schema of definitions, each made from a reference to the next.
+fn chain(count: usize, link: &str) -> String {
+    format!(
+        "def build():\n    defs = {{}}\n    for i in range({count}):\n        \
+         next = {{\"$ref\": \"#/$defs/d%d\" % (i + 1)}}\n        defs[\"d%d\" % i] = {link}\n    \
+         defs[\"d{count}\"] = {{}}\n    return {{\"type\": \"object\", \"$ref\": \"#/$defs/d0\", \"$defs\": defs}}\n\
+         register_tool(\"t\", \"A tool\", lambda input: 1, build())\n"
+    )
+}
+
+// case 158
+#[test]
+fn a_schema_neither_kills_nor_hangs_the_program() {
+    under_every_condition(|stage| {
+        let overflows = "{\"oneOf\": [next], \"unevaluatedProperties\": False}";
+        starlark(stage, "overflows", &[], &chain(10_000, overflows));
+        starlark(
+            stage,
+            "doubles",
+            &[],
+            &chain(40, "{\"allOf\": [next, next]}"),
+        );
+        starlark(stage, "works", &[], &chain(3, "{\"allOf\": [next]}"));
+        for name in ["overflows", "doubles"] {
+            let began = Instant::now();
+            let output = stage.run(&["call", name, "t", "{}"]);
+            assert_eq!(output.code, 1, "{}", output.snapshot());
+            let said = "the input schema of `t` is refused: ";
+            assert!(output.stderr.contains(said), "{}", output.snapshot());
+            assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+        }
+        let output = stage.run(&["call", "works", "t", "{}"]);
+        assert_eq!(output.code, 0, "{}", output.snapshot());
+    });
+}
+
+// case 158
+#[test]
+fn no_schema_and_no_input_takes_all_of_the_memory() {
+    let Some(stage) = scales() else { return };
+    let links = [
+        "{\"anyOf\": [next, {\"not\": next}], \"unevaluatedItems\": False}",
+        "{\"properties\": {\"a\": next}, \"patternProperties\": {\"^(a|b{500}){30}\": next}}",
+        "{\"items\": next, \"contains\": next, \"uniqueItems\": True}",
+    ];
+    for (at, link) in links.iter().enumerate() {
+        let name = format!("schema-{at}");
+        starlark(
+            &stage,
+            &name,
+            &[],
+            &chain(if at == 0 { 6 } else { 2_000 }, link),
+        );
+        let deep = format!("{{\"a\": {}{}}}", "[".repeat(100), "]".repeat(100));
+        let wide = format!("{{\"a\": [{}1]}}", "[1],".repeat(20_000));
+        for input in [&deep, &wide] {
+            stage.context.write("input.json", input);
+            weigh(
+                &stage,
+                &["call", &name, "t", input.get(..100_000).unwrap_or(input)],
+            );
+        }
+    }
+}
+
+// case 164, 16
+#[test]
+fn ignore_files_of_a_clone_neither_kill_nor_hang_a_search() {
+    under_every_condition(|stage| {
+        let code = "def t(input):\n    return [len(glob(\"**/*.txt\")), len(grep(\"needle\"))]\n\
+                    register_tool(\"t\", \"A tool\", t)\n";
+        starlark(stage, "finds", &["file:read(./**)"], code);
+        let work = stage.context.work();
+        stage.context.write("a.txt", "needle\n");
+        stage.context.write("sub/b.txt", "needle\n");
+        let arguments = ["--approve-skills", "finds", "call", "finds", "t", "{}"];
+        let search = || {
+            let began = Instant::now();
+            let output = stage.run(&arguments);
+            assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+            let found: Value = serde_json::from_str(&output.stdout).unwrap_or_default();
+            // The skill itself is in the project and has the word in its code.
+            assert_eq!(found, json!([2, 3]), "{}", output.snapshot());
+        };
+        symlink("/dev/zero", work.join(".ignore")).unwrap();
+        symlink("/dev/zero", work.join("sub/.gitignore")).unwrap();
+        search();
+        fifo(&work.join(".gitignore"));
+        fs::create_dir_all(work.join(".git/info")).unwrap();
+        fifo(&work.join(".git/info/exclude"));
+        search();
+    });
+}
+
+// case 164, 22
+#[test]
+fn no_folder_takes_all_of_the_memory_of_a_search() {
+    let Some(stage) = scales() else { return };
+    let tool = |call: &str| {
+        format!("def t(input):\n    return len({call})\nregister_tool(\"t\", \"A tool\", t)\n")
+    };
+    starlark(&stage, "globs", &["file:read(./**)"], &tool("glob(\"**\")"));
+    let grep = "grep(\"(?i)(x+x+)+y|[a-q][^u-z]{13}x\")";
+    starlark(&stage, "greps", &["file:read(./**)"], &tool(grep));
+    let work = stage.context.work();
+    symlink("/dev/zero", work.join(".ignore")).unwrap();
+    stage
+        .context
+        .write("wide/.gitignore", "**/*{a,b}*[a-z]*\n".repeat(1_900));
+    for number in 0..30_000 {
+        symlink("x", work.join(format!("wide/{number}"))).unwrap();
+    }
+    for number in 0..20 {
+        stage
+            .context
+            .write(&format!("long/{number}.txt"), "x".repeat(1 << 20));
+    }
+    let sparse = fs::File::create(work.join("sparse.txt")).unwrap();
+    sparse.set_len(8 << 30).unwrap();
+    for name in ["globs", "greps"] {
+        weigh(&stage, &["--approve-skills", name, "call", name, "t", "{}"]);
+    }
+}
+
+// case 16, 22
+#[test]
+fn no_folder_takes_all_of_the_memory_of_a_list_or_a_scan() {
+    let Some(stage) = scales() else { return };
+    let work = stage.context.work();
+    stage.skill("fine", "", "Text.\n");
+    for name in ["huge", "odd", "many"] {
+        stage.skill(name, "", "Text.\n");
+    }
+    let sparse = fs::File::create(work.join("skills/huge/SKILL.md")).unwrap();
+    sparse.set_len(4 << 30).unwrap();
+    fifo(&work.join("skills/odd/notes.md"));
+    symlink("/dev/zero", work.join("skills/odd/zero.md")).unwrap();
+    for number in 0..20_000 {
+        fs::write(work.join(format!("skills/many/{number}.txt")), "x").unwrap();
+    }
+    stage
+        .context
+        .write("skills/fine/a.md", "<|[<|[".repeat(200_000));
+    let output = weigh(&stage, &["list"]);
+    assert!(output.stdout.contains("fine"), "{}", output.snapshot());
+    weigh(&stage, &["scan", "skills"]);
+    // What metier reads of a project before anybody trusts it.
+    symlink("/dev/zero", work.join("AGENT.md")).unwrap();
+    fs::create_dir_all(work.join(".metier")).unwrap();
+    fifo(&work.join(".metier/config.toml"));
+    let output = weigh(&stage, &["list"]);
+    assert!(output.stdout.contains("fine"), "{}", output.snapshot());
+}
+
+// case 16
+#[test]
+fn no_hook_takes_all_of_the_memory() {
+    let Some(stage) = scales() else { return };
+    let code = "def t(input):\n    return 1\nregister_tool(\"t\", \"A tool\", t)\n\
+                def before(event):\n    event[\"input\"] = {\"x\": [\"y\" * 1000] * 4000}\n    return event\n\
+                register_hook(\"before_tool_call\", before)\n";
+    starlark(&stage, "hooked", &[], code);
+    weigh(&stage, &["call", "hooked", "t", "{}"]);
+    let work = stage.context.work();
+    for (name, file) in [("claude", "hooks/hooks.json"), ("claw", "HOOK.md")] {
+        stage.skill(name, "", "Text.\n");
+        let file = work.join(format!("skills/{name}/{file}"));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::File::create(&file).unwrap().set_len(2 << 30).unwrap();
+        weigh(&stage, &["info", name]);
+        weigh(&stage, &["show", name]);
+    }
+}
+
+/// The most that a running process has used, in kilobytes.
+fn peak(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let words = line.unwrap().split_whitespace().nth(1);
+    words.unwrap().parse().unwrap()
+}
+
+// case 158
+#[test]
+fn a_message_that_is_too_deep_or_too_large_gets_an_error_and_takes_no_memory() {
+    let stage = Stage::new();
+    stage.skill("fine", "", "Text.\n");
+    let mut command = stage.context.command();
+    command.args(["--root", "skills", "mcp"]);
+    let mut child = stage.context.start(command);
+    let (send, lines) = channel();
+    let stdout = BufReader::new(child.stdout.take().unwrap());
+    thread::spawn(move || {
+        for line in stdout.lines().map_while(Result::ok) {
+            send.send(line).ok();
+        }
+    });
+    let mut stdin = child.stdin.take().unwrap();
+    let mut ask = |message: String| -> Value {
+        stdin.write_all(message.as_bytes()).unwrap();
+        stdin.write_all(b"\n").unwrap();
+        stdin.flush().unwrap();
+        serde_json::from_str(&lines.recv_timeout(SOON).unwrap()).unwrap()
+    };
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
+    assert_eq!(ask(hello.to_string())["id"], 1);
+    let call = |id: u32, inside: &str| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"method\":\"tools/call\",\"params\":{{\"name\":\"list_skills\",\"arguments\":{{\"source\":{inside}}}}},\"id\":{id}}}"
+        )
+    };
+    let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+    let large = format!("\"{}\"", "x".repeat(100 << 20));
+    let wide = format!("[{}1]", "[],".repeat(1_300_000));
+    for (id, inside) in [(2, &deep), (3, &large), (4, &wide)] {
+        let answer = ask(call(id, inside));
+        assert_eq!(answer["id"], id, "{answer}");
+        assert!(answer["error"].is_object(), "{answer}");
+    }
+    let answer = ask(json!({"jsonrpc": "2.0", "id": 5, "method": "ping"}).to_string());
+    assert!(answer["result"].is_object(), "{answer}");
+    let memory = peak(child.id());
+    assert!(memory < MEMORY, "{memory} KB");
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+}
+
+// case 16
+#[test]
+fn a_database_that_is_a_fifo_or_a_device_is_refused_and_not_waited_for() {
+    let stage = Stage::new();
+    stage.scripted("x", &["shell:exec(scripts/*)"], "echo done\n");
+    assert_eq!(stage.exec("x", &[]).code, 0);
+    let found = crate::stage::bytes_below(&stage.context.home());
+    let found = found
+        .into_iter()
+        .find(|(path, _)| path.ends_with("/metier.db"));
+    let database = std::path::PathBuf::from(found.unwrap().0);
+    for make in [fifo as fn(&std::path::Path), |path| {
+        symlink("/dev/zero", path).unwrap()
+    }] {
+        fs::remove_file(&database).unwrap();
+        make(&database);
+        for arguments in [
+            &["log"][..],
+            &["--approve-skills", "x", "exec", "x", "scripts/do.sh"],
+        ] {
+            let began = Instant::now();
+            let output = stage.run(arguments);
+            assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+            assert_ne!(output.code, 0, "{}", output.snapshot());
+            assert!(
+                output.stderr.contains("can't open the database"),
+                "{}",
+                output.snapshot()
+            );
+        }
+    }
+}

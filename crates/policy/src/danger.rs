@@ -1,0 +1,160 @@
+//! Which permissions a person must see first.
+
+use metier_model::{Permission, Scope, Want, scope::CommandPattern};
+
+use crate::variables::is_secret;
+
+/// How much harm a permission can do, the worst first. A question shows them in this order, so what is cut off at its end is
+/// what matters least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Danger {
+    /// Any command, or any that begins with a program that runs its arguments.
+    RunAnything,
+    /// Files outside of the project are written.
+    WriteElsewhere,
+    /// Files outside of the project are read: the home, the whole machine.
+    ReadElsewhere,
+    /// A variable that holds a secret is read.
+    Secret,
+    /// Any host on the network.
+    AnyHost,
+    /// Certain commands.
+    Run,
+    /// Files of the project are written, or its repository is changed.
+    Write,
+    /// Variables are set for the skill's own programs.
+    Variables,
+    /// Certain hosts, models or skills.
+    Reach,
+    /// Files of the project, its repository, variables without secrets.
+    Read,
+}
+
+/// Programs whose arguments are programs.
+const SHELLS: &[&str] = &[
+    "ash",
+    "awk",
+    "bash",
+    "busybox",
+    "bun",
+    "bunx",
+    "cmd",
+    "csh",
+    "dash",
+    "deno",
+    "doas",
+    "env",
+    "eval",
+    "exec",
+    "fish",
+    "find",
+    "gawk",
+    "ksh",
+    "lua",
+    "make",
+    "node",
+    "nohup",
+    "npx",
+    "osascript",
+    "perl",
+    "php",
+    "powershell",
+    "pwsh",
+    "python",
+    "python3",
+    "rbash",
+    "ruby",
+    "sh",
+    "ssh",
+    "su",
+    "sudo",
+    "tcsh",
+    "uvx",
+    "xargs",
+    "zsh",
+];
+
+impl Danger {
+    /// How dangerous a permission is.
+    #[must_use]
+    pub fn of(want: &Want) -> Self {
+        let reach = want.reach();
+        let all = reach == Scope::All;
+        let shown = reach.to_string();
+        match want.permission {
+            Permission::ShellExec if runs_anything(&reach) => Self::RunAnything,
+            Permission::ShellExec => Self::Run,
+            Permission::FileWrite | Permission::GitWrite if is_elsewhere(&shown) => {
+                Self::WriteElsewhere
+            }
+            Permission::FileWrite | Permission::GitWrite => Self::Write,
+            Permission::FileRead | Permission::GitRead if is_elsewhere(&shown) => {
+                Self::ReadElsewhere
+            }
+            Permission::EnvRead if !all && is_secret(&shown) => Self::Secret,
+            Permission::FileRead | Permission::GitRead | Permission::EnvRead => Self::Read,
+            Permission::NetFetch if all || shown.starts_with('*') => Self::AnyHost,
+            Permission::EnvWrite => Self::Variables,
+            Permission::NetFetch | Permission::LlmCall | Permission::SkillInvoke => Self::Reach,
+        }
+    }
+}
+
+/// Whether a command is a shell, or something like it, with arguments that are left open.
+fn runs_anything(reach: &Scope) -> bool {
+    let Scope::Command(CommandPattern::Words { words, open }) = reach else {
+        return *reach == Scope::All;
+    };
+    let first = words.first().map_or("", |word| &**word);
+    let program = first.rsplit('/').next().unwrap_or(first);
+    let known = |shell: &&str| program.eq_ignore_ascii_case(shell);
+    let open = *open || words.iter().any(|word| word.contains('*'));
+    open && (SHELLS.iter().any(known) || first.starts_with("/*"))
+}
+
+/// Whether a path is not below the project.
+fn is_elsewhere(path: &str) -> bool {
+    path.starts_with(['~', '/']) || path.split('/').any(|part| part == "..")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // case 127
+    #[test]
+    fn the_worst_comes_first() {
+        let mut wants: Vec<Want> = [
+            "file:read(./docs/**)",
+            "net:fetch(a.io)",
+            "env:write(A)",
+            "file:write(./out/**)",
+            "shell:exec(git status)",
+            "net:fetch",
+            "env:read(GITHUB_TOKEN)",
+            "file:read(~/**)",
+            "file:write(/srv/**)",
+            "shell:exec(bash -c *)",
+        ]
+        .iter()
+        .map(|text| text.parse().expect(text))
+        .collect();
+        let expected: Vec<String> = wants.iter().rev().map(Want::to_string).collect();
+        wants.sort_by_key(Danger::of);
+        let sorted: Vec<String> = wants.iter().map(Want::to_string).collect();
+        assert_eq!(sorted, expected);
+    }
+
+    #[test]
+    fn each_permission_has_its_place() {
+        let of = |text: &str| Danger::of(&text.parse().expect(text));
+        assert_eq!(of("shell:exec"), Danger::RunAnything);
+        assert_eq!(of("shell:exec(/bin/sh *)"), Danger::RunAnything);
+        assert_eq!(of("shell:exec(bash scripts/x.sh)"), Danger::Run);
+        assert_eq!(of("file:write"), Danger::Write);
+        assert_eq!(of("file:read(/**)"), Danger::ReadElsewhere);
+        assert_eq!(of("env:read"), Danger::Read);
+        assert_eq!(of("skill:invoke"), Danger::Reach);
+        assert_eq!(of("git:write"), Danger::Write);
+    }
+}
