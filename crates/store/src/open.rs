@@ -260,13 +260,6 @@ fn has_journal(path: &Path) -> bool {
 
 /// Whether the file is empty or one of ours and whole, as far as can be told without SQLite.
 fn check_header(path: &Path) -> Result<(), StoreError> {
-    let kind = fs::metadata(path).map_err(|source| unreachable(path, source))?;
-    // Whoever opens a FIFO waits for another to do the same.
-    if !kind.is_file() && !kind.is_dir() {
-        return Err(StoreError::NotOurs {
-            path: path.to_owned(),
-        });
-    }
     let in_motion = has_journal(path) || companion(path, "-wal").exists();
     let (header, length) = header(path).map_err(|source| unreachable(path, source))?;
     if header.is_empty() || has_journal(path) {

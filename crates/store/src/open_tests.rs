@@ -187,21 +187,6 @@ fn only_the_owner_can_look_even_without_a_mask() {
     }
 }
 
-#[cfg(unix)]
-#[test]
-fn a_fifo_is_not_waited_for() {
-    let (_folder, path) = place();
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    let made = Command::new("mkfifo").arg(&path).status().unwrap();
-    assert!(made.success());
-    for error in [
-        Store::open(&path).map(drop).unwrap_err(),
-        Store::open_existing(&path).map(drop).unwrap_err(),
-    ] {
-        assert!(matches!(error, StoreError::NotOurs { .. }), "{error:?}");
-    }
-}
-
 #[test]
 fn other_files_are_not_ours() {
     let (_folder, path) = place();

@@ -426,7 +426,7 @@ fn readers_and_a_writer_do_not_wait_for_each_other() {
     drop(snapshot);
 
     let lock = writer.connection.unchecked_transaction().unwrap();
-    lock.execute_batch("INSERT INTO trust VALUES ('/x', '')")
+    lock.execute_batch("INSERT INTO trust (folder, trusted_at) VALUES ('/x', '')")
         .unwrap();
     assert_eq!(count(&reader), 11);
     assert_eq!(reader.verify().unwrap(), Verified::Whole { count: 11 });
