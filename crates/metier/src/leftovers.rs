@@ -75,5 +75,6 @@ fn receipt(leftovers: &Leftovers) -> NewReceipt {
         ms: 0,
         sandbox: None,
         session: None,
+        count: 1,
     }
 }

@@ -101,9 +101,11 @@ impl<'s> Office<'s> {
         let common = COMMON
             .iter()
             .filter_map(|name| Some(((*name).into(), std::env::var_os(name)?)));
+        let store = Store::open(database)?;
+        store.close_abandoned(&crate::machine::timestamp(now()))?;
         Ok(Self {
             session,
-            store: Store::open(database)?,
+            store,
             approver,
             common: common.collect(),
             own: own(database)
@@ -182,7 +184,8 @@ pub(crate) fn private(folder: PathBuf) -> Result<PathBuf, Failure> {
 
 /// The database and its companions.
 fn own(database: &Path) -> impl Iterator<Item = PathBuf> {
-    ["", "-wal", "-shm", "-journal"].into_iter().map(|ending| {
+    let endings = ["", "-wal", "-shm", "-journal", "-receipts"];
+    endings.into_iter().map(|ending| {
         let mut name = database.as_os_str().to_owned();
         name.push(ending);
         name.into()

@@ -25,7 +25,7 @@ use metier_sdk::{
     HookPhase,
     wire::{HostRequest, Initialize, PROTOCOL, RpcError, method},
 };
-use metier_store::{Decision, NewReceipt, Outcome as Ended, Store};
+use metier_store::{Completion, Decision, NewReceipt, Outcome as Ended, Store};
 use serde_json::{Value, json};
 
 use stage::{Error, Outcome, PATIENCE, Stage, median, nothing, tell};
@@ -94,7 +94,7 @@ fn main() -> Outcome {
     parts(metier, child)?;
     let on_disk = folder.join("data");
     disk(folder)?;
-    receipts("receipt_us", &on_disk)?;
+    receipts("us", &on_disk)?;
     let stage = Stage::new(metier, folder, Config::default())?;
     stage.play(&on_disk, |runtime| {
         activations(&stage, runtime)?;
@@ -109,7 +109,7 @@ fn main() -> Outcome {
         return Ok(());
     }
     let in_memory = Path::new(MEMORY).join(format!("metier-live-{}", std::process::id()));
-    let measured = receipts("receipt_in_memory_us", &in_memory).and_then(|()| {
+    let measured = receipts("in_memory_us", &in_memory).and_then(|()| {
         stage.play(&in_memory, |runtime| {
             runtime.activate("greeter")?;
             calls(runtime, "call_in_memory_us", "greeter", "greet")?;
@@ -280,8 +280,8 @@ fn disk(folder: &Path) -> Outcome {
     Ok(())
 }
 
-/// One receipt alone.
-fn receipts(name: &str, folder: &Path) -> Outcome {
+/// One receipt alone, and an act with both of its entries.
+fn receipts(place: &str, folder: &Path) -> Outcome {
     let store = Store::open(&folder.join("metier.db"))?;
     let receipt = NewReceipt {
         at: "2026-01-02T03:04:05.678Z".into(),
@@ -296,12 +296,28 @@ fn receipts(name: &str, folder: &Path) -> Outcome {
         ms: 0,
         sandbox: None,
         session: Some("0123456789abcdef".into()),
+        count: 1,
     };
     let write = || {
         store.append(std::slice::from_ref(&receipt))?;
         Ok(())
     };
-    tell(name, median(500, write, nothing)?);
+    tell(&format!("receipt_{place}"), median(500, write, nothing)?);
+    let completion = Completion {
+        at: "2026-01-02T03:04:05.679Z".into(),
+        decision: Decision::Allowed,
+        outcome: Some(Ended::Ok),
+        reason: None,
+        ms: 1,
+        sandbox: None,
+        note: String::new(),
+    };
+    let act = || {
+        let begun = store.begin(&receipt)?;
+        store.complete(begun, &completion)?;
+        Ok(())
+    };
+    tell(&format!("act_{place}"), median(500, act, nothing)?);
     Ok(())
 }
 

@@ -9,15 +9,15 @@ use metier_catalog::Snapshot;
 use metier_config::Approved;
 use metier_model::{Source, Want};
 use metier_policy::{
-    Act, Answer, Approver, Asked, Changes, Decision, Grant, Identity, Meter, Question, Reply,
-    Request, Ruling, Terms, rule,
+    Answer, Approver, Asked, Changes, Decision, Grant, Identity, Meter, Question, Reply, Request,
+    Ruling, Terms, rule,
 };
 use metier_store::{
-    Answer as Kept, Approval, ApprovedFile, NewReceipt, Outcome, Receipt, SkillState, Store,
-    StoreError,
+    Answer as Kept, Approval, ApprovedFile, BegunReceipt, Completion, NewReceipt, Outcome, Receipt,
+    SkillState, Store, StoreError,
 };
 
-use crate::redact::Redactor;
+use crate::{receipts::Whose, redact::Redactor};
 
 /// Everything that decides and remembers in one run.
 pub struct Desk<'a> {
@@ -126,6 +126,59 @@ impl Went {
             ms: 0,
             sandbox: None,
         }
+    }
+
+    fn clean(&self, redactor: &Redactor) -> Self {
+        Self {
+            reason: self.reason.as_deref().map(|reason| redactor.clean(reason)),
+            ..self.clone()
+        }
+    }
+
+    const fn decision(&self) -> metier_store::Decision {
+        match self.outcome {
+            Some(_) => metier_store::Decision::Allowed,
+            None => metier_store::Decision::Refused,
+        }
+    }
+}
+
+/// What will be written down about something that is one entry.
+pub(crate) fn draft(
+    whose: &Whose,
+    at: String,
+    act: &str,
+    detail: String,
+    went: Went,
+) -> NewReceipt {
+    let whose = whose.clone();
+    NewReceipt {
+        at,
+        skill: whose.skill,
+        source: whose.source,
+        digest: whose.digest,
+        act: act.to_owned(),
+        detail,
+        decision: went.decision(),
+        reason: went.reason,
+        outcome: went.outcome,
+        ms: went.ms,
+        sandbox: went.sandbox,
+        session: Some(whose.session),
+        count: 1,
+    }
+}
+
+/// What will be written down about the end of an act.
+pub(crate) fn completion(at: String, went: Went) -> Completion {
+    Completion {
+        at,
+        decision: went.decision(),
+        outcome: went.outcome,
+        reason: went.reason,
+        ms: went.ms,
+        sandbox: went.sandbox,
+        note: String::new(),
     }
 }
 
@@ -338,24 +391,43 @@ impl Desk<'_> {
         self.store.append(&receipts).map(drop)
     }
 
-    /// Writes down what was done, or refused, without the secrets in it.
+    /// Writes down that an act begins, without the secrets in it. Only then may it be done.
     ///
     /// # Errors
     /// When it can't be written.
-    pub fn note(
+    pub(crate) fn begin(
         &self,
         identity: &Identity,
-        act: &Act,
+        (act, detail): (&str, &str),
+        redactor: &Redactor,
+    ) -> Result<BegunReceipt, StoreError> {
+        let went = Went::well(0);
+        let draft = self.receipt(identity, act, &redactor.clean(detail), &went);
+        self.store.begin(&draft)
+    }
+
+    /// Writes down how an act went that had begun.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub(crate) fn complete(
+        &self,
+        begun: BegunReceipt,
         went: &Went,
         redactor: &Redactor,
-    ) -> Result<Option<Receipt>, StoreError> {
-        self.record(
-            identity,
-            act.permission().as_str(),
-            &act.detail(),
-            went,
-            redactor,
-        )
+    ) -> Result<Receipt, StoreError> {
+        let went = went.clean(redactor);
+        self.store.complete(begun, &completion(self.time(), went))
+    }
+
+    /// What stands in every receipt of a skill.
+    pub(crate) fn whose(&self, identity: &Identity) -> Whose {
+        Whose {
+            skill: identity.skill.to_string(),
+            source: identity.source.as_str().to_owned(),
+            digest: identity.digest.to_string(),
+            session: self.session.clone(),
+        }
     }
 
     /// Writes down what is no act of a skill but happened to it: an activation, a call, a hook.
@@ -383,10 +455,7 @@ impl Desk<'_> {
         went: &Went,
         redactor: &Redactor,
     ) -> NewReceipt {
-        let went = Went {
-            reason: went.reason.as_deref().map(|reason| redactor.clean(reason)),
-            ..went.clone()
-        };
+        let went = went.clean(redactor);
         self.receipt(identity, act, &redactor.clean(detail), &went)
     }
 
@@ -416,24 +485,8 @@ impl Desk<'_> {
     }
 
     fn receipt(&self, identity: &Identity, act: &str, detail: &str, went: &Went) -> NewReceipt {
-        NewReceipt {
-            at: self.time(),
-            skill: identity.skill.to_string(),
-            source: identity.source.as_str().to_owned(),
-            digest: identity.digest.to_string(),
-            act: act.to_owned(),
-            detail: detail.to_owned(),
-            decision: if went.outcome.is_some() {
-                metier_store::Decision::Allowed
-            } else {
-                metier_store::Decision::Refused
-            },
-            reason: went.reason.clone(),
-            outcome: went.outcome,
-            ms: went.ms,
-            sandbox: went.sandbox.clone(),
-            session: Some(self.session.clone()),
-        }
+        let (whose, detail) = (self.whose(identity), detail.to_owned());
+        draft(&whose, self.time(), act, detail, went.clone())
     }
 
     fn time(&self) -> String {

@@ -28,6 +28,7 @@ pub mod live;
 pub mod permissions;
 pub mod premises;
 pub mod prompt;
+mod receipts;
 mod redact;
 pub mod registry;
 pub mod render;

@@ -1,21 +1,24 @@
-//! One activation at work: every act is permitted, done and written down, in this order and nowhere else.
+//! One activation at work: every act is permitted, written down, done, and written down as done, in this order and nowhere else.
 
-use std::{ffi::OsString, path::PathBuf, rc::Rc, time::Instant};
+use std::{cell::RefCell, ffi::OsString, path::PathBuf, rc::Rc, sync::Arc, time::Instant};
 
 use metier_host::{
-    backend::Started,
+    backend::{Alive, End, Started},
     child::{Exit, Outcome as Ended},
-    net::{Decision, Seen},
-    world::{Deno, Done, Surroundings, Wasi, World, WorldError},
+    world::{Begun, Deno, Done, Running, Surroundings, Wasi, World, WorldError},
 };
 use metier_model::Permission;
-use metier_policy::{Act, Fetch, Grant, Permit, Refusal};
-use metier_store::{NewReceipt, Outcome, Receipt, StoreError};
+use metier_policy::{Act, Grant, Permit, Refusal};
+use metier_store::{BegunReceipt, NewReceipt, Outcome, Receipt, StoreError};
 
 use crate::{
     desk::{Desk, Went},
+    receipts::{ConnectionReceipts, Heard, RecentReceipts, Refusals},
     redact::Redactor,
 };
+
+/// The kind of act that a program of a skill is which stays.
+const RUN: &str = "skill:run";
 
 /// A skill with a grant, and the world that it may change.
 pub struct Worker<'a> {
@@ -25,7 +28,19 @@ pub struct Worker<'a> {
     redactor: Redactor,
     /// Whether the skill still has the bytes that were approved.
     unchanged: Box<dyn Fn() -> bool + 'a>,
-    receipts: std::cell::RefCell<Vec<Receipt>>,
+    receipts: RefCell<RecentReceipts>,
+    refusals: RefCell<Refusals>,
+    connections: Arc<ConnectionReceipts>,
+    /// Programs that stay, until it is written down how they ended.
+    runs: RefCell<Vec<Run>>,
+}
+
+/// A program that stays, or stayed.
+struct Run {
+    begun: BegunReceipt,
+    start: Instant,
+    sandbox: Option<&'static str>,
+    ended: Rc<RefCell<Option<(End, Instant)>>>,
 }
 
 /// Why an act was not done.
@@ -60,13 +75,23 @@ impl<'a> Worker<'a> {
         redactor: Redactor,
         unchanged: Box<dyn Fn() -> bool + 'a>,
     ) -> Result<Self, WorldError> {
+        let connections = Arc::new(ConnectionReceipts::new(
+            desk.store.path().to_owned(),
+            desk.whose(grant.identity()),
+            redactor.clone(),
+            (desk.clock)(),
+        ));
+        let log = Arc::clone(&connections);
         Ok(Self {
             desk,
-            world: World::new(Rc::clone(&grant), around)?,
+            world: World::new(Rc::clone(&grant), around, log)?,
             grant,
             redactor,
             unchanged,
-            receipts: std::cell::RefCell::default(),
+            receipts: RefCell::default(),
+            refusals: RefCell::default(),
+            connections,
+            runs: RefCell::default(),
         })
     }
 
@@ -78,11 +103,12 @@ impl<'a> Worker<'a> {
         let permit = self.permit(act)?;
         // A question may stay open for minutes: what runs must be what was asked about.
         if act.permission() == Permission::ShellExec && !(self.unchanged)() {
-            self.note(act, &Went::refused(Failed::Changed.to_string()))?;
+            self.refuse(act, Failed::Changed.to_string())?;
             return Err(Failed::Changed);
         }
+        let begun = Begun::write(&permit, |permit| self.begin(permit.act()))?;
         let start = Instant::now();
-        let done = self.world.act(&permit);
+        let done = self.world.act(&begun);
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let went = match &done {
             Ok(Done::Child(ended, _)) => child(ended),
@@ -90,9 +116,10 @@ impl<'a> Worker<'a> {
             Err(error) if error.is_refusal() => Went::refused(error.to_string()),
             Err(error) => Went::badly(Outcome::Error, error.to_string(), ms),
         };
-        self.note(act, &went)?;
-        if let Ok(Done::Child(_, seen)) = &done {
-            seen.iter().try_for_each(|seen| self.note_host(seen))?;
+        self.complete(begun.over(), &went)?;
+        if went.outcome.is_none() {
+            let delay = self.refusals.borrow_mut().hear_tried();
+            std::thread::sleep(delay);
         }
         Ok(done?)
     }
@@ -107,6 +134,7 @@ impl<'a> Worker<'a> {
         deed: impl FnOnce() -> Result<T, String>,
     ) -> Result<T, Failed> {
         self.permit(act)?;
+        let begun = self.begin(act)?;
         let start = Instant::now();
         let done = deed();
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -114,7 +142,7 @@ impl<'a> Worker<'a> {
             Ok(_) => Went::well(ms),
             Err(reason) => Went::badly(Outcome::Error, reason.clone(), ms),
         };
-        self.note(act, &went)?;
+        self.complete(begun, &went)?;
         done.map_err(Failed::Elsewhere)
     }
 
@@ -126,21 +154,18 @@ impl<'a> Worker<'a> {
         match self.grant.permit(act.clone(), &self.desk.meter) {
             Ok(permit) => Ok(permit),
             Err(refusal) => {
-                self.note(act, &Went::refused(refusal.message.clone()))?;
+                self.refuse(act, refusal.message.clone())?;
                 Err(refusal.into())
             }
         }
     }
 
-    /// Starts a program that stays. That it runs is written down by whoever talks to it.
+    /// Starts a program that stays.
     ///
     /// # Errors
-    /// When it can't be started, or not be confined.
+    /// When that can't be written down, or it can't be started, or not be confined.
     pub fn start(&self, permit: &Permit) -> Result<Started, WorldError> {
-        if !(self.unchanged)() {
-            return Err(WorldError::Changed);
-        }
-        self.world.start(permit).map(Started::from)
+        self.run(&file(permit), permit, |begun| self.world.start(begun))
     }
 
     /// Starts a room for a library of the skill, to be talked to.
@@ -148,18 +173,27 @@ impl<'a> Worker<'a> {
     /// # Errors
     /// When it can't be started, or not be confined.
     pub fn start_library(&self, permit: &Permit) -> Result<Started, WorldError> {
-        if !(self.unchanged)() {
-            return Err(WorldError::Changed);
-        }
-        self.world.start_library(permit).map(Started::from)
+        let start = |begun: &Begun<'_, Permit, _>| self.world.start_library(begun);
+        self.run(&file(permit), permit, start)
     }
 
-    /// What its grant opens for WebAssembly.
+    /// What its grant opens for WebAssembly. Code that can write to a folder by itself is a program that stays, and is written
+    /// down as one until the activation is over.
     ///
     /// # Errors
-    /// When a granted place can't be opened.
-    pub fn wasi(&self) -> Result<Wasi, WorldError> {
-        self.world.wasi()
+    /// When a granted place can't be opened, or that can't be written down.
+    pub fn wasi(&self, entrypoint: &str) -> Result<Wasi, WorldError> {
+        let wasi = self.world.wasi()?;
+        if !wasi.room.places.is_empty() {
+            let begun = self.begin_run(entrypoint)?;
+            self.runs.borrow_mut().push(Run {
+                begun,
+                start: Instant::now(),
+                sandbox: None,
+                ended: Rc::default(),
+            });
+        }
+        Ok(wasi)
     }
 
     /// Starts Deno, which stays, with what was granted and nothing else.
@@ -167,10 +201,7 @@ impl<'a> Worker<'a> {
     /// # Errors
     /// When it can't be started, or not be confined.
     pub fn start_deno(&self, deno: &Deno) -> Result<Started, WorldError> {
-        if !(self.unchanged)() {
-            return Err(WorldError::Changed);
-        }
-        self.world.start_deno(deno).map(Started::from)
+        self.run("deno", deno, |begun| self.world.start_deno(begun))
     }
 
     /// What Deno is started with.
@@ -181,25 +212,46 @@ impl<'a> Worker<'a> {
         self.world.deno_arguments(deno)
     }
 
-    /// Writes down which hosts a program that stays has reached for since this was asked last.
+    /// Writes down how programs that stayed have ended, and floods of refusals.
     ///
     /// # Errors
     /// When it can't be.
-    pub fn note_hosts(&self) -> Result<(), StoreError> {
-        let seen = self.world.seen();
-        seen.iter().try_for_each(|seen| self.note_host(seen))
+    pub fn settle(&self) -> Result<(), StoreError> {
+        let (over, on): (Vec<Run>, Vec<Run>) = self
+            .runs
+            .take()
+            .into_iter()
+            .partition(|run| run.ended.borrow().is_some());
+        self.runs.borrow_mut().extend(on);
+        let all = over.into_iter().map(|run| self.complete_run(run));
+        let written = all.fold(Ok(()), Result::and);
+        written.and(self.write_refusals())
     }
 
-    /// Writes down something that is no act: a call, a hook, a start.
+    /// The activation is over: whatever stayed has ended with it, and floods of refusals are written.
+    ///
+    /// # Errors
+    /// When that can't be written down.
+    pub fn end(&self) -> Result<(), StoreError> {
+        let runs = self.runs.take();
+        let all = runs.into_iter().map(|run| self.complete_run(run));
+        let written = all.fold(Ok(()), Result::and);
+        written.and(self.write_refusals())
+    }
+
+    /// Writes down something that is no act: a call, a hook. Refusals that come as a flood are counted.
     ///
     /// # Errors
     /// When it can't be.
     pub fn record(&self, act: &str, detail: &str, went: &Went) -> Result<(), StoreError> {
-        let identity = self.grant.identity();
-        let receipt = self
-            .desk
-            .record(identity, act, detail, went, &self.redactor)?;
-        self.receipts.borrow_mut().extend(receipt);
+        let draft = self.draft(act, detail, went);
+        if went.outcome.is_some() {
+            return self.append(&[draft]);
+        }
+        let heard = self.refusals.borrow_mut().hear(draft, Instant::now());
+        let Heard { write, delay } = heard;
+        self.append(write.as_slice())?;
+        std::thread::sleep(delay);
         Ok(())
     }
 
@@ -221,8 +273,8 @@ impl<'a> Worker<'a> {
     }
 
     /// What was written down since this was asked last.
-    #[must_use]
-    pub fn take_receipts(&self) -> Vec<Receipt> {
+    pub(crate) fn take_receipts(&self) -> RecentReceipts {
+        self.receipts.borrow_mut().append(self.connections.take());
         self.receipts.take()
     }
 
@@ -232,43 +284,171 @@ impl<'a> Worker<'a> {
         self.redactor.clean(&String::from_utf8_lossy(bytes))
     }
 
-    /// What was written down so far.
+    /// What was written down so far: the newest, if it is much.
     #[must_use]
     pub fn receipts(&self) -> Vec<Receipt> {
-        self.receipts.borrow().clone()
+        self.receipts.borrow_mut().append(self.connections.take());
+        self.receipts.borrow().all()
     }
 
-    /// A host that a child reached for, through its proxy: an act of its own.
-    fn note_host(&self, seen: &Seen) -> Result<(), StoreError> {
-        let act = Act::Fetch(Fetch {
-            method: "CONNECT".into(),
-            url: format!("{}:{}", seen.host, seen.port).into(),
-            host: seen.host.as_str().into(),
-            port: seen.port,
-            headers: Vec::new(),
-            body: Vec::new(),
+    /// How many there are besides the newest.
+    #[must_use]
+    pub fn receipts_left_out(&self) -> u64 {
+        self.receipts.borrow().left_out()
+    }
+
+    /// Starts a program, once it is written down that it begins. How it ends is written down when it has.
+    fn run<T>(
+        &self,
+        detail: &str,
+        what: &T,
+        start: impl FnOnce(&Begun<'_, T, BegunReceipt>) -> Result<Running, WorldError>,
+    ) -> Result<Started, WorldError> {
+        let unwritten = |error: StoreError| WorldError::NotWritten(error.to_string());
+        self.settle().map_err(unwritten)?;
+        if !(self.unchanged)() {
+            return Err(WorldError::Changed);
+        }
+        let begun = Begun::write(what, |_| self.begin_run(detail))?;
+        let since = Instant::now();
+        let started = match start(&begun) {
+            Ok(running) => Started::from(running),
+            Err(error) => {
+                let went = Went::badly(Outcome::Error, error.to_string(), elapsed(since));
+                self.complete(begun.over(), &went).map_err(unwritten)?;
+                return Err(error);
+            }
+        };
+        let ended = Rc::new(RefCell::new(None));
+        self.runs.borrow_mut().push(Run {
+            begun: begun.over(),
+            start: since,
+            sandbox: Some(started.confinement),
+            ended: Rc::clone(&ended),
         });
-        let (outcome, reason) = match &seen.decision {
-            Decision::Allowed => (Some(Outcome::Ok), None),
-            Decision::Cut(reason) => (Some(Outcome::Error), Some(reason.clone())),
-            Decision::Refused(reason) => (None, Some(reason.clone())),
-        };
-        let went = Went {
-            outcome,
-            reason,
-            ms: seen.ms,
-            sandbox: None,
-        };
-        self.note(&act, &went)
+        let child = Some(started.child);
+        Ok(Started {
+            child: Box::new(Watched { child, ended }),
+            ..started
+        })
     }
 
-    fn note(&self, act: &Act, went: &Went) -> Result<(), StoreError> {
-        let receipt = self
-            .desk
-            .note(self.grant.identity(), act, went, &self.redactor)?;
-        self.receipts.borrow_mut().extend(receipt);
+    fn begin_run(&self, detail: &str) -> Result<BegunReceipt, WorldError> {
+        let identity = self.grant.identity();
+        let begun = self.desk.begin(identity, (RUN, detail), &self.redactor);
+        begun.map_err(|error| WorldError::NotWritten(error.to_string()))
+    }
+
+    fn complete_run(&self, run: Run) -> Result<(), StoreError> {
+        let (went, at) = match run.ended.take() {
+            Some((end, at)) => (ended(&end), at),
+            None => (Went::well(0), Instant::now()),
+        };
+        let took = at.saturating_duration_since(run.start).as_millis();
+        let went = Went {
+            ms: u64::try_from(took).unwrap_or(u64::MAX),
+            sandbox: run.sandbox.map(str::to_owned),
+            ..went
+        };
+        self.complete(run.begun, &went)
+    }
+
+    /// Writes down that an act begins. Only then may it be done.
+    fn begin(&self, act: &Act) -> Result<BegunReceipt, StoreError> {
+        let what = (act.permission().as_str(), &*act.detail());
+        let identity = self.grant.identity();
+        self.desk.begin(identity, what, &self.redactor)
+    }
+
+    fn complete(&self, begun: BegunReceipt, went: &Went) -> Result<(), StoreError> {
+        let receipt = self.desk.complete(begun, went, &self.redactor)?;
+        self.receipts.borrow_mut().push(receipt);
         Ok(())
     }
+
+    fn refuse(&self, act: &Act, reason: String) -> Result<(), StoreError> {
+        let kind = act.permission().as_str();
+        self.record(kind, &act.detail(), &Went::refused(reason))
+    }
+
+    fn write_refusals(&self) -> Result<(), StoreError> {
+        let waiting = self.refusals.borrow_mut().take(Instant::now());
+        self.append(&waiting)
+    }
+
+    fn append(&self, drafts: &[NewReceipt]) -> Result<(), StoreError> {
+        let written = self.desk.write(drafts)?;
+        let mut receipts = self.receipts.borrow_mut();
+        written.into_iter().for_each(|one| receipts.push(one));
+        Ok(())
+    }
+}
+
+impl Drop for Worker<'_> {
+    fn drop(&mut self) {
+        // Whoever ends an activation in order has done this, and heard of what went wrong.
+        self.end().ok();
+    }
+}
+
+/// A child whose end is noticed, whoever ends it.
+struct Watched {
+    child: Option<Box<dyn Alive>>,
+    ended: Rc<RefCell<Option<(End, Instant)>>>,
+}
+
+impl Alive for Watched {
+    fn end(mut self: Box<Self>, patience: std::time::Duration) -> End {
+        let end = match self.child.take() {
+            Some(child) => child.end(patience),
+            None => was_ended(),
+        };
+        *self.ended.borrow_mut() = Some((end.clone(), Instant::now()));
+        end
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if let Some(child) = self.child.take() {
+            drop(child);
+            *self.ended.borrow_mut() = Some((was_ended(), Instant::now()));
+        }
+    }
+}
+
+fn was_ended() -> End {
+    End {
+        by_itself: false,
+        how: "it was ended".to_owned(),
+        undone: Vec::new(),
+    }
+}
+
+fn ended(end: &End) -> Went {
+    let mut reasons = Vec::new();
+    if !end.by_itself || end.how != Exit::Code(0).to_string() {
+        reasons.push(end.how.clone());
+    }
+    if !end.undone.is_empty() {
+        reasons.push(undone(&end.undone));
+    }
+    match reasons.as_slice() {
+        [] => Went::well(0),
+        _ => Went::badly(Outcome::Error, reasons.join("; "), 0),
+    }
+}
+
+/// The file of the skill that a permit is for.
+fn file(permit: &Permit) -> String {
+    match permit.act() {
+        Act::Script { path, .. } => path.to_string(),
+        act => act.detail(),
+    }
+}
+
+fn elapsed(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Protected places that a child made, in words.

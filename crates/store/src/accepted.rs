@@ -35,6 +35,7 @@ impl Store {
             accepted.reason,
             accepted.at
         ];
+        self.wait_for_disk(true)?;
         let done = self.connection.execute(sql, row);
         done.map(drop).map_err(|source| self.fail(source))
     }
@@ -42,6 +43,7 @@ impl Store {
     /// Takes it back, and says whether there was anything to take back.
     pub fn take_back(&self, digest: &str) -> Result<bool, StoreError> {
         let sql = "DELETE FROM accepted WHERE digest = ?1";
+        self.wait_for_disk(true)?;
         let removed = self.connection.execute(sql, [digest]);
         removed
             .map(|removed| removed > 0)

@@ -16,13 +16,21 @@ pub(crate) const BEGINNING: Hash = [0; 32];
 /// Begins every encoding, so that the hash of anything else is never the hash of a receipt.
 const KIND: &[u8] = b"metier receipt 1\n";
 
+/// The same for a receipt that is a part of an act, or stands for several refusals: it has two more fields.
+const LONGER_KIND: &[u8] = b"metier receipt 2\n";
+
 /// The hash of a receipt.
-pub(crate) fn hash(id: i64, receipt: &NewReceipt, previous: &Hash) -> Hash {
-    Sha256::digest(encode(id, receipt, previous)).into()
+pub(crate) fn hash(id: i64, receipt: &NewReceipt, begun: Option<i64>, previous: &Hash) -> Hash {
+    Sha256::digest(encode(id, receipt, begun, previous)).into()
 }
 
-/// The receipt as bytes. The order is part of the format: append, and change [`KIND`].
-pub(crate) fn encode(id: i64, receipt: &NewReceipt, previous: &Hash) -> Vec<u8> {
+/// The receipt as bytes. The order is part of the format: append, and add a kind.
+pub(crate) fn encode(
+    id: i64,
+    receipt: &NewReceipt,
+    begun: Option<i64>,
+    previous: &Hash,
+) -> Vec<u8> {
     let NewReceipt {
         at,
         skill,
@@ -36,8 +44,11 @@ pub(crate) fn encode(id: i64, receipt: &NewReceipt, previous: &Hash) -> Vec<u8> 
         ms,
         sandbox,
         session,
+        count,
     } = receipt;
-    let mut bytes = KIND.to_vec();
+    let is_longer = begun.is_some() || *count != 1;
+    let mut bytes = Vec::with_capacity(detail.len() + 512);
+    bytes.extend_from_slice(if is_longer { LONGER_KIND } else { KIND });
     field(&mut bytes, Some(previous));
     field(&mut bytes, Some(&id.to_be_bytes()));
     for text in [at, skill, source, digest, act, detail] {
@@ -50,6 +61,11 @@ pub(crate) fn encode(id: i64, receipt: &NewReceipt, previous: &Hash) -> Vec<u8> 
     field(&mut bytes, Some(&ms.to_be_bytes()));
     field(&mut bytes, sandbox.as_deref().map(str::as_bytes));
     field(&mut bytes, session.as_deref().map(str::as_bytes));
+    if is_longer {
+        let begun = begun.map(i64::to_be_bytes);
+        field(&mut bytes, begun.as_ref().map(<[u8; 8]>::as_slice));
+        field(&mut bytes, Some(&count.to_be_bytes()));
+    }
     bytes
 }
 
@@ -66,10 +82,12 @@ fn field(bytes: &mut Vec<u8>, content: Option<&[u8]>) {
 
 /// `sha256:` and 64 digits.
 pub(crate) fn written(hash: &Hash) -> String {
-    let mut text = String::from("sha256:");
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(71);
+    text.push_str("sha256:");
     for byte in hash {
         for half in [byte >> 4, byte & 15] {
-            text.extend(char::from_digit(u32::from(half), 16));
+            text.push(char::from(DIGITS[usize::from(half)]));
         }
     }
     text

@@ -18,7 +18,9 @@ fn maybe() -> impl Strategy<Value = Option<String>> {
     proptest::option::of(text())
 }
 
-fn receipts() -> impl Strategy<Value = (i64, NewReceipt, Hash)> {
+type Link = (i64, NewReceipt, Option<i64>, Hash);
+
+fn receipts() -> impl Strategy<Value = Link> {
     let decision = prop_oneof![Just(Decision::Allowed), Just(Decision::Refused)];
     let outcome = prop_oneof![
         Just(None),
@@ -28,7 +30,10 @@ fn receipts() -> impl Strategy<Value = (i64, NewReceipt, Hash)> {
     ];
     let texts = (text(), text(), text(), text(), text(), text());
     let rest = (decision, maybe(), outcome, any::<u64>(), maybe(), maybe());
-    (any::<i64>(), texts, rest, any::<Hash>()).prop_map(|(id, texts, rest, previous)| {
+    let count = prop_oneof![Just(1), any::<u64>()];
+    let more = (proptest::option::of(any::<i64>()), count);
+    let all = (any::<i64>(), texts, rest, more, any::<Hash>());
+    all.prop_map(|(id, texts, rest, (begun, count), previous)| {
         let (at, skill, source, digest, act, detail) = texts;
         let (decision, reason, outcome, ms, sandbox, session) = rest;
         let receipt = NewReceipt {
@@ -44,8 +49,9 @@ fn receipts() -> impl Strategy<Value = (i64, NewReceipt, Hash)> {
             ms,
             sandbox,
             session,
+            count,
         };
-        (id, receipt, previous)
+        (id, receipt, begun, previous)
     })
 }
 
@@ -59,10 +65,14 @@ fn field(bytes: &[u8]) -> (Option<Vec<u8>>, &[u8]) {
     (Some(content.to_vec()), rest)
 }
 
-fn decode(bytes: &[u8]) -> (i64, NewReceipt, Hash) {
-    let rest = bytes
-        .strip_prefix(b"metier receipt 1\n")
-        .expect("a receipt");
+fn decode(bytes: &[u8]) -> Link {
+    let (rest, is_longer) = match bytes.strip_prefix(b"metier receipt 1\n") {
+        Some(rest) => (rest, false),
+        None => {
+            let rest = bytes.strip_prefix(b"metier receipt 2\n");
+            (rest.expect("a receipt"), true)
+        }
+    };
     let mut fields = Vec::new();
     let mut rest = rest;
     while !rest.is_empty() {
@@ -70,7 +80,7 @@ fn decode(bytes: &[u8]) -> (i64, NewReceipt, Hash) {
         fields.push(content);
         rest = left;
     }
-    assert_eq!(fields.len(), 14);
+    assert_eq!(fields.len(), if is_longer { 16 } else { 14 });
     let mut fields = fields.into_iter();
     let mut next = || fields.next().expect("a field");
     let text = |content: Option<Vec<u8>>| {
@@ -83,7 +93,7 @@ fn decode(bytes: &[u8]) -> (i64, NewReceipt, Hash) {
     let previous = next().expect("a hash").try_into().expect("a hash");
     let id = number(next()).cast_signed();
     let mut texts = || text(next()).expect("a text");
-    let receipt = NewReceipt {
+    let mut receipt = NewReceipt {
         at: texts(),
         skill: texts(),
         source: texts(),
@@ -109,19 +119,26 @@ fn decode(bytes: &[u8]) -> (i64, NewReceipt, Hash) {
         ms: number(next()),
         sandbox: text(next()),
         session: text(next()),
+        count: 1,
     };
-    (id, receipt, previous)
+    let mut begun = None;
+    if is_longer {
+        begun = next().map(|content| number(Some(content)).cast_signed());
+        receipt.count = number(next());
+    }
+    (id, receipt, begun, previous)
 }
 
 proptest! {
     #[test]
-    fn what_was_written_can_be_read_back((id, receipt, previous) in receipts()) {
-        prop_assert_eq!(decode(&encode(id, &receipt, &previous)), (id, receipt, previous));
+    fn what_was_written_can_be_read_back((id, receipt, begun, previous) in receipts()) {
+        let read = decode(&encode(id, &receipt, begun, &previous));
+        prop_assert_eq!(read, (id, receipt, begun, previous));
     }
 
     #[test]
     fn a_text_that_moves_to_its_neighbour_gives_another_hash(
-        (id, receipt, previous) in receipts(),
+        (id, receipt, begun, previous) in receipts(),
         cut in any::<prop::sample::Index>(),
     ) {
         let joined = format!("{}{}", receipt.act, receipt.detail);
@@ -129,7 +146,7 @@ proptest! {
         let (act, detail) = joined.split_at(at);
         let moved = NewReceipt { act: act.to_owned(), detail: detail.to_owned(), ..receipt.clone() };
         prop_assert_eq!(
-            hash(id, &moved, &previous) == hash(id, &receipt, &previous),
+            hash(id, &moved, begun, &previous) == hash(id, &receipt, begun, &previous),
             moved == receipt
         );
     }
@@ -149,6 +166,7 @@ fn plain() -> NewReceipt {
         ms: 3,
         sandbox: None,
         session: None,
+        count: 1,
     }
 }
 
@@ -158,14 +176,17 @@ fn nothing_is_not_the_same_as_an_empty_text() {
         reason: Some(String::new()),
         ..plain()
     };
-    assert_ne!(hash(1, &plain(), &BEGINNING), hash(1, &empty, &BEGINNING));
+    assert_ne!(
+        hash(1, &plain(), None, &BEGINNING),
+        hash(1, &empty, None, &BEGINNING)
+    );
 }
 
 /// Changing this makes every chain that exists look broken.
 #[test]
 fn the_format_stays() {
     assert_eq!(
-        written(&hash(1, &plain(), &BEGINNING)),
+        written(&hash(1, &plain(), None, &BEGINNING)),
         "sha256:74ea6c644a513e88cdfe649886c9eba9eae2aa49fb6385e958dc622e93b8dc22"
     );
 }

@@ -458,11 +458,19 @@ fn the_disk_is_waited_for_again_after_lines() {
     store.append_lines("talk", 0, NOW, &["a"]).unwrap();
     store.append_lines("talk", 0, NOW, &["late"]).unwrap_err();
     store.append_lines("none", 0, NOW, &["a"]).unwrap_err();
-    let full: i64 = store
-        .connection
-        .pragma_query_value(None, "synchronous", |row| row.get(0))
-        .unwrap();
-    assert_eq!(full, 2);
+    let how = || -> i64 {
+        let mode = store
+            .connection
+            .pragma_query_value(None, "synchronous", |row| row.get(0));
+        mode.unwrap()
+    };
+    let (normal, full) = (1, 2);
+    assert_eq!(how(), normal);
+    let folder = Path::new("/src/app");
+    store.trust(folder, NOW).unwrap();
+    assert_eq!(how(), full);
+    store.append_lines("talk", 1, NOW, &["b"]).unwrap();
+    assert_eq!(how(), normal);
 }
 
 proptest! {

@@ -48,7 +48,13 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// Anything else that SQLite may say, such as a full disk.
+    /// There is no space left for what was to be written.
+    #[error("the disk is full: the database {} can't be written, and what can't be written down is not done", path.display())]
+    DiskFull {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Anything else that SQLite may say.
     #[error("the database {} can't be used", path.display())]
     Database {
         /// The file.
@@ -159,6 +165,12 @@ impl StoreError {
             StoreError::Busy { .. } => {
                 "wait for the other metier to finish, or stop it, and try again".to_owned()
             }
+            StoreError::DiskFull { path } => {
+                format!(
+                    "free some space on the disk of {}, and try again",
+                    path.parent().unwrap_or(path).display()
+                )
+            }
             StoreError::Database { path, .. } => {
                 format!(
                     "check the free space and your permissions in {}",
@@ -190,6 +202,28 @@ impl StoreError {
         }
     }
 
+    /// What the system says about a file beside the database.
+    pub(crate) fn from_io(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                StoreError::DiskFull { path }
+            }
+            _ => StoreError::Unreachable { path, source },
+        }
+    }
+
+    /// Whether it may be for want of space on the disk. Not all that needs space says so.
+    pub(crate) fn may_lack_space(&self) -> bool {
+        match self {
+            StoreError::DiskFull { .. } => true,
+            StoreError::Database { source, .. } => {
+                source.sqlite_error_code() == Some(ErrorCode::SystemIoFailure)
+            }
+            _ => false,
+        }
+    }
+
     /// Sorts what SQLite says into what a person can act on.
     pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
@@ -198,6 +232,9 @@ impl StoreError {
                 path,
                 source: Some(source),
             };
+        }
+        if is_out_of_space(&source) {
+            return StoreError::DiskFull { path };
         }
         match source.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => StoreError::NotOurs { path },
@@ -212,6 +249,15 @@ impl StoreError {
             _ => StoreError::Database { path, source },
         }
     }
+}
+
+/// Whether there was no space. The index of the log is mapped into memory, and what it says about a full disk is its own.
+fn is_out_of_space(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(
+        code,
+        Some(rusqlite::ffi::SQLITE_FULL | rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+    )
 }
 
 /// Whether a column holds what this program never writes into it.

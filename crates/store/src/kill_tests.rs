@@ -269,5 +269,6 @@ fn receipt(record: &str) -> NewReceipt {
         ms: 1,
         sandbox: None,
         session: None,
+        count: 1,
     }
 }

@@ -29,7 +29,9 @@
 //! She allows a skill one thing, and what it did is written down. When the skill has changed, nothing is allowed.
 //!
 //! ```
-//! use metier_store::{Answer, Approval, Decision, NewReceipt, Outcome, Store, Verified};
+//! use metier_store::{
+//!     Answer, Approval, Completion, Decision, NewReceipt, Outcome, ReceiptPart, Store, Verified,
+//! };
 //!
 //! # let home = tempfile::tempdir()?;
 //! # let store = Store::open(&home.path().join("metier.db"))?;
@@ -59,9 +61,24 @@
 //!     ms: 12,
 //!     sandbox: None,
 //!     session: None,
+//!     count: 1,
 //! }])?;
 //! assert_eq!(receipts[0].id, 1);
 //! assert_eq!(store.verify()?, Verified::Whole { count: 1 });
+//!
+//! // What changes something is written down before it happens, and again when it is over.
+//! let begun = store.begin(&receipts[0].entry)?;
+//! // … here it is done …
+//! let receipt = store.complete(begun, &Completion {
+//!     at: "2026-01-31T09:00:02Z".to_owned(),
+//!     decision: Decision::Allowed,
+//!     outcome: Some(Outcome::Ok),
+//!     reason: None,
+//!     ms: 12,
+//!     sandbox: None,
+//!     note: String::new(),
+//! })?;
+//! assert_eq!((receipt.id, receipt.part), (2, ReceiptPart::Completed { by: 3 }));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -90,12 +107,13 @@
 //! ```
 //!
 //! **In → out.** `path → Store` · `folder + time → row` · `folder → trusted by whom, or not` · `digest + reason → row` ·
-//! `skill + source + digest → answers` · `nonce + now → used up, or not` · `acts → receipts` · `receipts → whole, or broken where` ·
+//! `skill + source + digest → answers` · `nonce + now → used up, or not` · `acts → receipts` · `act → begun → completed` · `receipts → whole, or broken where` ·
 //! `lines + how many there were → how many there are, or somebody else's`
 //!
 //! **Invariants.** the file is 0600 and a folder we create 0700 · a migration happens as a whole or not at all · what was
 //! committed survives a killed process · an answer is never found by less than skill, source and exact bytes · once
-//! is once, for all processes together · receipts are only appended, and each contains the hash of the one before ·
+//! is once, for all processes together · receipts are only appended, and each contains the hash of the one before · an act
+//! that began and was not completed is found again ·
 //! a conversation grows only from the line that its writer knows as the last ·
 //! no permissions are understood here: they are texts that are equal or not · no clock, no environment, no home
 //! directory: paths and times come in · only this crate opens the database.
@@ -103,6 +121,8 @@
 //! **Start reading at** `open.rs`, then `schema.rs`, then `approvals.rs`, `receipts.rs` and `conversations.rs`.
 
 mod accepted;
+mod acts;
+mod alive;
 mod approvals;
 mod chain;
 mod conversations;
@@ -111,12 +131,16 @@ mod held;
 mod open;
 mod receipts;
 mod schema;
+mod segments;
 mod state;
 mod trust;
+mod verify;
 mod words;
 
 #[cfg(test)]
 mod accepted_tests;
+#[cfg(test)]
+mod acts_tests;
 #[cfg(test)]
 mod approvals_tests;
 #[cfg(test)]
@@ -139,20 +163,26 @@ mod receipts_tests;
 #[cfg(test)]
 mod rerun;
 #[cfg(test)]
+mod segments_tests;
+#[cfg(test)]
 mod state_tests;
 #[cfg(test)]
 mod trust_tests;
 
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 
+use alive::LiveFile;
 use held::Held;
+use segments::Rotation;
 
 pub use accepted::Accepted;
+pub use acts::{ABANDONED, BegunReceipt, Completion};
 pub use approvals::{Answer, Approval, ApprovedFile, EarlierApproval, SingleUse};
 pub use conversations::{Conversation, ConversationLine, LONGEST_LINE, NewConversation};
 pub use error::StoreError;
 pub use receipts::{
-    Breakage, Decision, Head, NewReceipt, Outcome, Receipt, ReceiptFilter, Verified,
+    Breakage, Decision, Head, NewReceipt, Outcome, Receipt, ReceiptFilter, ReceiptPart, Verified,
 };
 pub use state::{Cached, SkillState};
 pub use trust::{Trusted, TrustedRoot};
@@ -162,6 +192,11 @@ pub use trust::{Trusted, TrustedRoot};
 pub struct Store {
     connection: rusqlite::Connection,
     path: PathBuf,
+    /// Whether a commit waits for the disk at the moment.
+    waits: Cell<bool>,
+    /// What shows that this one is alive, once it has begun an act.
+    alive: RefCell<Option<LiveFile>>,
+    rotation: Rotation,
     /// Goes last, after the connection is closed.
     _held: Held,
 }

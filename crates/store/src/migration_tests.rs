@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+use crate::chain::{self, BEGINNING};
 use crate::held::Held;
 use crate::{
     Accepted, Answer, Approval, Decision, NewConversation, NewReceipt, SkillState, Store, Verified,
@@ -49,6 +50,7 @@ fn receipt() -> NewReceipt {
         ms: 0,
         sandbox: None,
         session: None,
+        count: 1,
     }
 }
 
@@ -81,11 +83,8 @@ fn old(folder: &TempDir, version: i64) -> PathBuf {
     connection
         .pragma_update(None, "journal_mode", "wal")
         .expect("a log");
-    let store = Store {
-        connection,
-        path: path.clone(),
-        _held: Held::take(&path, || Ok(())).expect("held"),
-    };
+    let held = Held::take(&path, || Ok(())).expect("held");
+    let store = Store::of(connection, &path, held);
     store.trust(Path::new("/src/app"), NOW).expect("a row");
     if version >= 2 {
         store.accept(&accepted("sha256:aa")).expect("a row");
@@ -94,12 +93,38 @@ fn old(folder: &TempDir, version: i64) -> PathBuf {
         store.approve(&[approval()]).expect("a row");
     }
     if version >= 4 {
-        store.append(&[receipt(), receipt()]).expect("rows");
+        append_as_then(&store.connection);
     }
     if version >= 5 {
         store.set_state(&state()).expect("a row");
     }
     path
+}
+
+/// Two receipts, written as before acts had two entries.
+fn append_as_then(connection: &Connection) {
+    let mut previous = BEGINNING;
+    for id in 1..=2 {
+        let entry = receipt();
+        let hash = chain::hash(id, &entry, None, &previous);
+        let sql = "INSERT INTO receipts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'refused', NULL, NULL, 0, NULL, NULL, ?8, ?9)";
+        let row = rusqlite::params![
+            id,
+            entry.at,
+            entry.skill,
+            entry.source,
+            entry.digest,
+            entry.act,
+            entry.detail,
+            previous,
+            hash
+        ];
+        connection.execute(sql, row).expect("a row");
+        let sql = "UPDATE receipts_head SET count = ?1, hash = ?2";
+        let row = rusqlite::params![id, hash];
+        connection.execute(sql, row).expect("an end");
+        previous = hash;
+    }
 }
 
 fn tables(store: &Store) -> Vec<(String, String)> {

@@ -4,6 +4,7 @@
 //! SQLite sees it. The application id is there from the first commit on: version 1 is written before the switch to
 //! WAL, so it never exists in the log alone.
 
+use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
@@ -12,10 +13,12 @@ use std::thread;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::held::Held;
+use crate::receipts::receipts_folder;
 use crate::schema::{self, APPLICATION_ID};
+use crate::segments::Rotation;
 use crate::{Store, StoreError};
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -46,11 +49,23 @@ impl Store {
             connect(path).map_err(|source| StoreError::from_sqlite(path, source))?;
         check_content(path, &connection)?;
         prepare(&mut connection).map_err(|source| StoreError::from_sqlite(path, source))?;
-        Ok(Self {
+        // It must be there before a skill could make it: what is in it says what skills did.
+        let folder = receipts_folder(path);
+        if !folder.is_dir() {
+            make_folder(&folder).map_err(|source| StoreError::from_io(&folder, source))?;
+        }
+        Ok(Self::of(connection, path, held))
+    }
+
+    pub(crate) fn of(connection: Connection, path: &Path, held: Held) -> Self {
+        Self {
             connection,
             path: path.to_owned(),
+            waits: Cell::new(true),
+            alive: RefCell::new(None),
+            rotation: Rotation::default(),
             _held: held,
-        })
+        }
     }
 
     /// Opens the database if there is one. Without one, nothing is created: there is nothing to read.
@@ -98,14 +113,8 @@ impl Store {
         &self,
         write: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let write = || {
-            let behavior = TransactionBehavior::Immediate;
-            let transaction = Transaction::new_unchecked(&self.connection, behavior)?;
-            let written = write(&transaction)?;
-            transaction.commit()?;
-            Ok(written)
-        };
-        write().map_err(|source| self.fail(source))
+        self.wait_for_disk(true)?;
+        self.transact(write)
     }
 
     /// Like [`Store::write`], without waiting for the disk: what was written outlives this program, whatever ends it,
@@ -114,15 +123,49 @@ impl Store {
         &self,
         write: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        self.synchronous("NORMAL")?;
-        let written = self.write(write);
-        self.synchronous("FULL")?;
-        written
+        self.wait_for_disk(false)?;
+        self.transact(write)
     }
 
-    fn synchronous(&self, how: &str) -> Result<(), StoreError> {
+    /// One transaction, by statements that were prepared before: every receipt is one.
+    fn transact<T>(
+        &self,
+        write: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let run = |sql: &str| self.connection.prepare_cached(sql)?.execute([]);
+        let write = || {
+            run("BEGIN IMMEDIATE")?;
+            let unfinished = Unfinished(&self.connection);
+            let written = write(&self.connection)?;
+            run("COMMIT")?;
+            drop(unfinished);
+            Ok(written)
+        };
+        write().map_err(|source| self.fail(source))
+    }
+
+    /// Whether the next commit waits for the disk; whoever writes without [`Store::write`] says so too. SQLite is told only when
+    /// it changes: most of what is written in a row is of one kind.
+    pub(crate) fn wait_for_disk(&self, waits: bool) -> Result<(), StoreError> {
+        if self.waits.get() == waits {
+            return Ok(());
+        }
+        let how = if waits { "FULL" } else { "NORMAL" };
         let set = self.connection.pragma_update(None, "synchronous", how);
-        set.map_err(|source| self.fail(source))
+        set.map_err(|source| self.fail(source))?;
+        self.waits.set(waits);
+        Ok(())
+    }
+}
+
+/// A transaction that is rolled back if it was not committed.
+struct Unfinished<'a>(&'a Connection);
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        if !self.0.is_autocommit() {
+            self.0.execute_batch("ROLLBACK").ok(); // SQLite did it by itself
+        }
     }
 }
 
@@ -159,17 +202,22 @@ fn create(path: &Path) -> io::Result<()> {
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
     {
-        let mut builder = fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder)?;
+        make_folder(folder)?;
     }
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path).map(drop)
+}
+
+/// Makes a folder that only its owner can look into.
+fn make_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
 }
 
 /// Takes away what others may do with a file that came with wider permissions, from a backup for instance.

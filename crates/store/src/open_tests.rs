@@ -180,9 +180,10 @@ fn only_the_owner_can_look_even_without_a_mask() {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .collect();
-    assert_eq!(files.len(), 3, "{files:?}");
+    assert_eq!(files.len(), 4, "{files:?}");
     for file in files {
-        assert_eq!(mode(&file), 0o600, "{}", file.display());
+        let expected = if file.is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(mode(&file), expected, "{}", file.display());
     }
 }
 

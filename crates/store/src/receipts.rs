@@ -5,6 +5,10 @@
 //! How many there are and the last hash are in a row of their own, written in the same transaction; otherwise the
 //! last receipts could go missing unnoticed.
 //!
+//! An act is two entries of the chain, one before it and one after it (`acts.rs`), and [`Store::receipts`] shows them as
+//! one. What frames acts, such as a call, and what was refused is one entry. The oldest entries move into files beside
+//! the database (`segments.rs`), and are read from there.
+//!
 //! **What this can't do.** There is no secret in it. Whoever may write to the file can drop the triggers and compute
 //! the whole chain anew from any receipt on, cut it off anywhere and set its end to match, or put back an older copy of
 //! the file: all of these look whole. What is found are accidents, and hands that don't know about the chain. To find
@@ -14,9 +18,14 @@
 //! Texts are kept as they come, escaped by whoever shows them, and without secrets, by whoever writes them; only their
 //! length is bounded, with a visible cut.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::chain::{self, BEGINNING, Hash};
+use crate::chain::{self, Hash};
+use crate::segments;
 use crate::words::{Word, optional_word, unsigned, word};
 use crate::{Store, StoreError};
 
@@ -26,6 +35,15 @@ const LONG: usize = 4096;
 const SHORT: usize = 1024;
 /// Enough for the mark of a cut.
 const MARK: usize = 48;
+/// About what a row takes besides its texts.
+const ROW: usize = 160;
+
+/// How many columns the table has, and where some of them are.
+pub(crate) const COLUMNS: usize = 17;
+pub(crate) const PREVIOUS: usize = 13;
+pub(crate) const HASH: usize = 14;
+pub(crate) const BEGUN: usize = 15;
+const COUNT: usize = 16;
 
 /// One act, as its doer describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +72,8 @@ pub struct NewReceipt {
     pub sandbox: Option<String>,
     /// The session that it belongs to.
     pub session: Option<String>,
+    /// How many times it happened: more than once only for refusals that came as a flood.
+    pub count: u64,
 }
 
 /// Whether an act was allowed.
@@ -85,8 +105,66 @@ pub struct Receipt {
     pub entry: NewReceipt,
     /// The hash of the receipt before, as `sha256:…`; zeros in the first.
     pub previous: String,
-    /// The hash of this one, which contains all of the above.
+    /// The hash of this one, which contains all of the above; of an act, the hash of its beginning.
     pub hash: String,
+    /// Which part of an act it is.
+    pub part: ReceiptPart,
+    /// What was known only at the end of the act; mostly nothing.
+    pub note: String,
+}
+
+/// Which part of an act a receipt is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReceiptPart {
+    /// All there is: something that was refused, or that frames acts.
+    Single,
+    /// The beginning of an act that is not over.
+    Begun,
+    /// An act from beginning to end.
+    Completed {
+        /// The number of the entry that ended it.
+        by: i64,
+    },
+    /// The end of an act, by itself; only [`Store::receipt`] shows it so.
+    End {
+        /// The number of the entry that began it.
+        of: i64,
+    },
+}
+
+/// What is to be appended.
+pub(crate) struct Entry {
+    receipt: NewReceipt,
+    place: Place,
+}
+
+/// Where an entry belongs.
+enum Place {
+    Single,
+    Begins { owner: i64 },
+    Completes { begun: i64 },
+}
+
+impl Entry {
+    pub(crate) fn begins(receipt: NewReceipt, owner: i64) -> Self {
+        let place = Place::Begins { owner };
+        Self { receipt, place }
+    }
+
+    pub(crate) fn completes(receipt: NewReceipt, begun: i64) -> Self {
+        let place = Place::Completes { begun };
+        Self { receipt, place }
+    }
+}
+
+/// The row of the chain's end.
+pub(crate) struct HeadRow {
+    pub(crate) count: i64,
+    pub(crate) hash: Hash,
+    /// Acts that are not over, and the owner of each.
+    pub(crate) open: Vec<(i64, i64)>,
+    /// About what the rows in the database take.
+    pub(crate) bytes: i64,
 }
 
 /// Which receipts to read.
@@ -152,113 +230,128 @@ impl Store {
     /// They outlive this program, whatever ends it. The disk is not waited for: a skill can't cut the power, and after
     /// a power cut the last moments may be missing. What somebody answered is waited for.
     pub fn append(&self, receipts: &[NewReceipt]) -> Result<Vec<Receipt>, StoreError> {
-        if receipts.is_empty() {
+        let single = |receipt: &NewReceipt| Entry {
+            receipt: receipt.bounded(),
+            place: Place::Single,
+        };
+        self.extend(receipts.iter().map(single).collect())
+    }
+
+    /// Appends entries, all or none. The end of an act that is over already is left out.
+    pub(crate) fn extend(&self, entries: Vec<Entry>) -> Result<Vec<Receipt>, StoreError> {
+        if entries.is_empty() {
             return Ok(Vec::new());
         }
         let appended = self.write_without_waiting(|connection| {
-            let Some((mut id, mut previous)) = head(connection)? else {
+            let Some(mut head) = head(connection)? else {
                 return Ok(None);
             };
-            let mut appended = Vec::with_capacity(receipts.len());
-            for receipt in receipts {
-                let entry = receipt.bounded();
-                let Some(next) = id.checked_add(1) else {
+            let before = head.count;
+            let mut appended = Vec::with_capacity(entries.len());
+            for entry in entries {
+                let Some(next) = head.count.checked_add(1) else {
                     return Ok(None);
                 };
-                id = next;
-                let hash = chain::hash(id, &entry, &previous);
-                insert(connection, id, &entry, &previous, &hash)?;
-                appended.push(Receipt {
-                    id,
-                    entry,
-                    previous: chain::written(&previous),
-                    hash: chain::written(&hash),
-                });
-                previous = hash;
+                if let Some((begun, part)) = entry.place.part(next, &mut head.open) {
+                    appended.push(head.append(connection, entry.receipt, begun, part)?);
+                }
             }
-            let sql = "UPDATE receipts_head SET count = ?1, hash = ?2";
-            connection
-                .prepare_cached(sql)?
-                .execute(params![id, previous])?;
-            Ok(Some(appended))
+            if head.count != before {
+                head.write(connection)?;
+            }
+            Ok(Some((appended, before, head.count)))
         })?;
-        appended.ok_or_else(|| self.damaged())
+        let (appended, before, after) = appended.ok_or_else(|| self.damaged())?;
+        self.rotate_if_due(before, after);
+        Ok(appended)
     }
 
-    /// The receipts, the newest first. One whose time can't be read is always among those since any time.
+    /// The receipts, the newest first; an act counts from its beginning. One whose time can't be read is always among those
+    /// since any time.
     pub fn receipts(&self, filter: ReceiptFilter<'_>) -> Result<Vec<Receipt>, StoreError> {
-        // Times are compared as times: as texts, `09:00:00.5Z` comes before `09:00:00Z`.
-        let all = "SELECT * FROM receipts WHERE ?1 IS NULL
-                   AND coalesce(unixepoch(at, 'subsec') >= unixepoch(?2, 'subsec'), TRUE)
-                   ORDER BY id DESC LIMIT ?3";
-        let of_skill = "SELECT * FROM receipts WHERE skill = ?1
-                        AND coalesce(unixepoch(at, 'subsec') >= unixepoch(?2, 'subsec'), TRUE)
-                        ORDER BY id DESC LIMIT ?3";
         if let Some(since) = filter.since {
             self.check_time(since)?;
         }
         let skill = filter.skill.map(|skill| bounded(skill, SHORT));
-        let limit = filter.limit.map_or(-1, i64::from);
-        let sql = if skill.is_some() { of_skill } else { all };
-        let read = || {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            statement
-                .query_map(params![skill, filter.since, limit], receipt)?
-                .collect::<rusqlite::Result<_>>()
-        };
-        read().map_err(|source| self.fail(source))
+        let mut join = Join::of(filter.limit);
+        let mut first = i64::MAX;
+        let read = read_rows(&self.connection, skill.as_deref(), filter.since, |row| {
+            join.take(row)
+        });
+        read.map_err(|source| self.fail(source))?;
+        if !join.is_full() {
+            let sql = "SELECT min(id) FROM receipts";
+            let lowest = self.connection.query_row(sql, [], |row| row.get(0));
+            let lowest: Option<i64> = lowest.map_err(|source| self.fail(source))?;
+            first = lowest.unwrap_or(first);
+        }
+        for segment in segments::before(&self.receipts_folder(), first)
+            .iter()
+            .rev()
+        {
+            if join.is_full() {
+                break;
+            }
+            let read = segment.open().and_then(|connection| {
+                read_rows(&connection, skill.as_deref(), filter.since, |row| {
+                    match row.get::<_, i64>(0)? < first {
+                        true => join.take(row),
+                        false => Ok(true),
+                    }
+                })
+            });
+            read.map_err(|source| StoreError::from_sqlite(segment.path(), source))?;
+            first = first.min(segment.first);
+        }
+        // They began before that time, and were over after it.
+        for (begun, (by, end)) in join.left() {
+            if let Some(receipt) = self.receipt(begun)? {
+                join.acts.push(receipt.joined(by, &end));
+            }
+        }
+        join.acts
+            .sort_by_key(|receipt| std::cmp::Reverse(receipt.id));
+        Ok(join.acts)
     }
 
-    /// One receipt by its number.
+    /// One entry of the chain by its number: of an act, its beginning or its end.
     pub fn receipt(&self, id: i64) -> Result<Option<Receipt>, StoreError> {
         let sql = "SELECT * FROM receipts WHERE id = ?1";
         let read = || {
             let mut statement = self.connection.prepare_cached(sql)?;
             statement.query_row([id], receipt).optional()
         };
-        read().map_err(|source| self.fail(source))
+        let here = read().map_err(|source| self.fail(source))?;
+        if here.is_some() {
+            return Ok(here);
+        }
+        for segment in segments::before(&self.receipts_folder(), id.saturating_add(1)) {
+            if segment.last >= id {
+                let found = segment.one(id, receipt);
+                return found.map_err(|source| StoreError::from_sqlite(segment.path(), source));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The acts that are not over, each with its owner.
+    pub(crate) fn open_acts(&self) -> Result<Vec<(i64, i64)>, StoreError> {
+        let head = head(&self.connection).map_err(|source| self.fail(source))?;
+        Ok(head.ok_or_else(|| self.damaged())?.open)
+    }
+
+    /// Where segments are, and the files of those that are alive.
+    pub(crate) fn receipts_folder(&self) -> PathBuf {
+        receipts_folder(&self.path)
     }
 
     /// The end of the chain, to be kept elsewhere.
     pub fn head(&self) -> Result<Head, StoreError> {
         let head = head(&self.connection).map_err(|source| self.fail(source))?;
-        let (count, hash) = head.ok_or_else(|| self.damaged())?;
+        let head = head.ok_or_else(|| self.damaged())?;
         Ok(Head {
-            count,
-            hash: chain::written(&hash),
-        })
-    }
-
-    /// Whether all receipts are there, unchanged and in order, as far as the file itself can tell.
-    pub fn verify(&self) -> Result<Verified, StoreError> {
-        self.read(|connection| {
-            let Some((count, last)) = head(connection)? else {
-                return broken(0, Breakage::Head);
-            };
-            let mut statement = connection.prepare("SELECT * FROM receipts ORDER BY id")?;
-            let mut rows = statement.query([])?;
-            let (mut id, mut previous) = (0, BEGINNING);
-            while let Some(row) = rows.next()? {
-                let found: i64 = row.get(0)?;
-                id += 1;
-                if id > count {
-                    return broken(found, Breakage::Added);
-                }
-                if found != id {
-                    return broken(id.min(found), out_of_order(id, found));
-                }
-                match link(row, id, &previous) {
-                    Ok(hash) => previous = hash,
-                    Err(why) => return broken(id, why),
-                }
-            }
-            if id < count {
-                return broken(id + 1, Breakage::Missing);
-            }
-            if previous != last {
-                return broken(id, Breakage::Head);
-            }
-            Ok(Verified::Whole { count })
+            count: head.count,
+            hash: chain::written(&head.hash),
         })
     }
 
@@ -287,7 +380,7 @@ impl Receipt {
 }
 
 impl NewReceipt {
-    fn bounded(&self) -> Self {
+    pub(crate) fn bounded(&self) -> Self {
         let short = |text: &String| bounded(text, SHORT);
         NewReceipt {
             at: short(&self.at),
@@ -302,7 +395,24 @@ impl NewReceipt {
             ms: self.ms.min(i64::MAX.unsigned_abs()),
             sandbox: self.sandbox.as_ref().map(short),
             session: self.session.as_ref().map(short),
+            count: self.count.clamp(1, i64::MAX.unsigned_abs()),
         }
+    }
+
+    /// About what it takes in the database.
+    fn bytes(&self) -> i64 {
+        let texts = [
+            &self.at,
+            &self.skill,
+            &self.source,
+            &self.digest,
+            &self.act,
+            &self.detail,
+        ];
+        let maybe = [&self.reason, &self.sandbox, &self.session];
+        let texts = texts.into_iter().chain(maybe.into_iter().flatten());
+        let bytes = texts.map(String::len).sum::<usize>() + ROW;
+        i64::try_from(bytes).unwrap_or(i64::MAX)
     }
 }
 
@@ -352,50 +462,183 @@ fn bounded(text: &str, most: usize) -> String {
     format!("{kept}… ({} bytes cut)", text.len() - kept.len())
 }
 
-fn broken(id: i64, why: Breakage) -> rusqlite::Result<Verified> {
-    Ok(Verified::Broken { id, why })
+/// The folder beside a database that belongs to its receipts.
+pub(crate) fn receipts_folder(database: &std::path::Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push("-receipts");
+    name.into()
 }
 
-/// Numbers begin with 1; a lower one was slipped in before the first.
-fn out_of_order(expected: i64, found: i64) -> Breakage {
-    if found < expected {
-        Breakage::Added
-    } else {
-        Breakage::Missing
+impl Place {
+    /// What stands in the column `begun`, and which part it is; nothing if it does not belong there any more.
+    fn part(&self, id: i64, open: &mut Vec<(i64, i64)>) -> Option<(Option<i64>, ReceiptPart)> {
+        match *self {
+            Place::Single => Some((None, ReceiptPart::Single)),
+            Place::Begins { owner } => {
+                open.push((id, owner));
+                Some((Some(id), ReceiptPart::Begun))
+            }
+            Place::Completes { begun } => {
+                let position = open.iter().position(|(id, _)| *id == begun)?;
+                open.remove(position);
+                Some((Some(begun), ReceiptPart::End { of: begun }))
+            }
+        }
     }
 }
 
-/// The receipt's hash, if it is what it says and follows the one before. What can't even be read was not written here.
-fn link(row: &Row<'_>, id: i64, previous: &Hash) -> Result<Hash, Breakage> {
-    let read = || Ok::<_, rusqlite::Error>((entry(row)?, row.get(13)?, row.get(14)?));
-    let (entry, named, stored): (NewReceipt, Hash, Hash) = read().map_err(|_| Breakage::Changed)?;
-    if chain::hash(id, &entry, &named) != stored {
-        return Err(Breakage::Changed);
+impl HeadRow {
+    fn append(
+        &mut self,
+        connection: &Connection,
+        entry: NewReceipt,
+        begun: Option<i64>,
+        part: ReceiptPart,
+    ) -> rusqlite::Result<Receipt> {
+        self.count += 1;
+        let (id, previous) = (self.count, self.hash);
+        self.hash = chain::hash(id, &entry, begun, &previous);
+        self.bytes = self.bytes.saturating_add(entry.bytes());
+        insert(connection, id, &entry, begun, (&previous, &self.hash))?;
+        Ok(Receipt {
+            id,
+            entry,
+            previous: chain::written(&previous),
+            hash: chain::written(&self.hash),
+            part,
+            note: String::new(),
+        })
     }
-    if named != *previous {
-        return Err(Breakage::Unlinked);
+
+    fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let sql = "UPDATE receipts_head SET count = ?1, hash = ?2, open = ?3, bytes = ?4";
+        let pairs = self.open.iter().flat_map(|(id, owner)| [*id, *owner]);
+        let open: Vec<u8> = pairs.flat_map(i64::to_be_bytes).collect();
+        connection
+            .prepare_cached(sql)?
+            .execute(params![self.count, self.hash, open, self.bytes])
+            .map(drop)
     }
-    Ok(stored)
 }
 
-fn head(connection: &Connection) -> rusqlite::Result<Option<(i64, Hash)>> {
-    let sql = "SELECT count, hash FROM receipts_head";
+/// Counts anew what the rows take, after some were moved out.
+pub(crate) fn count_bytes(connection: &Connection) -> rusqlite::Result<()> {
+    let sql = "UPDATE receipts_head SET bytes = (
+                   SELECT coalesce(sum(?1 + length(at) + length(skill) + length(source) + length(digest)
+                       + length(act) + length(detail) + length(coalesce(reason, ''))
+                       + length(coalesce(sandbox, '')) + length(coalesce(session, ''))), 0)
+                   FROM receipts)";
+    let row = i64::try_from(ROW).unwrap_or(i64::MAX);
+    connection.execute(sql, [row]).map(drop)
+}
+
+pub(crate) fn head(connection: &Connection) -> rusqlite::Result<Option<HeadRow>> {
+    let sql = "SELECT count, hash, open, bytes FROM receipts_head";
     let mut statement = connection.prepare_cached(sql)?;
-    statement
-        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()
+    let read = |row: &Row<'_>| {
+        let open: Vec<u8> = row.get(2)?;
+        let number = |bytes: &[u8]| bytes.try_into().map_or(0, i64::from_be_bytes);
+        Ok(HeadRow {
+            count: row.get(0)?,
+            hash: row.get(1)?,
+            open: open
+                .chunks_exact(16)
+                .map(|pair| (number(&pair[..8]), number(&pair[8..])))
+                .collect(),
+            bytes: row.get(3)?,
+        })
+    };
+    statement.query_row([], read).optional()
+}
+
+/// Puts ends to beginnings, while entries come in from the newest to the oldest.
+struct Join {
+    acts: Vec<Receipt>,
+    /// Ends whose beginnings did not come yet.
+    ends: BTreeMap<i64, (i64, NewReceipt)>,
+    most: usize,
+}
+
+impl Join {
+    fn of(limit: Option<u32>) -> Self {
+        let most = limit.map_or(usize::MAX, |limit| {
+            usize::try_from(limit).unwrap_or(usize::MAX)
+        });
+        Self {
+            acts: Vec::new(),
+            ends: BTreeMap::new(),
+            most,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.acts.len() >= self.most
+    }
+
+    /// Takes an entry; whether more are wanted.
+    fn take(&mut self, row: &Row<'_>) -> rusqlite::Result<bool> {
+        if self.is_full() {
+            return Ok(false);
+        }
+        let receipt = receipt(row)?;
+        match receipt.part {
+            ReceiptPart::End { of } => {
+                self.ends.insert(of, (receipt.id, receipt.entry));
+            }
+            _ => self.acts.push(match self.ends.remove(&receipt.id) {
+                Some((by, end)) => receipt.joined(by, &end),
+                None => receipt,
+            }),
+        }
+        Ok(!self.is_full())
+    }
+
+    /// Ends whose beginnings are not among what was asked for. If there is no room for more, they came before.
+    fn left(&mut self) -> BTreeMap<i64, (i64, NewReceipt)> {
+        let left = std::mem::take(&mut self.ends);
+        if self.is_full() {
+            return BTreeMap::new();
+        }
+        left
+    }
+}
+
+/// Shows the rows of a skill, or of all, the newest first, until that says `false`.
+fn read_rows(
+    connection: &Connection,
+    skill: Option<&str>,
+    since: Option<&str>,
+    mut show: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
+) -> rusqlite::Result<()> {
+    // Times are compared as times: as texts, `09:00:00.5Z` comes before `09:00:00Z`.
+    let all = "SELECT * FROM receipts WHERE ?1 IS NULL
+               AND coalesce(unixepoch(at, 'subsec') >= unixepoch(?2, 'subsec'), TRUE)
+               ORDER BY id DESC";
+    let of_skill = "SELECT * FROM receipts WHERE skill = ?1
+                    AND coalesce(unixepoch(at, 'subsec') >= unixepoch(?2, 'subsec'), TRUE)
+                    ORDER BY id DESC";
+    let sql = if skill.is_some() { of_skill } else { all };
+    let mut statement = connection.prepare_cached(sql)?;
+    let mut rows = statement.query(params![skill, since])?;
+    while let Some(row) = rows.next()? {
+        if !show(row)? {
+            break;
+        }
+    }
+    Ok(())
 }
 
 fn insert(
     connection: &Connection,
     id: i64,
     entry: &NewReceipt,
-    previous: &Hash,
-    hash: &Hash,
+    begun: Option<i64>,
+    (previous, hash): (&Hash, &Hash),
 ) -> rusqlite::Result<()> {
     let sql = "INSERT INTO receipts (id, at, skill, source, digest, act, detail, decision, reason, outcome, ms,
-                   sandbox, session, previous, hash)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+                   sandbox, session, previous, hash, begun, count)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+    let count = i64::try_from(entry.count).unwrap_or(i64::MAX);
     let row = params![
         id,
         entry.at,
@@ -411,21 +654,30 @@ fn insert(
         entry.sandbox,
         entry.session,
         previous,
-        hash
+        hash,
+        begun,
+        (count != 1).then_some(count)
     ];
     connection.prepare_cached(sql)?.execute(row).map(drop)
 }
 
 fn receipt(row: &Row<'_>) -> rusqlite::Result<Receipt> {
+    let id = row.get(0)?;
     Ok(Receipt {
-        id: row.get(0)?,
+        id,
         entry: entry(row)?,
-        previous: chain::written(&row.get(13)?),
-        hash: chain::written(&row.get(14)?),
+        previous: chain::written(&row.get(PREVIOUS)?),
+        hash: chain::written(&row.get(HASH)?),
+        part: match row.get(BEGUN)? {
+            None => ReceiptPart::Single,
+            Some(begun) if begun == id => ReceiptPart::Begun,
+            Some(of) => ReceiptPart::End { of },
+        },
+        note: String::new(),
     })
 }
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<NewReceipt> {
+pub(crate) fn entry(row: &Row<'_>) -> rusqlite::Result<NewReceipt> {
     Ok(NewReceipt {
         at: row.get(1)?,
         skill: row.get(2)?,
@@ -439,5 +691,9 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<NewReceipt> {
         ms: unsigned(row, 10)?,
         sandbox: row.get(11)?,
         session: row.get(12)?,
+        count: match row.get_ref(COUNT)? {
+            ValueRef::Null => 1,
+            _ => unsigned(row, COUNT)?,
+        },
     })
 }

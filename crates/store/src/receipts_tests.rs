@@ -29,6 +29,7 @@ fn act(skill: &str, detail: &str) -> NewReceipt {
         ms: 3,
         sandbox: Some("landlock".to_owned()),
         session: None,
+        count: 1,
     }
 }
 
@@ -177,7 +178,7 @@ fn text_is_data_and_never_sql() {
 fn the_database_refuses_to_change_or_remove_receipts() {
     let (_folder, store) = ten();
     let copy = "SELECT 5, at, skill, source, digest, act, 'other', decision, reason, outcome, ms,
-                sandbox, session, previous, hash FROM receipts WHERE id = 5";
+                sandbox, session, previous, hash, begun, count FROM receipts WHERE id = 5";
     for sql in [
         "UPDATE receipts SET detail = 'other' WHERE id = 5",
         "UPDATE receipts SET id = 11 WHERE id = 5",
@@ -189,8 +190,12 @@ fn the_database_refuses_to_change_or_remove_receipts() {
         "UPDATE receipts_head SET count = 9",
         "UPDATE receipts_head SET hash = zeroblob(32)",
         "DELETE FROM receipts_head",
-        "REPLACE INTO receipts_head VALUES (1, 0, zeroblob(32))",
-        "INSERT INTO receipts_head VALUES (2, 0, zeroblob(32))",
+        "REPLACE INTO receipts_head VALUES (1, 0, zeroblob(32), x'', 0)",
+        "INSERT INTO receipts_head VALUES (2, 0, zeroblob(32), x'', 0)",
+        "UPDATE receipts_head SET open = zeroblob(16)",
+        "DELETE FROM receipts_sealed",
+        "UPDATE receipts_sealed SET last = 11",
+        "INSERT INTO receipts_sealed VALUES (2, 10)",
     ] {
         let error = store.connection.execute(sql, []).expect_err(sql);
         assert!(error.to_string().contains("receipts are"), "{sql}: {error}");
@@ -258,6 +263,8 @@ fn what_was_done_to_a_chain_is_found() {
         "UPDATE receipts SET ms = -3 WHERE id = 5",
         "UPDATE receipts SET sandbox = NULL WHERE id = 5",
         "UPDATE receipts SET reason = '' WHERE id = 5",
+        "UPDATE receipts SET begun = 5 WHERE id = 5",
+        "UPDATE receipts SET count = 7 WHERE id = 5",
         "UPDATE receipts SET hash = zeroblob(32) WHERE id = 5",
         "UPDATE receipts SET hash = zeroblob(31) WHERE id = 5",
         "UPDATE receipts SET previous = zeroblob(32) WHERE id = 5",
@@ -289,10 +296,15 @@ fn what_was_done_to_a_chain_is_found() {
         10,
         Breakage::Head,
     );
+    check(
+        "UPDATE receipts_head SET open = zeroblob(16)",
+        10,
+        Breakage::Head,
+    );
     check("UPDATE receipts_head SET count = 11", 11, Breakage::Missing);
     check("UPDATE receipts_head SET count = 9", 10, Breakage::Added);
     let copy = "at, skill, source, digest, act, detail, decision, reason, outcome, ms, sandbox,
-                session, previous, hash FROM receipts WHERE id = 10";
+                session, previous, hash, begun, count FROM receipts WHERE id = 10";
     for id in [0, -7, 11, 20] {
         let sql = format!("INSERT INTO receipts SELECT {id}, {copy}");
         check(&sql, id, Breakage::Added);
@@ -317,7 +329,7 @@ fn a_receipt_with_a_new_hash_does_not_fit_its_neighbours() {
                 )
                 .unwrap()
         };
-        let forged = crate::chain::hash(id, &receipt.entry, &hash(&before));
+        let forged = crate::chain::hash(id, &receipt.entry, None, &hash(&before));
         store
             .connection
             .execute_batch("DROP TRIGGER receipts_are_not_changed")
@@ -366,7 +378,7 @@ fn nothing_is_appended_to_an_end_that_was_tampered_with() {
         "DROP TRIGGER receipts_head_grows; UPDATE receipts_head SET count = 3",
         "DROP TRIGGER receipts_head_grows; UPDATE receipts_head SET count = -1",
         "INSERT INTO receipts SELECT 11, at, skill, source, digest, act, detail, decision, reason,
-             outcome, ms, sandbox, session, previous, hash FROM receipts WHERE id = 10",
+             outcome, ms, sandbox, session, previous, hash, begun, count FROM receipts WHERE id = 10",
     ] {
         let (_folder, store) = ten();
         store.connection.execute_batch(sql).expect(sql);
@@ -414,7 +426,7 @@ fn readers_and_a_writer_do_not_wait_for_each_other() {
     drop(snapshot);
 
     let lock = writer.connection.unchecked_transaction().unwrap();
-    lock.execute_batch("INSERT INTO trust VALUES ('/x', '')")
+    lock.execute_batch("INSERT INTO trust (folder, trusted_at) VALUES ('/x', '')")
         .unwrap();
     assert_eq!(count(&reader), 11);
     assert_eq!(reader.verify().unwrap(), Verified::Whole { count: 11 });

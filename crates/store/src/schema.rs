@@ -160,6 +160,41 @@ static MIGRATIONS: &[&str] = &[
         PRIMARY KEY (folder, root)
     ) STRICT, WITHOUT ROWID;
 ",
+    "
+    -- An act is two rows: one before it, whose `begun` is its own id, and one after it, whose `begun` is the id of the
+    -- first. What is one row has none. `count` is how many refusals a row stands for, if more than one.
+    ALTER TABLE receipts ADD COLUMN begun INTEGER;
+    ALTER TABLE receipts ADD COLUMN count INTEGER CHECK (count > 1);
+
+    -- Acts that are not over: pairs of the id and its owner, eight bytes each. In the row that every receipt changes
+    -- anyway. `bytes` is about what the receipts take that are not in a segment.
+    ALTER TABLE receipts_head ADD COLUMN open BLOB NOT NULL DEFAULT x'';
+    ALTER TABLE receipts_head ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+
+    -- The last receipt that is in a segment, a file beside the database. Only what is in one may be removed here.
+    CREATE TABLE receipts_sealed (
+        one  INTEGER PRIMARY KEY CHECK (one = 1),
+        last INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO receipts_sealed (one, last) VALUES (1, 0);
+
+    DROP TRIGGER receipts_are_not_removed;
+    CREATE TRIGGER receipts_are_not_removed BEFORE DELETE ON receipts
+        WHEN OLD.id > coalesce((SELECT last FROM receipts_sealed), 0)
+        BEGIN SELECT raise(ABORT, 'receipts are never removed'); END;
+    DROP TRIGGER receipts_head_grows;
+    CREATE TRIGGER receipts_head_grows BEFORE UPDATE ON receipts_head
+        WHEN NEW.count < OLD.count
+            OR NEW.count = OLD.count AND (NEW.hash IS NOT OLD.hash OR NEW.open IS NOT OLD.open)
+        BEGIN SELECT raise(ABORT, 'receipts are only appended'); END;
+    CREATE TRIGGER receipts_sealed_grows BEFORE UPDATE ON receipts_sealed
+        WHEN NEW.last <= OLD.last OR NOT EXISTS (SELECT 1 FROM receipts WHERE id = NEW.last)
+        BEGIN SELECT raise(ABORT, 'receipts are sealed in their order'); END;
+    CREATE TRIGGER receipts_sealed_is_not_removed BEFORE DELETE ON receipts_sealed
+        BEGIN SELECT raise(ABORT, 'receipts are never removed'); END;
+    CREATE TRIGGER receipts_sealed_is_alone BEFORE INSERT ON receipts_sealed
+        BEGIN SELECT raise(ABORT, 'receipts are only appended'); END;
+",
 ];
 
 /// The version that this program writes.

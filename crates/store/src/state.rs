@@ -50,6 +50,7 @@ impl Store {
             state.since,
             state.detail
         ];
+        self.wait_for_disk(true)?;
         let done = self.connection.execute(sql, row);
         done.map(drop).map_err(|source| self.fail(source))
     }
@@ -81,6 +82,7 @@ impl Store {
     /// Forgets the state of a skill, and says whether there was one.
     pub fn forget_state(&self, skill: &str, source: &str) -> Result<bool, StoreError> {
         let sql = "DELETE FROM skill_state WHERE skill = ?1 AND source = ?2";
+        self.wait_for_disk(true)?;
         let removed = self.connection.execute(sql, [skill, source]);
         removed
             .map(|removed| removed > 0)
@@ -98,6 +100,7 @@ impl Store {
             cached.fetched_at,
             cached.ttl
         ];
+        self.wait_for_disk(true)?;
         let done = self.connection.execute(sql, row);
         done.map(drop).map_err(|source| self.fail(source))
     }
@@ -122,6 +125,7 @@ impl Store {
     /// Removes what was fetched before this time, fresh or not, and says how many answers that were.
     pub fn prune_cache(&self, before: i64) -> Result<usize, StoreError> {
         let sql = "DELETE FROM registry_cache WHERE fetched_at < ?1";
+        self.wait_for_disk(true)?;
         let removed = self.connection.execute(sql, [before]);
         removed.map_err(|source| self.fail(source))
     }

@@ -46,6 +46,7 @@ impl Store {
         let fail = |source| self.fail(source);
         let name = checked(folder)?;
         let name = text(&name)?;
+        self.wait_for_disk(true)?;
         let transaction = self.connection.unchecked_transaction().map_err(fail)?;
         self.trust(folder, now)?;
         let listed = "UPDATE trust SET lists_roots = 1 WHERE folder = ?1";
@@ -108,6 +109,7 @@ impl Store {
         let folder = checked(folder)?;
         let sql = "INSERT INTO trust (folder, trusted_at) VALUES (?1, ?2)
                    ON CONFLICT (folder) DO UPDATE SET trusted_at = excluded.trusted_at";
+        self.wait_for_disk(true)?;
         self.connection
             .execute(sql, params![text(&folder)?, now])
             .map_err(|source| self.fail(source))?;
@@ -119,6 +121,7 @@ impl Store {
     pub fn revoke(&self, folder: &Path) -> Result<bool, StoreError> {
         let folder = checked(folder)?;
         let sql = "DELETE FROM trust WHERE folder = ?1";
+        self.wait_for_disk(true)?;
         let removed = self
             .connection
             .execute(sql, params![text(&folder)?])

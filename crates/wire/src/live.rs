@@ -4,7 +4,7 @@ use metier_runtime::live::{Called, Tool};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::permission::ReceiptRow;
+use crate::permission::{ReceiptRow, is_none_left_out};
 
 /// `tools --json`.
 #[derive(Serialize)]
@@ -47,8 +47,11 @@ pub struct CallDocument {
     pub output: Value,
     /// Whether it went wrong.
     pub is_error: bool,
-    /// What was done and refused for it.
+    /// What was done and refused for it: the newest, if it was much.
     pub receipts: Vec<ReceiptRow>,
+    /// How many receipts there are besides; `metier log` has them.
+    #[serde(skip_serializing_if = "is_none_left_out")]
+    pub receipts_left_out: u64,
 }
 
 impl From<&Called> for CallDocument {
@@ -57,6 +60,7 @@ impl From<&Called> for CallDocument {
             output: called.output.clone(),
             is_error: called.is_error,
             receipts: called.receipts.iter().map(ReceiptRow::from).collect(),
+            receipts_left_out: called.receipts_left_out,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Permissions, answers and receipts as clients see them.
 
 use metier_runtime::activate::Ran;
-use metier_store::{Approval, Receipt};
+use metier_store::{Approval, Receipt, ReceiptPart};
 use serde::Serialize;
 
 /// A permission of a skill, in `info --json` and `permissions NAME --json`.
@@ -96,12 +96,27 @@ pub struct ReceiptRow {
     pub decision: &'static str,
     /// Why it was refused or failed.
     pub reason: Option<String>,
-    /// `ok`, `error` or `timeout`.
+    /// `ok`, `error` or `timeout`; `begun` while the act is not over.
     pub outcome: Option<&'static str>,
     /// How long it took.
     pub ms: u64,
     /// What it was confined by.
     pub sandbox: Option<String>,
+    /// What was known only at its end, such as how many bytes went over a connection.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub note: String,
+    /// How many refusals it stands for, if they came as a flood.
+    #[serde(skip_serializing_if = "is_one")]
+    pub count: u64,
+}
+
+/// Whether a receipt is about one thing, as all are but floods.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out references"
+)]
+fn is_one(count: &u64) -> bool {
+    *count == 1
 }
 
 impl From<&Receipt> for ReceiptRow {
@@ -116,9 +131,14 @@ impl From<&Receipt> for ReceiptRow {
             detail: entry.detail.clone(),
             decision: entry.decision.as_str(),
             reason: entry.reason.clone(),
-            outcome: entry.outcome.map(metier_store::Outcome::as_str),
+            outcome: match receipt.part {
+                ReceiptPart::Begun => Some("begun"),
+                _ => entry.outcome.map(metier_store::Outcome::as_str),
+            },
             ms: entry.ms,
             sandbox: entry.sandbox.clone(),
+            note: receipt.note.clone(),
+            count: entry.count,
         }
     }
 }
@@ -142,8 +162,20 @@ pub struct ExecDocument<'a> {
     pub truncated: bool,
     /// How long it took.
     pub ms: u64,
-    /// What was written down.
+    /// What was written down: the newest, if it was much.
     pub receipts: Vec<ReceiptRow>,
+    /// How many receipts there are besides.
+    #[serde(skip_serializing_if = "is_none_left_out")]
+    pub receipts_left_out: u64,
+}
+
+/// Whether all receipts are shown, as they mostly are.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out references"
+)]
+pub(crate) fn is_none_left_out(count: &u64) -> bool {
+    *count == 0
 }
 
 /// `deps --json`.

@@ -34,6 +34,8 @@ fn main() {
 
 const ACTIVATE_MS: f64 = 8.0;
 const CALL_US: f64 = 150.0;
+/// What it may cost to write down an act, before it and after it.
+const ACT_US: f64 = 60.0;
 const HOOKS_MS: f64 = 1.0;
 /// How much more memory a process may hold after all cycles, for what it writes down about each.
 const GROWTH_MB: f64 = 4.0;
@@ -134,6 +136,12 @@ fn calls(
         table.push(Row::new(what).ours(us(value)).budget(value, CALL_US, "µs"));
     }
     table.push(Row::new("- the line alone, one core").ours(us(bound("line_us")?)));
+    let act = bound("act_in_memory_us")?;
+    table.push(
+        Row::new("receipt of an act: begun and completed, in memory, one core")
+            .ours(us(act))
+            .budget(act, ACT_US, "µs"),
+    );
     Ok(())
 }
 

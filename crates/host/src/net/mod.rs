@@ -46,5 +46,5 @@ pub use address::{Kind, kind};
 pub use exchange::Trust;
 pub use fetch::{Limits, NetError, Request, Response, fetch};
 pub use hosts::{Hosts, Refusal, ScopeError, Target, Verdict};
-pub use proxy::{Decision, Proxy, ProxyLimits, Seen};
+pub use proxy::{ConnectionLog, Decision, OpenConnection, Proxy, ProxyLimits, Seen};
 pub use reach::{Cause, Dialled, Resolve, System};

@@ -20,7 +20,7 @@ use std::{
 
 use metier_model::{Permission, Scope};
 
-use super::{Running, World, WorldError, room::Runs};
+use super::{Begun, Running, World, WorldError, room::Runs};
 
 /// What holds for all: nobody is asked, nothing is fetched, nothing is found in files that lie about.
 const ALWAYS: &[&str] = &[
@@ -189,12 +189,11 @@ impl World<'_> {
     ///
     /// # Errors
     /// When it can't be started, or not be confined.
-    pub fn start_deno(&self, deno: &Deno) -> Result<Running, WorldError> {
+    pub fn start_deno<R>(&self, begun: &Begun<'_, Deno, R>) -> Result<Running, WorldError> {
+        let deno = begun.what();
         let arguments = self.deno_arguments(deno)?;
-        let log = self.seen.0.clone();
         let program = deno.program.as_os_str();
-        let mut prepared =
-            self.prepare(Runs::Program, program, &arguments, self.around.work, log)?;
+        let mut prepared = self.prepare(Runs::Program, program, &arguments, self.around.work)?;
         if let Some(profile) = &mut prepared.profile {
             profile.limits.memory = Some(MEMORY);
             profile.limits.address_space = Some(ADDRESS_SPACE);

@@ -5,7 +5,7 @@ use std::{
     fs::File,
     os::fd::AsFd,
     path::{Path, PathBuf},
-    sync::{atomic::AtomicBool, mpsc},
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -14,10 +14,9 @@ use metier_policy::{Act, Permit};
 use crate::{
     backend::{Alive, End, Started},
     child::{self, Child, ChildError, Exit, Fence, JournalPlace, Pipes, Spec, Stdin},
-    net::Seen,
     sandbox::{Mechanism, Network, Profile},
     world::{
-        Done, World, WorldError, confinement, leftovers,
+        Begun, Done, World, WorldError, confinement, leftovers,
         network::Door,
         room::{Runs, WATCHED},
     },
@@ -125,18 +124,18 @@ impl Prepared<'_> {
 }
 
 impl World<'_> {
-    /// Starts a file of the skill where the user is, to be talked to. What it reaches for is told by [`World::seen`].
+    /// Starts a file of the skill where the user is, to be talked to.
     ///
     /// # Errors
     /// When the permit is for something else, or the file can't be started or confined.
-    pub fn start(&self, permit: &Permit) -> Result<Running, WorldError> {
+    pub fn start<R>(&self, begun: &Begun<'_, Permit, R>) -> Result<Running, WorldError> {
+        let permit = begun.what();
         let Act::Script { path, arguments } = permit.act() else {
             return Err(WorldError::Elsewhere(permit.act().permission().as_str()));
         };
         let (program, arguments) = self.runner(path, arguments)?;
-        let log = self.seen.0.clone();
         let work = self.around.work;
-        self.talk(self.prepare(Runs::Program, &program, &arguments, work, log)?)
+        self.talk(self.prepare(Runs::Program, &program, &arguments, work)?)
     }
 
     /// Starts our own binary as the room of a library of the skill, behind the same fence: what the library does there is what a
@@ -144,7 +143,8 @@ impl World<'_> {
     ///
     /// # Errors
     /// When the permit is for something else, or the room can't be started or confined.
-    pub fn start_library(&self, permit: &Permit) -> Result<Running, WorldError> {
+    pub fn start_library<R>(&self, begun: &Begun<'_, Permit, R>) -> Result<Running, WorldError> {
+        let permit = begun.what();
         let Act::Script { path, .. } = permit.act() else {
             return Err(WorldError::Elsewhere(permit.act().permission().as_str()));
         };
@@ -153,9 +153,8 @@ impl World<'_> {
         };
         let shim = self.around.shim;
         let arguments = [NATIVE_HOST.into(), folder.join(&**path).into()];
-        let log = self.seen.0.clone();
         let (program, work) = (shim.as_os_str(), self.around.work);
-        let mut prepared = self.prepare(Runs::Program, program, &arguments, work, log)?;
+        let mut prepared = self.prepare(Runs::Program, program, &arguments, work)?;
         if let Some(profile) = &mut prepared.profile {
             // It is wherever the user put it.
             profile.read.push(shim.to_owned());
@@ -190,9 +189,7 @@ impl World<'_> {
         timeout: Duration,
         stdin: &[u8],
     ) -> Result<Done, WorldError> {
-        // Told at the end as well, and that is enough.
-        let (log, _) = mpsc::channel();
-        let mut prepared = self.prepare(runs, program, arguments, folder, log)?;
+        let mut prepared = self.prepare(runs, program, arguments, folder)?;
         if !stdin.is_empty() {
             prepared.stdin = Stdin::Bytes(stdin);
         }
@@ -219,7 +216,6 @@ impl World<'_> {
         program: &'a OsStr,
         arguments: &'a [OsString],
         folder: &Path,
-        log: mpsc::Sender<Seen>,
     ) -> Result<Prepared<'a>, WorldError> {
         let failed = |source| WorldError::File {
             path: folder.to_owned(),
@@ -244,7 +240,10 @@ impl World<'_> {
             watched: self.around.temporary.join(WATCHED),
             owner: leftovers::owner(self.grant.identity()),
             door: match reaches_out {
-                true => Some(Door::new(self.hosts()?, log)?),
+                true => {
+                    let log = Arc::clone(&self.connections);
+                    Some(Door::new(self.hosts()?, log)?)
+                }
                 false => None,
             },
         })

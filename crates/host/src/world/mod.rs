@@ -1,9 +1,10 @@
 //! The world: the one place where a permit becomes a deed.
 //!
 //! A [`Permit`] can't be made anywhere but in policy, and [`World::act`] takes nothing else, so there is no way from a skill
-//! to a file, a program or a host around the check. What a grant allows is turned into a [`Profile`](crate::sandbox::Profile)
+//! to a file, a program or a host around the check; and it takes it only as a [`Begun`], once a receipt says that the act begins. What a grant allows is turned into a [`Profile`](crate::sandbox::Profile)
 //! for every child; what a grant can't allow (keys, start-up files, our own state) is denied here once more.
 
+mod begun;
 mod deno;
 mod environment;
 mod files;
@@ -23,7 +24,7 @@ use std::{
     os::fd::BorrowedFd,
     path::{Path, PathBuf},
     rc::Rc,
-    sync::{atomic::AtomicBool, mpsc},
+    sync::{Arc, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -31,10 +32,11 @@ use metier_policy::{Act, Grant, Line, Permit, Within};
 
 use crate::{
     child::{ChildError, Outcome},
-    net::{NetError, Response, ScopeError, Seen},
+    net::{ConnectionLog, NetError, Response, ScopeError, Seen},
     sandbox::{Mechanism, Protection},
 };
 
+pub use begun::Begun;
 pub use deno::{Deno, Openings, flags as deno_flags};
 pub(crate) use files::open_regular;
 pub use git::{git_commands, only_reads};
@@ -125,6 +127,9 @@ pub enum WorldError {
     /// What was approved is the name of a link, and leads elsewhere.
     #[error("{} is a link: approve the place that it leads to", .0.display())]
     Link(PathBuf),
+    /// That it begins can't be written down.
+    #[error("{0}")]
+    NotWritten(String),
     /// The skill is not what was approved any more.
     #[error("its files changed after they were looked at; try again")]
     Changed,
@@ -233,16 +238,20 @@ pub struct World<'a> {
     kernel: OnceCell<Vec<PathBuf>>,
     /// Variables that the skill set for its later children.
     set: RefCell<BTreeMap<String, OsString>>,
-    /// What children that are talked to reached for.
-    seen: (mpsc::Sender<Seen>, mpsc::Receiver<Seen>),
+    /// Writes down the connections of children.
+    connections: Arc<dyn ConnectionLog>,
 }
 
 impl<'a> World<'a> {
-    /// The world as this grant lets a skill see it.
+    /// The world as this grant lets a skill see it. Its children's connections are told to `connections`.
     ///
     /// # Errors
     /// When there is no room for temporary files.
-    pub fn new(grant: Rc<Grant>, around: Surroundings<'a>) -> Result<Self, WorldError> {
+    pub fn new(
+        grant: Rc<Grant>,
+        around: Surroundings<'a>,
+        connections: Arc<dyn ConnectionLog>,
+    ) -> Result<Self, WorldError> {
         let scratch = Scratch::new(around.temporary)?;
         Ok(Self {
             grant,
@@ -252,15 +261,16 @@ impl<'a> World<'a> {
             protection: OnceCell::new(),
             kernel: OnceCell::new(),
             set: RefCell::default(),
-            seen: mpsc::channel(),
+            connections,
         })
     }
 
-    /// Does what was permitted.
+    /// Does what was permitted and written down.
     ///
     /// # Errors
     /// When it can't be done, or is what no permission allows.
-    pub fn act(&self, permit: &Permit) -> Result<Done, WorldError> {
+    pub fn act<R>(&self, begun: &Begun<'_, Permit, R>) -> Result<Done, WorldError> {
+        let permit = begun.what();
         let timeout = permit.timeout().unwrap_or(Duration::from_secs(30));
         match permit.act() {
             Act::ReadFile(path) => files::read(path, &self.denied()).map(Done::Bytes),
@@ -298,12 +308,6 @@ impl<'a> World<'a> {
     #[must_use]
     pub fn confinement(outcome: &Outcome) -> &'static str {
         confinement(outcome.mechanism)
-    }
-
-    /// The hosts that children which were started to be talked to reached for, since this was asked last.
-    #[must_use]
-    pub fn seen(&self) -> Vec<Seen> {
-        self.seen.1.try_iter().collect()
     }
 
     /// A line of a shell, with the values as parameters.

@@ -3,7 +3,7 @@
 use std::{
     io,
     net::TcpListener,
-    sync::{Arc, Mutex, PoisonError, mpsc},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -11,7 +11,10 @@ use metier_model::{Permission, Scope};
 use metier_policy::Fetch;
 
 use crate::{
-    net::{self, Hosts, Limits, Proxy, ProxyLimits, Request, Response, Seen, System, Trust},
+    net::{
+        self, ConnectionLog, Hosts, Limits, Proxy, ProxyLimits, Request, Response, Seen, System,
+        Trust,
+    },
     world::{World, WorldError},
 };
 
@@ -69,12 +72,12 @@ pub(super) struct Door {
     hosts: Hosts,
     credential: String,
     proxy: Mutex<Option<io::Result<Proxy>>>,
-    log: mpsc::Sender<Seen>,
+    log: Arc<dyn ConnectionLog>,
 }
 
 impl Door {
-    /// Every connection is told to `log` when it is over.
-    pub(super) fn new(hosts: Hosts, log: mpsc::Sender<Seen>) -> Result<Self, WorldError> {
+    /// Every connection is told to `log` before it is made, and when it is over.
+    pub(super) fn new(hosts: Hosts, log: Arc<dyn ConnectionLog>) -> Result<Self, WorldError> {
         let draw = || getrandom::u64().map_err(|error| WorldError::Proxy(error.into()));
         Ok(Self {
             hosts,
@@ -99,7 +102,7 @@ impl Door {
             &self.credential,
             ProxyLimits::default(),
             Arc::new(System::default()),
-            self.log.clone(),
+            Arc::clone(&self.log),
         );
         *self.proxy.lock().unwrap_or_else(PoisonError::into_inner) = Some(proxy);
     }
@@ -134,7 +137,8 @@ mod tests {
     #[test]
     fn the_port_stands_at_the_end_whatever_the_credential_is() {
         for _ in 0..200 {
-            let door = Door::new(Hosts::default(), mpsc::channel().0).unwrap();
+            let log = Arc::new(std::sync::mpsc::channel().0);
+            let door = Door::new(Hosts::default(), log).unwrap();
             let expected = format!("http://metier:{}@127.0.0.1:{{port}}", door.credential);
             assert_eq!(door.url(), expected);
         }

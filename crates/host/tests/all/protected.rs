@@ -8,7 +8,7 @@ use metier_host::sandbox::Protection;
 use metier_host::world::{Deno, Done, WorldError, tidy_up};
 use metier_policy::Act;
 
-use crate::world::Place;
+use crate::world::{Place, begun};
 
 const EVERYWHERE: &[&str] = &[
     "shell:exec(scripts/*)",
@@ -126,7 +126,7 @@ fn what_nobody_asks_about_is_put_back_and_told_by_the_next_run() {
     };
     let permit = place.try_permit(act).unwrap();
     place.with(|world| {
-        let running = world.start(&permit).unwrap();
+        let running = world.start(&begun(&permit)).unwrap();
         while !place.path("project/begun").exists() {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
@@ -368,7 +368,7 @@ fn round(seed: u64) -> (usize, usize) {
     for _ in 0..6 {
         let file = path(&mut dice, &place);
         if let Ok(permit) = place.try_permit(write(file)) {
-            let _refused_or_done = place.with(|world| world.act(&permit));
+            let _refused_or_done = place.with(|world| world.act(&begun(&permit)));
         }
     }
     let script: String = (0..10)

@@ -1,15 +1,18 @@
 //! The world of a grant: children that are talked to, variables that stay, and files that are looked for.
 
 use std::cell::RefCell;
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fs;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use metier_host::backend::{Event, Process, Session, SessionError, Started};
-use metier_host::world::{Deno, Done, Surroundings, World, WorldError};
+use metier_host::net::Seen;
+use metier_host::world::{Begun, Deno, Done, Surroundings, World, WorldError};
 use metier_model::{Digest, Source, Want};
 use metier_policy::{
     Act, Answer, Asked, Decision, Grant, Identity, Meter, Permit, Rates, Request, Ruling, Terms,
@@ -28,6 +31,8 @@ pub(crate) struct Place {
     pub(crate) named: Vec<(String, OsString)>,
     pub(crate) programs: &'static str,
     pub(crate) unsandboxed: bool,
+    /// Connections that are over.
+    connections: (mpsc::Sender<Seen>, mpsc::Receiver<Seen>),
 }
 
 fn want(text: &str) -> Want {
@@ -83,6 +88,7 @@ impl Place {
             named: Vec::new(),
             programs: "/usr/bin:/bin",
             unsandboxed: false,
+            connections: mpsc::channel(),
         }
     }
 
@@ -127,6 +133,7 @@ impl Place {
                 unsandboxed: self.unsandboxed,
                 stop: None,
             },
+            Arc::new(self.connections.0.clone()),
         );
         act(&world.unwrap())
     }
@@ -140,7 +147,8 @@ impl Place {
     }
 
     pub(crate) fn act(&self, act: Act) -> Result<Done, WorldError> {
-        self.with(|world| world.act(&self.permit(act)))
+        let permit = self.permit(act);
+        self.with(|world| world.act(&begun(&permit)))
     }
 
     fn find(&self, folder: &str, pattern: &str) -> (Vec<String>, bool) {
@@ -193,6 +201,11 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
+/// As good as written down.
+pub(crate) fn begun(permit: &Permit) -> Begun<'_, Permit, ()> {
+    Begun::write(permit, |_| Ok::<_, Infallible>(())).unwrap()
+}
+
 /// Opens a script of the skill in its world, and does something with it.
 fn talk(place: &Place, text: &str, with: impl FnOnce(&mut Process<'_>, &World<'_>)) -> Vec<Event> {
     place.file("skill/scripts/skill.py", &script(text));
@@ -201,7 +214,7 @@ fn talk(place: &Place, text: &str, with: impl FnOnce(&mut Process<'_>, &World<'_
         arguments: Vec::new(),
     });
     place.with(|world| {
-        let starter = || world.start(&permit).map(Started::from);
+        let starter = || world.start(&begun(&permit)).map(Started::from);
         let desk = Desk::default();
         let mut session = Process::open(starter, &hello(), &desk, PATIENCE).unwrap();
         with(&mut session, world);
@@ -293,7 +306,7 @@ fn one_that_can_not_be_started_says_why() {
             arguments: Vec::new(),
         });
         place.with(|world| {
-            let starter = || world.start(&permit).map(Started::from);
+            let starter = || world.start(&begun(&permit)).map(Started::from);
             let opened = Process::open(starter, &hello(), &Desk::default(), PATIENCE);
             opened.err().map(|error| error.to_string()).unwrap()
         })
@@ -311,7 +324,8 @@ fn one_that_can_not_be_started_says_why() {
     let not_a_script = place.with(|world| {
         let read = Place::new(&["file:read(./a)"], &[]);
         let permit = read.permit(Act::ReadFile(read.path("project/a")));
-        world.start(&permit).err().unwrap().to_string()
+        let started = world.start(&begun(&permit));
+        started.err().unwrap().to_string()
     });
     assert_eq!(not_a_script, "`file:read` is not done here");
 }
@@ -330,14 +344,14 @@ send(id=id, result='tried')
 hear()
 ";
     let seen = RefCell::new(Vec::new());
-    talk(&place, text, |session, world| {
+    talk(&place, text, |session, _| {
         assert_eq!(call(session, PATIENCE).unwrap(), "tried");
         let began = std::time::Instant::now();
         while seen.borrow().len() < 2 && began.elapsed() < PATIENCE {
-            seen.borrow_mut().extend(world.seen());
+            seen.borrow_mut().extend(place.connections.1.try_iter());
             std::thread::sleep(Duration::from_millis(5));
         }
-        assert!(world.seen().is_empty(), "told once");
+        assert!(place.connections.1.try_recv().is_err(), "told once");
     });
     let mut hosts: Vec<String> = seen
         .into_inner()
@@ -365,7 +379,7 @@ fn a_variable_is_set_for_later_children_and_no_others() {
         value: value.into(),
     };
     place.with(|world| {
-        let act = |act: Act| world.act(&place.permit(act));
+        let act = |act: Act| world.act(&begun(&place.permit(act)));
         let shown = || match act(show()) {
             Ok(Done::Child(outcome, _)) => crate::room::out(&outcome),
             other => panic!("{other:?}"),

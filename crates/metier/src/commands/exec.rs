@@ -86,6 +86,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             truncated: ended.truncated,
             ms: ended.ms,
             receipts,
+            receipts_left_out: worker.receipts_left_out(),
         })?;
     } else {
         session.output.content(&stdout)?;

@@ -14,8 +14,9 @@ use crate::{
 
 /// Show what skills did, and what was refused
 ///
-/// Every act of a skill leaves a receipt, allowed or not, with the exact bytes that did it. Receipts are chained, so that a
-/// changed or missing one shows: --verify checks all of them.
+/// Every act of a skill leaves a receipt, allowed or not, with the exact bytes that did it. It is written before the act begins
+/// and completed when it is over; until then it says `begun`. Receipts are chained, so that a changed or missing one shows: --verify
+/// checks all of them, also older ones that were moved into files beside the database.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Only this skill
@@ -41,6 +42,12 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         Some(database) => Store::open_existing(database)?,
         None => None,
     };
+    // So that acts of a program that is gone don't look as if they went on. On a disk that can't be written they do.
+    if let Some(store) = &store {
+        store
+            .close_abandoned(&machine::timestamp(session.machine.now))
+            .ok();
+    }
     let filter = ReceiptFilter {
         skill: args.name.as_deref(),
         since: since.as_deref(),
@@ -93,6 +100,7 @@ fn line(session: &Session<'_>, row: &ReceiptRow) -> String {
     let output = session.output;
     let mark = match (row.decision, row.outcome) {
         ("refused", _) => output.paint("✗ refused", Tone::Bad),
+        (_, Some("begun")) => output.paint("… begun  ", Tone::Warn),
         (_, Some("ok")) => output.paint("✓ ok     ", Tone::Good),
         (_, Some("timeout")) => output.paint("! timeout", Tone::Warn),
         _ => output.paint("! error  ", Tone::Warn),
@@ -106,8 +114,16 @@ fn line(session: &Session<'_>, row: &ReceiptRow) -> String {
         .as_deref()
         .map(|reason| format!("\n    {}", one_line(reason)))
         .unwrap_or_default();
+    let times = match row.count {
+        1 => String::new(),
+        count => format!(" {count} times"),
+    };
+    let note = match row.note.as_str() {
+        "" => String::new(),
+        note => format!(", {}", one_line(note)),
+    };
     format!(
-        "{} {mark} {} {} {} ({} ms{sandbox}){reason}\n",
+        "{} {mark}{times} {} {} {} ({} ms{note}{sandbox}){reason}\n",
         output.paint(&row.at, Tone::Faint),
         output.paint(&one_line(&row.skill), Tone::Strong),
         row.act,

@@ -86,6 +86,7 @@ fn a_program_killed_in_a_call_fails_that_call_and_the_next_one_works() {
         assert_eq!(
             runs(&receipts),
             [
+                "frail skill:run main.py: error: ended by signal 9 (killed)",
                 "frail skill:run crashed: error: ended before it answered `tool/execute`: ended by signal 9 (killed)",
                 "frail skill:run restarted, attempt 1, after 0s: ok",
             ]
@@ -94,7 +95,9 @@ fn a_program_killed_in_a_call_fails_that_call_and_the_next_one_works() {
     assert_eq!(left_running(&live), [""; 0]);
     let kept = live.stage.receipts();
     let kept: Vec<&str> = kept.iter().map(|receipt| field(receipt, "act")).collect();
-    assert_eq!(kept.iter().filter(|act| **act == "skill:run").count(), 2);
+    let starts_crash_and_restart = 4;
+    let runs = kept.iter().filter(|act| **act == "skill:run");
+    assert_eq!(runs.count(), starts_crash_and_restart);
 }
 
 fn end(runtime: &Runtime<'_>) -> String {
@@ -126,6 +129,8 @@ fn a_program_that_ends_again_and_again_is_left_alone_for_a_while() {
         );
         assert!(begin.elapsed() < Duration::from_secs(5), "it was not even tried");
         let mut runs = runs(&receipts);
+        let start = "frail skill:run main.py: error: exit code 3";
+        assert_eq!(runs.extract_if(.., |line| line == start).count(), 5);
         // How long was waited in fact is not told by the test.
         for line in &mut runs {
             if let Some((before, _)) = line.split_once(", after ") {

@@ -180,8 +180,8 @@ fn life(guise: Guise) -> Vec<String> {
     let mut receipts = live.stage.receipts();
     receipts.reverse();
     let own = receipts.iter().filter(|receipt| {
-        // The program itself is asked about where there is one.
-        field(receipt, "detail") != program
+        // The program itself is asked about where there is one, and has a receipt from its start to its end.
+        field(receipt, "detail") != program && field(receipt, "act") != "skill:run"
     });
     own.map(|receipt| normal(&live, receipt)).collect()
 }

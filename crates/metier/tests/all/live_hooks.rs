@@ -253,7 +253,11 @@ fn a_hook_that_fails_or_takes_too_long_is_written_down_and_the_others_go_on() {
         let called = runtime.call("echo", "t", &empty_trail()).unwrap();
         let expected = ["first", "third", "|", "first", "third"];
         assert_eq!(called.output, json!(expected));
-        let receipts = lines(&called.receipts);
+        let mut receipts = lines(&called.receipts);
+        assert_eq!(
+            receipts.remove(0),
+            "silent skill:run main.sh: error: took too long and was ended"
+        );
         assert_eq!(
             receipts[1],
             "broken hook:before_tool_call failed: error: skill `broken`: main.star:2:5: it broke\n  in before"

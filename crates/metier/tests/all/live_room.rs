@@ -28,7 +28,7 @@ use metier_runtime::{
     scanning::Unscreened,
     survey,
 };
-use metier_store::{Outcome, Receipt, Store};
+use metier_store::{Outcome, Receipt, ReceiptPart, Store};
 use metier_testkit::Output;
 use serde_json::Value;
 
@@ -336,7 +336,10 @@ fn has_parent(folder: &Path) -> bool {
 pub(crate) fn lines(receipts: &[Receipt]) -> Vec<String> {
     let line = |receipt: &Receipt| {
         let entry = &receipt.entry;
-        let went = entry.outcome.map_or("refused", Outcome::as_str);
+        let went = match receipt.part {
+            ReceiptPart::Begun => "begun",
+            _ => entry.outcome.map_or("refused", Outcome::as_str),
+        };
         let what = format!("{} {} {}", entry.skill, entry.act, entry.detail);
         let reason = entry.reason.as_deref();
         let reason = reason.map(|reason| format!(": {reason}"));

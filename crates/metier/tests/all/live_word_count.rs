@@ -99,13 +99,13 @@ fn live(guise: &Guise) -> Live {
     live
 }
 
-/// What was written down, but for the name of what is run, and for the folders that tests are run in.
+/// What was written down, but for what is run, and for the folders that tests are run in.
 fn written(live: &Live, guise: &Guise) -> Vec<String> {
     let program = format!("shell:exec({} *)", guise.file);
     let receipts = live.stage.receipts();
     let receipts = receipts
         .iter()
-        .filter(|one| field(one, "detail") != program);
+        .filter(|one| field(one, "detail") != program && field(one, "act") != "skill:run");
     let words = ["act", "detail", "decision", "outcome"];
     let last = |text: &str| text.rsplit('/').next().unwrap_or_default().to_owned();
     receipts

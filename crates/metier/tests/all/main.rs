@@ -51,6 +51,7 @@ mod own_tests;
 mod places;
 mod protected;
 mod real_model;
+mod receipts;
 mod refusals;
 mod scopes;
 mod screening;

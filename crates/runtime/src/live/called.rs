@@ -14,8 +14,10 @@ pub struct Called {
     pub output: Value,
     /// Whether it went wrong.
     pub is_error: bool,
-    /// What was done and refused for it.
+    /// What was done and refused for it: the newest, if it was much.
     pub receipts: Vec<Receipt>,
+    /// How many receipts there are besides.
+    pub receipts_left_out: u64,
     /// What skills wrote to their logs meanwhile, each with its name.
     pub said: Vec<(String, String)>,
     /// What it answered before a hook changed that.

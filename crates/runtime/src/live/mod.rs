@@ -53,6 +53,7 @@ use crate::{
     desk::Went,
     inventory::{Inventory, NotFound},
     premises::Premises,
+    receipts::RecentReceipts,
     render::Loaded,
     schema::BoundedSchema,
     worker::{Failed, Worker, undone},
@@ -119,7 +120,7 @@ pub struct Runtime<'p> {
     life: RefCell<Lifecycle>,
     ledger: RefCell<Ledger>,
     /// Receipts of activations that are over.
-    receipts: RefCell<Vec<Receipt>>,
+    receipts: RefCell<RecentReceipts>,
     /// What was said and not given out yet, each line with its skill.
     said: RefCell<Vec<(String, String)>>,
     /// The message of the user that the current turn answers; empty between turns.
@@ -386,7 +387,7 @@ impl<'p> Runtime<'p> {
         self.ledger.borrow_mut().strip(name);
         self.life.borrow_mut().step(name, State::Inactive, None);
         closed?;
-        Ok(self.written())
+        Ok(self.written().0)
     }
 
     /// Deactivates everything, the newest first.
@@ -634,7 +635,7 @@ impl<'p> Runtime<'p> {
         let events = session.events();
         *active.session.borrow_mut() = Some(session);
         self.happened(active, events)?;
-        active.worker.note_hosts()?;
+        active.worker.settle()?;
         answer.map_err(|error| CallError::Session {
             skill: active.name().to_owned(),
             error: Box::new(error),
@@ -705,11 +706,13 @@ impl<'p> Runtime<'p> {
     ) -> Result<Called, CallError> {
         self.written();
         let done = work()?;
-        let (receipts, said) = self.collect();
+        let (receipts, receipts_left_out) = self.written();
+        let said = self.collect().1;
         Ok(Called {
             output: done.left.output,
             is_error: done.left.is_error,
             receipts,
+            receipts_left_out,
             said,
             before_hooks: done.before_hooks,
         })
@@ -720,16 +723,16 @@ impl<'p> Runtime<'p> {
         for active in self.active.borrow().iter() {
             self.keep_said(active);
         }
-        (self.written(), self.said.take())
+        (self.written().0, self.said.take())
     }
 
-    fn written(&self) -> Vec<Receipt> {
+    /// The newest receipts since this was asked last, and how many there were before them.
+    fn written(&self) -> (Vec<Receipt>, u64) {
         let mut receipts = self.receipts.take();
         for active in self.active.borrow().iter() {
-            receipts.extend(active.worker.take_receipts());
+            receipts.append(active.worker.take_receipts());
         }
-        receipts.sort_by_key(|receipt| receipt.id);
-        receipts
+        receipts.in_order()
     }
 
     /// Takes over what a skill said, as long as there is room.

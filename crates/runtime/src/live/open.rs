@@ -124,11 +124,10 @@ impl<'p> Runtime<'p> {
         };
         let detail = active.callers.join(" → ");
         let noted = active.worker.record("skill:activate", &detail, &went);
+        let noted = noted.and(active.worker.settle());
         if opened.is_err() {
             self.keep_said(&active);
-            self.receipts
-                .borrow_mut()
-                .extend(active.worker.take_receipts());
+            self.keep_receipts(&active);
         }
         opened?;
         noted.map_err(Failed::from)?;
@@ -247,13 +246,18 @@ impl<'p> Runtime<'p> {
             self.happened(active, events)?;
         }
         self.keep_said(active);
+        // Its connections are closed with it: what is known of hosts and of how it ended is written before its own end.
+        active.worker.end()?;
         active
             .worker
             .record("skill:deactivate", "", &Went::well(0))?;
-        self.receipts
-            .borrow_mut()
-            .extend(active.worker.take_receipts());
+        self.keep_receipts(active);
         Ok(hook?)
+    }
+
+    fn keep_receipts(&self, active: &Active<'p>) {
+        let receipts = active.worker.take_receipts();
+        self.receipts.borrow_mut().append(receipts);
     }
 }
 

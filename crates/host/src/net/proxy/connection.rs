@@ -1,6 +1,7 @@
 //! One connection to the proxy: who asks, for what, and then the bytes.
 
 use std::{
+    cell::Cell,
     io::{self, BufReader, Read, Write},
     net::{Shutdown, TcpStream},
     thread,
@@ -11,7 +12,7 @@ use subtle::ConstantTimeEq;
 use url::Host;
 
 use super::{
-    Decision, Seen, Shared,
+    Decision, OpenConnection, Seen, Shared,
     message::{Framing, Head, Parsed, parse},
     relay::{Flow, Way, hang_up},
     sniff::{Hello, hello},
@@ -53,13 +54,15 @@ impl From<Refusal> for Refused {
 pub(super) fn serve(shared: &Shared, id: usize, client: &TcpStream) {
     let flow = Flow::new(shared);
     let mut seen = Seen::nothing();
-    let result = Connection {
+    let connection = Connection {
         shared,
         id,
         client,
         flow: &flow,
-    }
-    .run(&mut seen);
+        opened: Cell::new(None),
+    };
+    let result = connection.run(&mut seen);
+    let opened = connection.opened.take();
     if let Err(refused) = result {
         if let Some((status, text)) = refused.told {
             turn_away(client, status, &text);
@@ -72,7 +75,7 @@ pub(super) fn serve(shared: &Shared, id: usize, client: &TcpStream) {
     seen.bytes_up = flow.bytes(Way::Up);
     seen.bytes_down = flow.bytes(Way::Down);
     seen.ms = flow.ms();
-    shared.over(id, seen);
+    shared.over(id, seen, opened);
 }
 
 /// Answers with one line and closes, in a way that the answer arrives: what is still unread would make the system
@@ -120,6 +123,8 @@ struct Connection<'a> {
     id: usize,
     client: &'a TcpStream,
     flow: &'a Flow<'a>,
+    /// What says that it was written down, once it was.
+    opened: Cell<Option<Box<dyn OpenConnection>>>,
 }
 
 impl Connection<'_> {
@@ -192,6 +197,10 @@ impl Connection<'_> {
         seen.host = host.to_string();
         seen.port = port;
         let shared = self.shared;
+        shared.hosts.admits(host, port)?;
+        let unwritten = |reason| Refused::with(503, reason);
+        let opened = shared.log.open(&seen.host, port).map_err(unwritten)?;
+        self.opened.set(Some(opened));
         let deadline = Instant::now() + shared.limits.connect;
         let reached = reach(host, port, &shared.hosts, shared.resolve.as_ref(), deadline);
         let server = reached.map_err(|error| match error {

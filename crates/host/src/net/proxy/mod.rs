@@ -59,6 +59,41 @@ pub struct Seen {
     pub ms: u64,
 }
 
+/// Who writes connections down.
+pub trait ConnectionLog: Send + Sync {
+    /// A connection to a host that was approved is about to be made: from here on, bytes may leave the machine.
+    ///
+    /// # Errors
+    /// When that can't be written down, with the reason; then it isn't made.
+    fn open(&self, host: &str, port: u16) -> Result<Box<dyn OpenConnection>, String>;
+
+    /// A connection was refused before anything was opened.
+    fn refused(&self, seen: &Seen);
+}
+
+/// A connection that was written down and is not over.
+pub trait OpenConnection: Send {
+    /// It is over.
+    fn over(self: Box<Self>, seen: &Seen);
+}
+
+/// For whoever only wants to hear of connections that are over; nobody has to listen.
+impl ConnectionLog for Sender<Seen> {
+    fn open(&self, _host: &str, _port: u16) -> Result<Box<dyn OpenConnection>, String> {
+        Ok(Box::new(self.clone()))
+    }
+
+    fn refused(&self, seen: &Seen) {
+        self.send(seen.clone()).ok();
+    }
+}
+
+impl OpenConnection for Sender<Seen> {
+    fn over(self: Box<Self>, seen: &Seen) {
+        self.send(seen.clone()).ok();
+    }
+}
+
 /// What the proxy did with a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
@@ -121,14 +156,14 @@ impl Proxy {
     /// Serves `listener`, which may belong to another network namespace, until it is stopped.
     ///
     /// `credential` has to be random, at least 16 characters of `A–Z a–z 0–9 - _`, and a new one for each activation.
-    /// Every connection is sent to `log` when it is over; nobody has to listen there.
+    /// Every connection is told to `log` before it is made, and when it is over.
     pub fn start(
         listener: TcpListener,
         hosts: Hosts,
         credential: &str,
         limits: ProxyLimits,
         resolve: Arc<dyn Resolve>,
-        log: Sender<Seen>,
+        log: Arc<dyn ConnectionLog>,
     ) -> io::Result<Self> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         if credential.len() < 16 || !credential.bytes().all(plain) {
@@ -199,7 +234,7 @@ struct Shared {
     secret: String,
     limits: ProxyLimits,
     resolve: Arc<dyn Resolve>,
-    log: Sender<Seen>,
+    log: Arc<dyn ConnectionLog>,
     open: AtomicUsize,
     bytes: AtomicU64,
     book: Mutex<Book>,
@@ -249,12 +284,14 @@ impl Shared {
         Ok(())
     }
 
-    fn over(&self, id: usize, seen: Seen) {
+    fn over(&self, id: usize, seen: Seen, opened: Option<Box<dyn OpenConnection>>) {
+        match opened {
+            Some(opened) => opened.over(&seen),
+            None => self.log.refused(&seen),
+        }
         let mut book = self.book();
         book.streams.remove(&id);
-        book.seen.push(seen.clone()); // bounded by `max_total`
-        drop(book);
-        self.log.send(seen).ok(); // nobody listens: their choice
+        book.seen.push(seen); // bounded by `max_total`
     }
 }
 
@@ -299,13 +336,11 @@ fn admit(shared: &Arc<Shared>, client: TcpStream) {
         // Once too many is told once, or the list of what was seen would have no end.
         if id <= limits.max_total + 1 {
             let decision = Decision::Refused(text.clone());
-            shared.over(
-                id,
-                Seen {
-                    decision,
-                    ..Seen::nothing()
-                },
-            );
+            let seen = Seen {
+                decision,
+                ..Seen::nothing()
+            };
+            shared.over(id, seen, None);
         }
         connection::turn_away(&client, status, &text);
     };

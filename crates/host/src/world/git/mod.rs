@@ -22,7 +22,6 @@ use std::{
     io::Read,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
-    sync::mpsc,
     time::Duration,
 };
 
@@ -108,14 +107,8 @@ impl World<'_> {
             _ => {}
         }
         arguments.extend(git.arguments.iter().skip(1).map(OsString::from));
-        let (log, _) = mpsc::channel();
-        let mut prepared = self.prepare(
-            Runs::Git,
-            OsStr::new("git"),
-            &arguments,
-            &git.repository,
-            log,
-        )?;
+        let program = OsStr::new("git");
+        let mut prepared = self.prepare(Runs::Git, program, &arguments, &git.repository)?;
         prepared.env.retain(|(name, _)| is_passed(name));
         prepared.env.extend(settings(writes));
         let common = match command.name {

@@ -46,7 +46,8 @@ impl Door {
         let (send, log) = mpsc::channel();
         let net = Arc::new(net);
         let resolve = Arc::clone(&net) as Arc<dyn metier_host::net::Resolve>;
-        let proxy = Proxy::start(listener, hosts, CREDENTIAL, limits, resolve, send).unwrap();
+        let proxy =
+            Proxy::start(listener, hosts, CREDENTIAL, limits, resolve, Arc::new(send)).unwrap();
         Self {
             proxy,
             port,
@@ -693,7 +694,14 @@ fn a_credential_that_can_be_guessed_is_refused() {
         let (log, _) = mpsc::channel();
         let resolve = Arc::new(Internet::default());
         let limits = ProxyLimits::default();
-        let proxy = Proxy::start(listener, Hosts::default(), credential, limits, resolve, log);
+        let proxy = Proxy::start(
+            listener,
+            Hosts::default(),
+            credential,
+            limits,
+            resolve,
+            Arc::new(log),
+        );
         assert!(proxy.is_err(), "{credential}");
     }
     assert_eq!(Proxy::url(8080, "abc"), "http://metier:abc@127.0.0.1:8080");

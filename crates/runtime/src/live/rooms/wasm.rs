@@ -35,7 +35,11 @@ pub(super) fn open<'p>(opening: &Opening<'_, 'p>, entrypoint: &str) -> Opened<'p
     let code = Code {
         bytes,
         limits: limits(opening),
-        wasi: opening.active.worker.wasi().map_err(Failed::from)?,
+        wasi: opening
+            .active
+            .worker
+            .wasi(entrypoint)
+            .map_err(Failed::from)?,
         cache: Some(&cache),
         compiler: &compiler,
     };

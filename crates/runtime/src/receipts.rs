@@ -1,0 +1,408 @@
+//! Receipts of one activation, from its worker and from the threads of its connections.
+//!
+//! Three rules live here, so that no caller has to remember them. Refusals that come as a flood are counted
+//! ([`Refusals`]): a skill without any permission must not fill the disk. What is kept in memory for whoever shows it is
+//! bounded ([`RecentReceipts`]). A connection is written down by the thread that opens it, before a byte flows
+//! ([`ConnectionReceipts`]).
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant, SystemTime},
+};
+
+use metier_host::net::{ConnectionLog, Decision, OpenConnection, Seen};
+use metier_policy::{Act, Fetch};
+use metier_store::{BegunReceipt, NewReceipt, Outcome, Receipt, ReceiptPart, Store, StoreError};
+
+use crate::{
+    desk::{Went, completion, draft},
+    redact::Redactor,
+};
+
+/// How many receipts are kept to be shown.
+const MOST_RECENT: usize = 500;
+
+/// How many refusals of one kind of act are written one by one.
+pub(crate) const WRITTEN_SINGLY: u32 = 16;
+/// After how long the others are written as one, the first time; the pause doubles from there.
+const FIRST_PAUSE: Duration = Duration::from_secs(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+/// How long a skill waits for the answer that is a refusal, once they are a flood: then it can't cost the host its time either.
+const FLOOD_DELAY: Duration = Duration::from_millis(2);
+/// The same for what is refused only once it is tried: that was written down as begun.
+const TRIED_DELAY: Duration = Duration::from_millis(50);
+/// How much of a detail is kept of the first and the last of many.
+const KEPT_DETAIL: usize = 1_000;
+
+/// The newest receipts; how many there were before is counted.
+#[derive(Debug, Default)]
+pub(crate) struct RecentReceipts {
+    newest: VecDeque<Receipt>,
+    left_out: u64,
+}
+
+impl RecentReceipts {
+    /// Takes a receipt. Of an act that was begun before, it takes the place of the beginning.
+    pub(crate) fn push(&mut self, receipt: Receipt) {
+        let mut from_newest = self.newest.iter_mut().rev();
+        if matches!(receipt.part, ReceiptPart::Completed { .. })
+            && let Some(begun) = from_newest.find(|known| known.id == receipt.id)
+        {
+            *begun = receipt;
+            return;
+        }
+        self.newest.push_back(receipt);
+        if self.newest.len() > MOST_RECENT {
+            self.newest.pop_front();
+            self.left_out += 1;
+        }
+    }
+
+    /// Takes those of another one.
+    pub(crate) fn append(&mut self, other: RecentReceipts) {
+        self.left_out += other.left_out;
+        other.newest.into_iter().for_each(|one| self.push(one));
+    }
+
+    /// Them in their order, and how many there were before them.
+    pub(crate) fn in_order(self) -> (Vec<Receipt>, u64) {
+        let mut newest: Vec<Receipt> = self.newest.into();
+        newest.sort_by_key(|receipt| receipt.id);
+        (newest, self.left_out)
+    }
+
+    pub(crate) fn all(&self) -> Vec<Receipt> {
+        let mut all: Vec<Receipt> = self.newest.iter().cloned().collect();
+        all.sort_by_key(|receipt| receipt.id);
+        all
+    }
+
+    pub(crate) fn left_out(&self) -> u64 {
+        self.left_out
+    }
+}
+
+/// Refusals of one activation, by the kind of act.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals {
+    kinds: BTreeMap<String, Flood>,
+    tried: u32,
+}
+
+#[derive(Debug)]
+struct Flood {
+    written: u32,
+    waiting: Option<Waiting>,
+    last_written: Instant,
+    pause: Duration,
+}
+
+/// Refusals that are not written yet.
+#[derive(Debug)]
+struct Waiting {
+    first_detail: String,
+    last: NewReceipt,
+}
+
+/// What is to be done about a refusal.
+#[derive(Debug)]
+pub(crate) struct Heard {
+    /// What is to be written now.
+    pub(crate) write: Option<NewReceipt>,
+    /// How long the skill waits for its answer.
+    pub(crate) delay: Duration,
+}
+
+impl Refusals {
+    /// Hears of a refusal.
+    pub(crate) fn hear(&mut self, mut refused: NewReceipt, now: Instant) -> Heard {
+        let flood = self.kinds.entry(refused.act.clone()).or_insert(Flood {
+            written: 0,
+            waiting: None,
+            last_written: now,
+            pause: FIRST_PAUSE,
+        });
+        if flood.written < WRITTEN_SINGLY {
+            flood.written += 1;
+            flood.last_written = now;
+            return Heard {
+                write: Some(refused),
+                delay: Duration::ZERO,
+            };
+        }
+        refused
+            .detail
+            .truncate(refused.detail.floor_char_boundary(KEPT_DETAIL));
+        match &mut flood.waiting {
+            Some(waiting) => {
+                refused.count = waiting.last.count.saturating_add(1);
+                waiting.last = refused;
+            }
+            None => {
+                flood.waiting = Some(Waiting {
+                    first_detail: refused.detail.clone(),
+                    last: refused,
+                });
+            }
+        }
+        let is_due = now.saturating_duration_since(flood.last_written) >= flood.pause;
+        let write = is_due.then(|| flood.take(now)).flatten();
+        if write.is_some() {
+            flood.pause = (flood.pause * 2).min(LONGEST_PAUSE);
+        }
+        let delay = FLOOD_DELAY;
+        Heard { write, delay }
+    }
+
+    /// Hears of an act that was begun and then refused; how long the skill waits for its answer.
+    pub(crate) fn hear_tried(&mut self) -> Duration {
+        self.tried = self.tried.saturating_add(1);
+        match self.tried > WRITTEN_SINGLY {
+            true => TRIED_DELAY,
+            false => Duration::ZERO,
+        }
+    }
+
+    /// All that was heard and is not written.
+    pub(crate) fn take(&mut self, now: Instant) -> Vec<NewReceipt> {
+        let kinds = self.kinds.values_mut();
+        kinds.filter_map(|flood| flood.take(now)).collect()
+    }
+}
+
+impl Flood {
+    fn take(&mut self, now: Instant) -> Option<NewReceipt> {
+        let Waiting { first_detail, last } = self.waiting.take()?;
+        self.last_written = now;
+        let detail = match last.count {
+            1 => last.detail,
+            _ if first_detail == last.detail => last.detail,
+            _ => format!("{first_detail} … {}", last.detail),
+        };
+        Some(NewReceipt { detail, ..last })
+    }
+}
+
+/// Writes down the connections of the children of one activation, from whichever thread they are opened in. It has a database
+/// connection of its own, opened with the first one.
+pub(crate) struct ConnectionReceipts {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    database: PathBuf,
+    whose: Whose,
+    redactor: Redactor,
+    /// The clock of receipts, as it stood at a moment of the monotonic one.
+    clock: (SystemTime, Instant),
+    inner: Mutex<Inner>,
+}
+
+/// What stands in every receipt of an activation.
+#[derive(Clone, Debug)]
+pub(crate) struct Whose {
+    pub(crate) skill: String,
+    pub(crate) source: String,
+    pub(crate) digest: String,
+    pub(crate) session: String,
+}
+
+#[derive(Default)]
+struct Inner {
+    store: Option<Store>,
+    refusals: Refusals,
+    recent: RecentReceipts,
+}
+
+impl ConnectionReceipts {
+    pub(crate) fn new(
+        database: PathBuf,
+        whose: Whose,
+        redactor: Redactor,
+        now: SystemTime,
+    ) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                database,
+                whose,
+                redactor,
+                clock: (now, Instant::now()),
+                inner: Mutex::default(),
+            }),
+        }
+    }
+
+    /// What was written down since this was asked last. Floods of refusals are written first.
+    pub(crate) fn take(&self) -> RecentReceipts {
+        let mut inner = self.shared.inner();
+        let waiting = inner.refusals.take(Instant::now());
+        // There is nobody to tell; what is lost is a count of refusals.
+        inner.append(&self.shared, &waiting).ok();
+        std::mem::take(&mut inner.recent)
+    }
+}
+
+impl Shared {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn at(&self) -> String {
+        let (then, since) = self.clock;
+        let now = then.checked_add(since.elapsed()).unwrap_or(then);
+        humantime::format_rfc3339_millis(now).to_string()
+    }
+
+    fn draft(&self, host: &str, port: u16, went: &Went) -> NewReceipt {
+        let act = Act::Fetch(Fetch {
+            method: "CONNECT".into(),
+            url: format!("{host}:{port}").into(),
+            host: host.into(),
+            port,
+            headers: Vec::new(),
+            body: Vec::new(),
+        });
+        let detail = self.redactor.clean(&act.detail());
+        let kind = act.permission().as_str();
+        draft(&self.whose, self.at(), kind, detail, went.clone())
+    }
+}
+
+impl Inner {
+    fn store(&mut self, shared: &Shared) -> Result<&Store, StoreError> {
+        match &mut self.store {
+            Some(store) => Ok(store),
+            none => Ok(none.insert(Store::open(&shared.database)?)),
+        }
+    }
+
+    fn append(&mut self, shared: &Shared, drafts: &[NewReceipt]) -> Result<(), StoreError> {
+        if drafts.is_empty() {
+            return Ok(());
+        }
+        let written = self.store(shared)?.append(drafts)?;
+        written.into_iter().for_each(|one| self.recent.push(one));
+        Ok(())
+    }
+}
+
+impl ConnectionLog for ConnectionReceipts {
+    fn open(&self, host: &str, port: u16) -> Result<Box<dyn OpenConnection>, String> {
+        let shared = &self.shared;
+        let draft = shared.draft(host, port, &Went::well(0));
+        let mut inner = shared.inner();
+        let begun = inner.store(shared).and_then(|store| store.begin(&draft));
+        let begun = begun.map_err(|error| error.to_string())?;
+        inner.recent.push(begun.receipt().clone());
+        Ok(Box::new(OpenReceipt {
+            shared: Arc::clone(shared),
+            begun,
+        }))
+    }
+
+    fn refused(&self, seen: &Seen) {
+        let shared = &self.shared;
+        let reason = match &seen.decision {
+            Decision::Refused(reason) | Decision::Cut(reason) => reason.as_str(),
+            Decision::Allowed => "it was never opened",
+        };
+        let went = Went::refused(shared.redactor.clean(reason));
+        let draft = shared.draft(&seen.host, seen.port, &went);
+        let mut inner = shared.inner();
+        let Heard { write, delay } = inner.refusals.hear(draft, Instant::now());
+        // Nothing was done; if it can't be written, there is nobody to tell.
+        inner.append(shared, write.as_slice()).ok();
+        drop(inner);
+        std::thread::sleep(delay);
+    }
+}
+
+struct OpenReceipt {
+    shared: Arc<Shared>,
+    begun: BegunReceipt,
+}
+
+impl OpenConnection for OpenReceipt {
+    fn over(self: Box<Self>, seen: &Seen) {
+        let OpenReceipt { shared, begun } = *self;
+        let (outcome, reason) = match &seen.decision {
+            Decision::Allowed => (Some(Outcome::Ok), None),
+            Decision::Cut(reason) => (Some(Outcome::Error), Some(reason)),
+            Decision::Refused(reason) => (None, Some(reason)),
+        };
+        let went = Went {
+            outcome,
+            reason: reason.map(|reason| shared.redactor.clean(reason)),
+            ms: seen.ms,
+            sandbox: None,
+        };
+        let mut completion = completion(shared.at(), went);
+        completion.note = format!("{} bytes sent, {} received", seen.bytes_up, seen.bytes_down);
+        let mut inner = shared.inner();
+        let completed = inner
+            .store(&shared)
+            .and_then(|store| store.complete(begun, &completion));
+        // What can't be completed stays open, and is closed when this program is gone.
+        if let Ok(receipt) = completed {
+            inner.recent.push(receipt);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(act: &str, detail: &str) -> NewReceipt {
+        let whose = Whose {
+            skill: "pest".into(),
+            source: "user".into(),
+            digest: "sha256:aa".into(),
+            session: "s".into(),
+        };
+        let at = "2026-01-31T09:00:00Z".to_owned();
+        let went = Went::refused("not approved".into());
+        draft(&whose, at, act, detail.to_owned(), went)
+    }
+
+    // case 157
+    #[test]
+    fn a_flood_is_counted_and_nothing_is_lost() {
+        let start = Instant::now();
+        let mut refusals = Refusals::default();
+        let mut written = Vec::new();
+        for number in 0..100_000_u32 {
+            let now = start + Duration::from_millis(number.into());
+            let detail = number.to_string();
+            let heard = refusals.hear(refused("env:read", &detail), now);
+            assert_eq!(heard.delay.is_zero(), number < WRITTEN_SINGLY);
+            written.extend(heard.write);
+            if number == 500 {
+                let other = refusals.hear(refused("file:read", "x"), now);
+                assert_eq!(other.write.unwrap().count, 1, "each kind has its own");
+            }
+        }
+        written.extend(refusals.take(start + Duration::from_secs(100)));
+        assert_eq!(written.iter().map(|one| one.count).sum::<u64>(), 100_000);
+        assert!(written.len() < 25, "{}", written.len());
+        assert_eq!(written[16].detail, "16 … 5015");
+        assert!(written.last().unwrap().detail.ends_with(" … 99999"));
+        assert!(refusals.take(start).is_empty());
+    }
+
+    #[test]
+    fn the_newest_are_kept_and_the_others_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("metier.db")).unwrap();
+        let drafts = vec![refused("env:read", "x"); 700];
+        let mut recent = RecentReceipts::default();
+        for receipt in store.append(&drafts).unwrap() {
+            recent.push(receipt);
+        }
+        let (newest, left_out) = recent.in_order();
+        assert_eq!((newest.len(), left_out), (MOST_RECENT, 200));
+        assert_eq!(newest[0].id, 201);
+    }
+}
