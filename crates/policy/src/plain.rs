@@ -50,7 +50,7 @@ fn runs_value(scope: &Scope, names: &[Box<str>]) -> Option<String> {
         declared: true,
     };
     let found = template::might_run_a_value(line, placeholders)?;
-    Some(with_blanks_shown(&found.placeholder).to_string())
+    Some(with_blanks_shown(&found.placeholder))
 }
 
 /// Whether a scope is a line that might run a value. Arguments can have any name, and here those are not known: every variable

@@ -182,7 +182,7 @@ impl World<'_> {
     /// Starts a program and waits for it.
     pub(super) fn child(
         &self,
-        runs: Runs,
+        runs: Runs<'_>,
         program: &OsStr,
         arguments: &[OsString],
         folder: &Path,
@@ -212,7 +212,7 @@ impl World<'_> {
 
     pub(super) fn prepare<'a>(
         &'a self,
-        runs: Runs,
+        runs: Runs<'_>,
         program: &'a OsStr,
         arguments: &'a [OsString],
         folder: &Path,

@@ -27,9 +27,9 @@ const IN_MEMORY: &str = "/dev/shm";
 
 /// What is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Runs {
-    /// Git, with a command from our own list.
-    Git,
+pub(super) enum Runs<'a> {
+    /// Git, with a command from our own list, in this folder.
+    Git(&'a Path),
     /// Anything else.
     Program,
 }
@@ -135,7 +135,7 @@ pub(super) fn remove_abandoned(temporary: &Path) {
 
 impl World<'_> {
     /// The fence that the grant amounts to.
-    pub(super) fn profile(&self, runs: Runs) -> Result<Profile, WorldError> {
+    pub(super) fn profile(&self, runs: Runs<'_>) -> Result<Profile, WorldError> {
         let mut read = system_read(&self.path_folders(), self.around.home);
         read.extend(self.around.skill.map(Path::to_owned));
         read.extend(self.tool_roots().into_iter().map(|(root, _)| root));
@@ -151,7 +151,7 @@ impl World<'_> {
                 Permission::GitRead => read.extend(self.straight(&pattern)?),
                 Permission::GitWrite => {
                     write.extend(self.straight(&pattern)?);
-                    repositories.extend(self.anchored(&pattern));
+                    repositories.extend(self.repositories(&pattern, runs));
                 }
                 _ => {}
             }
@@ -178,18 +178,40 @@ impl World<'_> {
         })
     }
 
+    /// The repositories that a pattern of `git:write` opens: the one at its fixed part, those below it if it covers everything there,
+    /// and the one in which git itself was told to work.
+    fn repositories(&self, pattern: &PathPattern, runs: Runs<'_>) -> Vec<PathBuf> {
+        let Some(root) = self.anchored(pattern) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        if pattern.fixed().1 == Reach::Everything {
+            found.extend(repositories_below(&root));
+            if let Runs::Git(folder) = runs
+                && folder.starts_with(&root)
+            {
+                let is_top = |above: &&Path| above.join(".git").symlink_metadata().is_ok();
+                let top = folder.ancestors().find(is_top).unwrap_or(folder);
+                found.push(top.to_owned());
+            }
+        }
+        found.push(root);
+        found
+    }
+
     /// How protected places are found in what may be written, and those that are known by name. A repository may be changed
     /// if `git:write` names it, and is made by git itself only, which is started by us with a fixed list of commands.
     fn guard(
         &self,
         write: &[PathBuf],
         repositories: &[PathBuf],
-        runs: Runs,
+        runs: Runs<'_>,
     ) -> (Guard, Vec<PathBuf>) {
         let folders = repositories.iter().map(|root| root.join(".git"));
         let is_folder = |git: &PathBuf| git.symlink_metadata().is_ok_and(|found| found.is_dir());
         let (open, missing): (Vec<PathBuf>, Vec<PathBuf>) = folders.partition(is_folder);
-        let is_new = |git: &PathBuf| runs == Runs::Git && git.symlink_metadata().is_err();
+        let runs_git = matches!(runs, Runs::Git(_));
+        let is_new = |git: &PathBuf| runs_git && git.symlink_metadata().is_err();
         let new: Vec<PathBuf> = missing.into_iter().filter(is_new).collect();
         let real = |root: &PathBuf| root.canonicalize().ok().filter(|root| root.is_dir());
         let roots: Vec<PathBuf> = write.iter().filter_map(real).collect();
@@ -430,6 +452,32 @@ fn without_kernel(base: PathBuf) -> Result<Vec<PathBuf>, WorldError> {
     Ok(entries
         .filter(|path| !KERNEL.iter().any(|place| path == Path::new(place)))
         .collect())
+}
+
+/// Repositories inside a folder. The search ends where people rarely keep any, and after a number of entries.
+fn repositories_below(root: &Path) -> Vec<PathBuf> {
+    const DEEPEST: usize = 4;
+    const MOST_ENTRIES: usize = 5_000;
+    const MOST: usize = 32;
+    let mut found = Vec::new();
+    let mut left = MOST_ENTRIES;
+    let mut open = vec![(root.to_owned(), 0)];
+    while let Some((folder, depth)) = open.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if left == 0 || found.len() == MOST {
+                return found;
+            }
+            left -= 1;
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let name = entry.file_name();
+            if name == ".git" {
+                found.push(folder.clone());
+            } else if is_folder && depth < DEEPEST && name != "node_modules" && name != "target" {
+                open.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    found
 }
 
 /// Every file below a folder whose names match, without following links.

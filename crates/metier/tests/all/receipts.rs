@@ -78,12 +78,12 @@ fn start(stage: &Stage, name: &str) -> Child {
 // case 156
 #[test]
 fn an_act_that_the_program_did_not_survive_has_its_receipt() {
-    let asks = ["shell:exec(scripts/*)", "file:write(./**)"];
+    let asks = ["shell:exec(scripts/*)", "file:write(./out/**)"];
     under_every_condition(|stage| {
-        stage.scripted("slow", &asks, "echo made > made.txt; sleep 60\n");
+        stage.scripted("slow", &asks, "echo made > out/made.txt; sleep 60\n");
         let mut child = start(stage, "slow");
         until("the script writes its file", || {
-            stage.has("made.txt") && !stage.context.read("made.txt").is_empty()
+            stage.has("out/made.txt") && !stage.context.read("out/made.txt").is_empty()
         });
         // While it runs, another process sees that it does.
         let receipts = stage.receipts();
@@ -315,7 +315,10 @@ fn every_effect_that_is_seen_outside_has_a_receipt_whenever_the_program_is_kille
         // Most get to their first effect, the others die wherever they are on the way to it. Any odd number spreads the
         // moments; the machine adds what is really random.
         let (before, start) = (seen(), Instant::now());
-        while rounds % 4 != 0 && seen() == before && start.elapsed() < Duration::from_secs(2) {
+        while !rounds.is_multiple_of(4)
+            && seen() == before
+            && start.elapsed() < Duration::from_secs(2)
+        {
             thread::sleep(Duration::from_millis(1));
         }
         thread::sleep(Duration::from_micros(rounds * 7919 % 120_000));
@@ -369,7 +372,6 @@ fn a_full_disk_stops_the_act_and_not_the_receipt() {
         .output()
         .is_ok_and(|output| output.status.success());
     if !can_mount {
-        #[expect(clippy::print_stdout, reason = "what was not run is reported")]
         {
             println!("not run: no name space of mounts for a small disk can be made");
         }

@@ -317,7 +317,7 @@ fn a_database_that_is_a_fifo_or_a_device_is_refused_and_not_waited_for() {
         .find(|(path, _)| path.ends_with("/metier.db"));
     let database = std::path::PathBuf::from(found.unwrap().0);
     for make in [fifo as fn(&std::path::Path), |path| {
-        symlink("/dev/zero", path).unwrap()
+        symlink("/dev/zero", path).unwrap();
     }] {
         fs::remove_file(&database).unwrap();
         make(&database);

@@ -52,7 +52,7 @@ pub enum ActivateError {
     #[error("{0}")]
     Entrypoint(String),
     /// Its code did not start.
-    #[error("{}", super::told(.0, "its code can't be loaded: ", "it "))]
+    #[error("{}", super::error::told(.0, "its code can't be loaded: ", "it "))]
     Session(SessionError),
     /// Its hooks need Deno.
     #[error("its hooks are to run in Deno, which is not there: {0}")]

@@ -108,7 +108,12 @@ impl World<'_> {
         }
         arguments.extend(git.arguments.iter().skip(1).map(OsString::from));
         let program = OsStr::new("git");
-        let mut prepared = self.prepare(Runs::Git, program, &arguments, &git.repository)?;
+        let mut prepared = self.prepare(
+            Runs::Git(&git.repository),
+            program,
+            &arguments,
+            &git.repository,
+        )?;
         prepared.env.retain(|(name, _)| is_passed(name));
         prepared.env.extend(settings(writes));
         let common = match command.name {

@@ -404,7 +404,7 @@ pub(super) const COMMANDS: &[GitCommand] = &[
     ),
     write(
         "init",
-        &["-q -b:VALUE --quiet --bare --initial-branch= --object-format="],
+        &["-q -b:VALUE --quiet --initial-branch= --object-format="],
     ),
     write(
         "merge",

@@ -1,3 +1,5 @@
+//! What git is run with, and what it is not.
+
 use super::config::{self, Setting};
 use super::options::{self, Needs};
 
