@@ -367,7 +367,8 @@ pub(crate) fn shell(answers: &[(&str, &str)]) -> String {
     )
 }
 
-/// What this process has, by name: memory and its peak in kB, threads, open files, children.
+/// What this process has, by name: memory of its own and the peak of all in kB, threads, open files, children. Pages of the program itself
+/// are read in when they are used first, and are not counted as memory of its own.
 pub(crate) fn holds() -> BTreeMap<&'static str, usize> {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let number = |name: &str| {
@@ -382,7 +383,7 @@ pub(crate) fn holds() -> BTreeMap<&'static str, usize> {
         children.unwrap_or_default().split_whitespace().count()
     });
     BTreeMap::from([
-        ("memory", number("VmRSS:")),
+        ("memory", number("RssAnon:")),
         ("peak", number("VmHWM:")),
         ("threads", number("Threads:")),
         ("files", files),
