@@ -455,7 +455,7 @@ fn elapsed(since: Instant) -> u64 {
 pub(crate) fn undone(places: &[PathBuf]) -> String {
     let places = places.iter().map(|place| place.display().to_string());
     let places = places.collect::<Vec<_>>().join(", ");
-    format!("it made protected files, which were removed or renamed to NAME.undone-N: {places}")
+    format!("it made protected files, which were renamed to NAME.undone-N: {places}")
 }
 
 fn child(ended: &Ended) -> Went {

@@ -157,7 +157,7 @@ pub enum Event {
         /// Which of them, and why.
         reason: String,
     },
-    /// It had made protected places, which were removed.
+    /// It had made protected places, which were renamed.
     Undone(Vec<PathBuf>),
     /// It ended in order.
     Ended,

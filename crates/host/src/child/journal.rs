@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FlockOperation, flock};
 
 use super::job::{Reader, Writer};
-use super::watch::{Manner, Root, Watch};
+use super::watch::{Root, Watch};
 use crate::sandbox::{Guard, Protection, Survey};
 
 /// The first word of a file, which changes with its format.
@@ -110,7 +110,7 @@ impl Drop for Journal {
 pub struct Leftover {
     /// Whose child it was, as the run called it.
     pub owner: String,
-    /// Protected places that the child had made. They were renamed, or removed by that run itself.
+    /// Protected places that the child had made. They were renamed.
     pub undone: Vec<PathBuf>,
     /// The first place that could not be put back. It is tried again at the next start.
     pub failed: Option<(PathBuf, io::Error)>,
@@ -154,7 +154,7 @@ fn take_over(path: PathBuf) -> Option<Leftover> {
     };
     let (undone, failed) = match list {
         List::Done(undone) => (undone, None),
-        List::Pending(mut watch) => watch.put_back(Manner::Rename),
+        List::Pending(mut watch) => watch.put_back(),
     };
     let leftover = Leftover {
         owner,

@@ -49,15 +49,6 @@ pub(super) struct Root {
     pub(super) links: Vec<(PathBuf, OsString)>,
 }
 
-/// What becomes of something that must not be there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Manner {
-    /// It is removed.
-    Remove,
-    /// It gets another name, under which it counts for nothing.
-    Rename,
-}
-
 impl Watch {
     /// Notes how things are before the child starts. What is missing can't be fenced, and is taken out of the profile.
     pub(crate) fn new(profile: &mut Profile, survey: Survey, look: &mut Look) -> io::Result<Self> {
@@ -138,7 +129,7 @@ impl Watch {
     /// # Errors
     /// The first place that could not be put back, after all others were tried. It is tried again at the next start.
     pub(crate) fn undo(&mut self) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
-        let (undone, failed) = self.put_back(Manner::Remove);
+        let (undone, failed) = self.put_back();
         let journal = self.journal.take();
         match failed {
             None => Ok(undone),
@@ -153,7 +144,7 @@ impl Watch {
 
     /// The same where nobody asks what came of it: that is written down for the next start.
     pub(crate) fn undo_unasked(&mut self) {
-        let (undone, failed) = self.put_back(Manner::Remove);
+        let (undone, failed) = self.put_back();
         match self.journal.take() {
             Some(journal) if failed.is_some() => journal.keep(),
             Some(journal) => journal.end_with(&undone),
@@ -162,10 +153,7 @@ impl Watch {
     }
 
     /// What was put back, and the first place that could not be.
-    pub(super) fn put_back(
-        &mut self,
-        manner: Manner,
-    ) -> (Vec<PathBuf>, Option<(PathBuf, io::Error)>) {
+    pub(super) fn put_back(&mut self) -> (Vec<PathBuf>, Option<(PathBuf, io::Error)>) {
         let mut undone = Vec::new();
         let mut failed = None;
         let roots = std::mem::take(&mut self.roots);
@@ -178,7 +166,7 @@ impl Watch {
                 }
             }
             for name in &root.missing {
-                match root.clear(name, manner) {
+                match root.clear(name) {
                     Ok(None) => {}
                     Ok(Some(removed)) => undone.push(root.path.join(removed)),
                     Err(error) => failed = failed.or(Some((root.path.join(name), error))),
@@ -189,8 +177,7 @@ impl Watch {
             let (places, unseen) = guard.survey_again(&before);
             failed = failed.or(unseen);
             for place in places {
-                // Somebody else may be at work in a wide folder: nothing is lost by a new name.
-                match clear_below(&guard, &roots, &place, Manner::Rename) {
+                match clear_below(&guard, &roots, &place) {
                     Ok(removed) => undone.extend(removed),
                     Err(error) => failed = failed.or(Some((place, error))),
                 }
@@ -203,12 +190,7 @@ impl Watch {
 }
 
 /// Clears a place that a walk has found, from the handle of the writable folder in which it is.
-fn clear_below(
-    guard: &Guard,
-    roots: &[Root],
-    place: &Path,
-    manner: Manner,
-) -> io::Result<Option<PathBuf>> {
+fn clear_below(guard: &Guard, roots: &[Root], place: &Path) -> io::Result<Option<PathBuf>> {
     let place = guard.offending(place);
     let above = guard.roots.iter().filter(|root| place.starts_with(root));
     let Some(folder) = above.max_by_key(|root| root.as_os_str().len()) else {
@@ -223,7 +205,7 @@ fn clear_below(
             &opened
         }
     };
-    let cleared = root.clear(name, manner)?;
+    let cleared = root.clear(name)?;
     Ok(cleared.map(|name| folder.join(name)))
 }
 
@@ -242,8 +224,9 @@ impl Root {
         })
     }
 
-    /// Removes or renames what has this name now, or the link on the way to it; the name of what was there.
-    fn clear(&self, name: &Path, manner: Manner) -> io::Result<Option<PathBuf>> {
+    /// Renames what has this name now, or the link on the way to it; the name of what was there. Nothing is deleted: the user may have made
+    /// it while the child ran.
+    fn clear(&self, name: &Path) -> io::Result<Option<PathBuf>> {
         let mut folder: Option<OwnedFd> = None;
         let mut walked = PathBuf::new();
         let count = name.iter().count();
@@ -264,10 +247,7 @@ impl Root {
                 Err(error) => return Err(error.into()),
             };
             if index + 1 == count || found == FileType::Symlink {
-                match manner {
-                    Manner::Remove => remove_tree(at, part)?,
-                    Manner::Rename => rename_aside(at, part)?,
-                }
+                rename_aside(at, part)?;
                 return Ok(Some(walked));
             }
             if found != FileType::Directory {
@@ -292,7 +272,7 @@ impl Root {
         let at = folder.as_ref().map_or(self.handle.as_fd(), AsFd::as_fd);
         match readlinkat(at, last, Vec::new()) {
             Ok(now) if now.as_bytes() == target.as_bytes() => return Ok(false),
-            Ok(_) | Err(Errno::INVAL) => remove_tree(at, last)?,
+            Ok(_) | Err(Errno::INVAL) => rename_aside(at, last)?,
             Err(Errno::NOENT) => {}
             Err(error) => return Err(error.into()),
         }
