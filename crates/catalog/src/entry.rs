@@ -85,7 +85,7 @@ impl Entry {
         }
     }
 
-    /// Whether it is a plugin of Claude with hooks, and no skill that somebody wrote as one.
+    /// Whether it is a Claude plugin with hooks, rather than a skill with a manifest.
     #[must_use]
     pub fn is_plugin(&self) -> bool {
         self.files.skill_md.as_deref() == Some(MANIFEST)

@@ -6,7 +6,7 @@
 //!
 //! **Decision.** Each one is broken: its first letter becomes what HTML calls it (`&lt;|im_start|>`), which stays readable, means the
 //! same to a model that is asked about templates, and is no token any more. A frame with a random name would not do: tokens are
-//! cut out inside of it too, and text that changes with each activation can't be cached or compared. Characters that nobody sees
+//! cut out inside of it too, and text that changes with each activation can't be cached or compared. Invisible characters
 //! are spelled out, or counted where there are many.
 //!
 //! **In → out.** Whatever a skill, a file or a tool says → text in which nothing passes for a turn, a tag of a host or a frame
@@ -267,7 +267,7 @@ fn has_bar_name(opening: char, bare: &str) -> bool {
     !name.is_empty() && !name.starts_with(' ') && closes
 }
 
-/// The name of a tag, as a model reads it: in small letters, without what nobody sees, with one kind of dash; and what follows it.
+/// The name of a tag, as a model reads it: in small letters, without invisible characters, with one kind of dash; and what follows it.
 fn name_of(behind: &str) -> (String, Option<char>) {
     let skipped = |c: char| c == '/' || c.is_whitespace() || is_invisible(c);
     let mut letters = behind.trim_start_matches(skipped).chars();
@@ -374,7 +374,7 @@ mod tests {
             "git push <remote> <branch>",
             "<div><p>a</p><systemd></div>",
             "a < b, a <b> c, x<|>y, cat <| x",
-            "[x](y) [INSTALL] [1] [TODO] [ ] a[i]",
+            "[x](y) [INSTALL] [1] [NOTE] [ ] a[i]",
             "Vec<String>, <user>, <user-id>, <path/to/file>",
             "if a <s and b> c",
             "grüße ‹zitat› <日本>",

@@ -230,7 +230,7 @@ impl Desk<'_> {
         }
     }
 
-    /// Asks whoever may decide about permissions that nobody has answered yet.
+    /// Asks the approver about permissions without an answer.
     fn ask(&self, subject: &Subject<'_>, request: &Request, open: &[Asked]) -> Result<(), Refused> {
         let changes = self.changes(subject, request)?;
         let question = Question {

@@ -1,7 +1,7 @@
 //! Receipts of one activation, from its worker and from the threads of its connections.
 //!
 //! Three rules live here, so that no caller has to remember them. Refusals that come as a flood are counted
-//! ([`Refusals`]): a skill without any permission must not fill the disk. What is kept in memory for whoever shows it is
+//! ([`Refusals`]): a skill without any permission must not fill the disk. What is kept in memory to be shown is
 //! bounded ([`RecentReceipts`]). A connection is written down by the thread that opens it, before a byte flows
 //! ([`ConnectionReceipts`]).
 
@@ -238,7 +238,7 @@ impl ConnectionReceipts {
     pub(crate) fn take(&self) -> RecentReceipts {
         let mut inner = self.shared.inner();
         let waiting = inner.refusals.take(Instant::now());
-        // There is nobody to tell; what is lost is a count of refusals.
+        // No caller takes this error; what is lost is a count of refusals.
         inner.append(&self.shared, &waiting).ok();
         std::mem::take(&mut inner.recent)
     }
@@ -312,7 +312,7 @@ impl ConnectionLog for ConnectionReceipts {
         let draft = shared.draft(&seen.host, seen.port, &went);
         let mut inner = shared.inner();
         let Heard { write, delay } = inner.refusals.hear(draft, Instant::now());
-        // Nothing was done; if it can't be written, there is nobody to tell.
+        // Nothing was done, and no caller takes this error.
         inner.append(shared, write.as_slice()).ok();
         drop(inner);
         std::thread::sleep(delay);

@@ -386,12 +386,12 @@ impl<'a> Worker<'a> {
 
 impl Drop for Worker<'_> {
     fn drop(&mut self) {
-        // Whoever ends an activation in order has done this, and heard of what went wrong.
+        // An activation that ended in order has done this already and reported errors.
         self.end().ok();
     }
 }
 
-/// A child whose end is noticed, whoever ends it.
+/// A child whose end is noticed, however it comes about.
 struct Watched {
     child: Option<Box<dyn Alive>>,
     ended: Rc<RefCell<Option<(End, Instant)>>>,

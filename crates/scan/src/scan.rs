@@ -696,7 +696,7 @@ fn host_matches(hosts: Hosts, act: &Act, taint: &crate::flow::Taint, context: &C
     }
 }
 
-/// A frontmatter whose quoted values read like plain ones, at the same offsets: whoever writes `description: "…"` quotes nobody.
+/// A frontmatter whose quoted values read like plain ones, at the same offsets: quotes in YAML don't quote another speaker.
 fn without_yaml_quotes(front: &str) -> String {
     let mut plain = String::with_capacity(front.len());
     let mut open = None;

@@ -2,7 +2,7 @@
 //!
 //! The reader of JSON gives up on a message that is nested too deep, and nothing answers it: the client waits for ever. A
 //! message of a gigabyte is kept in memory first. So each line is looked at byte by byte while it comes in. One that is too large
-//! or too deep is not kept; a request with the same id takes its place, whose method says what was wrong and which nobody has, so
+//! or too deep is not kept; a request with the same id takes its place, whose method says what was wrong and which no server has, so
 //! that the client gets an error for its id.
 
 use std::{
@@ -143,7 +143,7 @@ impl Line {
             ready.extend(line.bytes);
             return;
         };
-        // Without an id nobody waits for an answer.
+        // Without an id no answer is expected.
         let top: Value = serde_json::from_slice(&line.top).unwrap_or_default();
         let id = &top["id"];
         if id.is_string() || id.is_number() {

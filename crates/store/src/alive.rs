@@ -95,7 +95,7 @@ impl LiveFile {
 
 impl Drop for LiveFile {
     fn drop(&mut self) {
-        // What stays behind is removed at the next start, since nobody holds its lock.
+        // What stays behind is removed at the next start, since its lock is free.
         fs::remove_file(&self.path).ok();
     }
 }

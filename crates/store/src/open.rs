@@ -144,7 +144,7 @@ impl Store {
         write().map_err(|source| self.fail(source))
     }
 
-    /// Whether the next commit waits for the disk; whoever writes without [`Store::write`] says so too. SQLite is told only when
+    /// Whether the next commit waits for the disk; code that writes without [`Store::write`] sets it too. SQLite is told only when
     /// it changes: most of what is written in a row is of one kind.
     pub(crate) fn wait_for_disk(&self, waits: bool) -> Result<(), StoreError> {
         if self.waits.get() == waits {

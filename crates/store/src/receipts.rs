@@ -521,7 +521,7 @@ impl HeadRow {
     }
 }
 
-/// Counts anew what the rows take, after some were moved out.
+/// Recounts what the rows take, after some were moved out.
 pub(crate) fn count_bytes(connection: &Connection) -> rusqlite::Result<()> {
     let sql = "UPDATE receipts_head SET bytes = (
                    SELECT coalesce(sum(?1 + length(at) + length(skill) + length(source) + length(digest)

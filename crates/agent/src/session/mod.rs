@@ -333,7 +333,7 @@ impl<'s, 'p> Session<'s, 'p> {
         self.request()
     }
 
-    /// The system prompt, built anew when something changed. A hook that blocks the message of this turn ends the turn here.
+    /// The system prompt, rebuilt when something changed. A hook that blocks the message of this turn ends the turn here.
     pub(super) fn system_prompt(&mut self) -> Result<Arc<str>, Report> {
         if let Some(prompt) = &self.prompt {
             return Ok(Arc::clone(prompt));

@@ -4,8 +4,8 @@
 //! killed, or that a skill makes crash, removes nothing.
 //!
 //! **Decision.** Before the child starts, the list is written into a file of its own, in a folder that no child sees. This program and
-//! the shim hold a lock on it. The file is deleted when the list was worked off; a file without a lock belongs to nobody
-//! any more, and the next start works it off.
+//! the shim hold a lock on it. The file is deleted when its places were put back; a file without a lock was left by a
+//! run that is gone, and the next start puts its places back.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -32,7 +32,7 @@ const MAX_SIZE: u64 = 64 << 20;
 const PENDING: u64 = 0;
 const DONE: u64 = 1;
 
-/// A list that somebody works off. As long as this exists, nobody else does.
+/// A list with its lock. While this value exists, no other process puts these places back.
 #[derive(Debug)]
 pub(super) struct Journal {
     file: File,
@@ -83,7 +83,7 @@ impl Journal {
         self.stays = true;
     }
 
-    /// Everything is as it was, but that these places were put back is known to nobody.
+    /// The places were put back, but no caller took the result: the next start reports them.
     pub(super) fn end_with(mut self, undone: &[PathBuf]) {
         if let ([_, ..], Some(folder)) = (undone, self.path.parent()) {
             let mut out = head(&self.owner);
@@ -95,7 +95,7 @@ impl Journal {
     }
 }
 
-/// Whoever lets go of it has worked it off.
+/// Dropping it means that the places were put back.
 impl Drop for Journal {
     fn drop(&mut self) {
         if !self.stays {

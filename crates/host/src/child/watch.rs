@@ -78,7 +78,7 @@ impl Watch {
         Ok(())
     }
 
-    /// What tells others that somebody will still look at these places.
+    /// Shows other processes that these places are still watched.
     pub(crate) fn lock(&self) -> Option<BorrowedFd<'_>> {
         self.journal.as_ref().map(Journal::lock)
     }
@@ -142,7 +142,7 @@ impl Watch {
         }
     }
 
-    /// The same where nobody asks what came of it: that is written down for the next start.
+    /// The same without a caller that takes the result: it is written down for the next start.
     pub(crate) fn undo_unasked(&mut self) {
         let (undone, failed) = self.put_back();
         match self.journal.take() {

@@ -561,7 +561,7 @@ proptest! {
         prop_assert!(fetched.as_ref().is_ok_and(|doors| *doors == (false, false)) || fetched.is_err(), "{written}: {fetched:?}");
         prop_assert!(!proxied.as_ref().is_ok_and(|admitted| *admitted), "{written}: {proxied:?}");
         prop_assert_eq!(fetched.is_ok(), proxied.is_ok());
-        // A name that nobody denied leads to the same place.
+        // A name that was not denied leads to the same place.
         if let Ok(ip) = denied.parse::<IpAddr>() {
             let other = Host::parse("innocent.example").unwrap();
             prop_assert!(hosts.admits_address(&other, SocketAddr::new(ip, port)).is_err());

@@ -28,7 +28,7 @@ use super::{
 const MOST_BEFORE: usize = 20_000;
 /// How many are looked at afterwards, the child's own files included. More make the run fail.
 const MOST_AFTER: usize = 1_000_000;
-/// Folders that are looked at last: they are large, and nobody works in them.
+/// Folders that are searched last: they are large and generated.
 const LAST: &[&str] = &["node_modules", "target", ".venv", "venv", "vendor"];
 
 /// What is protected on this machine: the table, for one home, one working directory and the places that metier itself obeys.

@@ -44,7 +44,7 @@ pub(super) const WATCHED: &str = "watched";
 /// How the names of folders begin that belong to one activation.
 const ROOM: &str = "run-";
 
-/// A folder that is gone when this is. Its lock says that somebody still needs it.
+/// A folder that is gone when this is. Its lock shows that it is still in use.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -59,7 +59,7 @@ impl Scratch {
     pub fn new(below: &Path) -> Result<Self, WorldError> {
         let make = || {
             fs::create_dir_all(below)?;
-            // Folders of the dead are removed by whoever has the other kind of this lock.
+            // Abandoned folders are removed under the exclusive kind of this lock.
             let all = fs::File::open(below)?;
             flock(&all, FlockOperation::LockShared)?;
             let folder = tempfile::Builder::new().prefix(ROOM).tempdir_in(below)?;

@@ -237,7 +237,7 @@ fn every_root_of_the_catalog_is_a_row_of_the_table() {
     let (home, other) = (root.join("home"), root.join("other"));
     fs::create_dir_all(other.join(".git")).unwrap();
     fs::create_dir_all(&home).unwrap();
-    // Nothing is passed in: the table alone has to know them, in a repository in which nobody works now.
+    // Nothing is passed in: the table alone has to know them, in a repository that is not the working directory's.
     let protection = Protection::new(Some(&home), &root.join("work"), &root.join("work"), &[]);
     let places = Places {
         home: Some(&home),

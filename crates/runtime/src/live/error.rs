@@ -39,7 +39,7 @@ pub enum CallError {
         /// What it said.
         reason: String,
     },
-    /// A hook made something else of it, which whoever called may not do.
+    /// A hook changed the input into something that the caller may not do.
     #[error("`{tool}` is not allowed as a hook left it: {reason}")]
     NotAllowed {
         /// The tool.

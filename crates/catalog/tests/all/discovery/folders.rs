@@ -112,7 +112,7 @@ fn other_file_systems_are_not_entered() {
         return;
     };
     if outer == inner || Path::new("/dev/shm").is_symlink() {
-        println!("not run: case 22: /dev/shm is no file system of its own here");
+        println!("not run: case 22: /dev/shm is not a separate file system here");
         return;
     }
     let catalog = look(Path::new("/dev"), &options(Mode::Lenient));

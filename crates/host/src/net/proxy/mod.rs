@@ -77,7 +77,7 @@ pub trait OpenConnection: Send {
     fn over(self: Box<Self>, seen: &Seen);
 }
 
-/// For whoever only wants to hear of connections that are over; nobody has to listen.
+/// For callers that only need connections that are over; the receiver may be gone.
 impl ConnectionLog for Sender<Seen> {
     fn open(&self, _host: &str, _port: u16) -> Result<Box<dyn OpenConnection>, String> {
         Ok(Box::new(self.clone()))
