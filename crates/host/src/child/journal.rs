@@ -61,7 +61,7 @@ impl OtherRuns {
         let lock = File::open(folder)?;
         flock(&lock, FlockOperation::LockExclusive)?;
         let lists = journals(folder).filter_map(|path| {
-            let content = fs::read(path).ok()?;
+            let content = read(&File::open(path).ok()?)?;
             match decode(&content)?.list {
                 List::Pending(watch) => Some(*watch),
                 List::Done(_) => None,
@@ -101,6 +101,12 @@ impl OtherRuns {
     }
 }
 
+fn read(file: &File) -> Option<Vec<u8>> {
+    let mut content = Vec::new();
+    file.take(MAX_SIZE).read_to_end(&mut content).ok()?;
+    Some(content)
+}
+
 fn create(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true).mode(0o700).create(folder)
@@ -134,6 +140,12 @@ impl Journal {
     }
 
     fn write(folder: &Path, owner: &str, content: &[u8]) -> io::Result<Self> {
+        if content.len() as u64 >= MAX_SIZE {
+            // The next start could not read it.
+            return Err(io::Error::other(
+                "there are too many protected files to list",
+            ));
+        }
         create(folder)?;
         let unfinished = tempfile::Builder::new()
             .prefix(UNFINISHED)
@@ -220,10 +232,9 @@ pub fn work_off(folder: &Path) -> Vec<Leftover> {
 }
 
 fn take_over(path: PathBuf) -> Option<Leftover> {
-    let mut file = File::open(&path).ok()?;
+    let file = File::open(&path).ok()?;
     flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
-    let mut content = Vec::new();
-    (&mut file).take(MAX_SIZE).read_to_end(&mut content).ok()?;
+    let content = read(&file)?;
     let Some(Decoded {
         owner,
         boot,

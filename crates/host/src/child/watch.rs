@@ -355,3 +355,21 @@ fn move_up(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_deeper_than_any_stack_is_removed() {
+        let around = tempfile::tempdir().unwrap();
+        let root = openat(CWD, around.path(), FOLDER, Mode::empty()).unwrap();
+        let mut folder = root.try_clone().unwrap();
+        for _ in 0..20_000 {
+            rustix::fs::mkdirat(&folder, "deep", Mode::RWXU).unwrap();
+            folder = open_folder(folder.as_fd(), OsStr::new("deep")).unwrap();
+        }
+        remove_tree(root.as_fd(), OsStr::new("deep")).unwrap();
+        assert_eq!(std::fs::read_dir(around.path()).unwrap().count(), 0);
+    }
+}

@@ -56,6 +56,15 @@ pub(crate) enum Mark {
     Link(OsString),
 }
 
+impl Mark {
+    /// The mark of something that can't be looked at. No object has it.
+    pub(crate) const UNSEEN: Self = Self::Object {
+        device: (0, 0),
+        inode: 0,
+        born: None,
+    };
+}
+
 /// What has a name now.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {

@@ -207,7 +207,9 @@ impl Guard {
         let mut after = After {
             judge: Judge::new(self),
             known: known.map(|(place, mark)| (place.as_path(), mark)).collect(),
-            unreadable: unreadable.map(|(_, mark)| mark).collect(),
+            unreadable: unreadable
+                .map(|(place, mark)| (place.as_path(), mark))
+                .collect(),
             ended,
             found: SecondLook::default(),
         };
@@ -380,20 +382,25 @@ impl Visitor for Before<'_> {
 
     /// A folder that can't be read is left alone; if the child could open it, it is read-only.
     fn fails(&mut self, place: Unopened<'_>, error: io::Error) -> bool {
-        let found = place
-            .around
-            .map(|(at, name)| (Found::at(at, name), at, name));
-        match found {
-            Some((Ok(found), at, name)) if error.kind() == io::ErrorKind::PermissionDenied => {
-                let can_write = accessat(at, name, Access::WRITE_OK, AtFlags::empty()).is_ok();
-                if found.is_ours() || can_write {
-                    self.survey.covered.push(place.path.to_owned());
-                }
-                let unreadable = (place.path.to_owned(), found.mark);
-                self.survey.unreadable.push(unreadable);
-            }
-            _ => self.error = Some((place.path.to_owned(), error)),
+        let path = place.path.to_owned();
+        let Some((at, name)) = place.around else {
+            self.error = Some((path, error));
+            return false;
+        };
+        if error.kind() != io::ErrorKind::PermissionDenied {
+            self.error = Some((path, error));
+            return false;
         }
+        let found = Found::at(at, name).ok();
+        let can_write = || accessat(at, name, Access::WRITE_OK, AtFlags::empty()).is_ok();
+        if found
+            .as_ref()
+            .is_some_and(|found| found.is_ours() || can_write())
+        {
+            self.survey.covered.push(path.clone());
+        }
+        let mark = found.map_or(Mark::UNSEEN, |found| found.mark);
+        self.survey.unreadable.push((path, mark));
         false
     }
 }
@@ -472,7 +479,7 @@ impl Visitor for Aliases {
 struct After<'g> {
     judge: Judge<'g>,
     known: HashMap<&'g Path, &'g Mark>,
-    unreadable: HashSet<&'g Mark>,
+    unreadable: HashMap<&'g Path, &'g Mark>,
     ended: Option<Moment>,
     found: SecondLook,
 }
@@ -519,7 +526,7 @@ impl Visitor for After<'_> {
     }
 
     fn passes(&self, folder: &Found) -> bool {
-        self.unreadable.contains(&folder.mark)
+        self.unreadable.values().any(|mark| **mark == folder.mark)
     }
 
     fn visit(&mut self, folder: &Folder<'_>, wanted: Vec<Wanted>, inner: &mut Vec<OsString>) {
@@ -544,6 +551,9 @@ impl Visitor for After<'_> {
 
     /// A folder that the child may have closed to hide what is in it is opened.
     fn fails(&mut self, place: Unopened<'_>, error: io::Error) -> bool {
+        if self.unreadable.contains_key(place.path) {
+            return false; // it could not be read before either
+        }
         let is_closed = error.kind() == io::ErrorKind::PermissionDenied;
         let opened = match place.around {
             Some((at, name)) if is_closed => make_accessible(at, name),

@@ -13,7 +13,10 @@ use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use tempfile::TempDir;
 
 use super::{Guard, SecondLook, Survey, SurveyError};
-use crate::sandbox::{Protection, object::open_folder};
+use crate::{
+    child::watch::remove_tree,
+    sandbox::{Protection, object::open_folder},
+};
 
 fn guard() -> (TempDir, PathBuf, Guard) {
     let folder = tempfile::tempdir().unwrap();

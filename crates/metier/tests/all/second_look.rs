@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::{
     conditions::under_every_condition,
-    live_room::{Live, lines, python},
+    live_room::{Live, PYTHON, lines, python},
     protected::{begin, call, kill, starlark, wait_for},
     stage::{Stage, field},
 };
@@ -313,6 +313,7 @@ fn the_user_is_shown_what_was_renamed() {
         "Text.\n",
     );
     stage.context.write("skills/p/main.py", code);
+    stage.context.write("skills/p/metier.py", PYTHON);
     let said = call(&stage, "p", &json!({}));
     let name = renamed(&said, "/GEMINI.md");
     assert_eq!(stage.context.read(&name), "evil");
