@@ -285,7 +285,6 @@ fn shared_memory_is_the_child_s_own() {
     assert!(!std::path::Path::new("/dev/shm/metier-test-shared").exists());
 }
 
-#[expect(clippy::print_stdout, reason = "a test that can't be run is reported")]
 #[test]
 fn a_workspace_in_shared_memory_is_a_workspace() {
     let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {

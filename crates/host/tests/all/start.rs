@@ -354,7 +354,6 @@ fn without_a_fence_a_child_is_still_supervised() {
     assert_eq!(fs::read_to_string(outside).unwrap(), "written\n");
 }
 
-#[expect(clippy::print_stdout, reason = "a test that can't be run is reported")]
 #[test]
 fn an_interpreter_finds_its_library() {
     let Some(python) = on_path("python3") else {
