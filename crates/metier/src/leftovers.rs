@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use metier_host::world::{self, Leftovers};
+use metier_host::{
+    child::{failures, undone},
+    world::{self, Leftovers},
+};
 use metier_store::{Decision, NewReceipt, Outcome, Store};
 
 use crate::{
@@ -49,18 +52,18 @@ fn receipt(leftovers: &Leftovers) -> NewReceipt {
     let text = |of: &dyn Fn(&metier_policy::Identity) -> String| {
         identity.map_or_else(|| "unknown".to_owned(), of)
     };
-    let places = leftovers.undone().iter();
-    let places: Vec<String> = places.map(|place| place.display().to_string()).collect();
-    let mut reason = format!(
-        "it made protected files before its run was killed, which were renamed to NAME.undone-N: {}",
-        places.join(", ")
-    );
-    if let Some((path, error)) = leftovers.failed() {
-        let place = path.display();
-        reason = match places.is_empty() {
-            true => format!("{place} can't be looked at after its run was killed: {error}"),
-            false => format!("{reason}; {place} can't be looked at: {error}"),
-        };
+    let mut reasons = Vec::new();
+    if let places @ [_, ..] = leftovers.undone() {
+        reasons.push(format!(
+            "it made protected files before its run was killed, which were renamed: {}",
+            undone(places)
+        ));
+    }
+    if let failed @ [_, ..] = leftovers.failed() {
+        reasons.push(format!(
+            "its run was killed, and protected files can't be looked for or put back: {}; look there before you continue",
+            failures(failed)
+        ));
     }
     NewReceipt {
         at: humantime::format_rfc3339_millis(machine::now()).to_string(),
@@ -70,7 +73,7 @@ fn receipt(leftovers: &Leftovers) -> NewReceipt {
         act: "skill:run".to_owned(),
         detail: "made protected files".to_owned(),
         decision: Decision::Allowed,
-        reason: Some(reason),
+        reason: Some(reasons.join("; ")),
         outcome: Some(Outcome::Error),
         ms: 0,
         sandbox: None,

@@ -47,6 +47,7 @@ pub(crate) struct Office<'s> {
     session: &'s Session<'s>,
     store: Store,
     approver: Box<dyn Approver>,
+    warn: Box<dyn Fn(&str) + 's>,
     common: Vec<(OsString, OsString)>,
     own: Vec<PathBuf>,
     obeyed: Vec<PathBuf>,
@@ -107,6 +108,7 @@ impl<'s> Office<'s> {
             session,
             store,
             approver,
+            warn: Box::new(|line| session.output.warn(&one_line(line))),
             common: common.collect(),
             own: own(database)
                 .chain(session.machine.history())
@@ -159,6 +161,7 @@ impl<'s> Office<'s> {
             approved: &self.session.config.approved,
             terms: terms(self.session),
             clock: &now,
+            warn: &*self.warn,
             meter: Meter::default(),
             session: self.id.clone(),
             once: Cell::new(0),

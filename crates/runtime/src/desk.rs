@@ -33,6 +33,8 @@ pub struct Desk<'a> {
     pub terms: Terms,
     /// What time it is.
     pub clock: &'a dyn Fn() -> SystemTime,
+    /// Shows the user a line that can't wait for the end of the command.
+    pub warn: &'a dyn Fn(&str),
     /// What was done in this turn.
     pub meter: Meter,
     /// The session that receipts belong to.

@@ -1,10 +1,11 @@
 //! One activation at work: every act is permitted, written down, done, and written down as done, in this order and nowhere else.
 
-use std::{cell::RefCell, ffi::OsString, path::PathBuf, rc::Rc, sync::Arc, time::Instant};
+use std::{cell::RefCell, ffi::OsString, rc::Rc, sync::Arc, time::Instant};
 
 use metier_host::{
     backend::{Alive, End, Started},
     child::{Exit, Outcome as Ended},
+    sandbox::UndonePlace,
     world::{Begun, Deno, Done, Running, Surroundings, Wasi, World, WorldError},
 };
 use metier_model::Permission;
@@ -111,7 +112,10 @@ impl<'a> Worker<'a> {
         let done = self.world.act(&begun);
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let went = match &done {
-            Ok(Done::Child(ended, _)) => child(ended),
+            Ok(Done::Child(ended, _)) => {
+                self.warn_undone(&ended.undone);
+                child(ended)
+            }
             Ok(_) => Went::well(ms),
             Err(error) if error.is_refusal() => Went::refused(error.to_string()),
             Err(error) => Went::badly(Outcome::Error, error.to_string(), ms),
@@ -240,6 +244,15 @@ impl<'a> Worker<'a> {
         let all = runs.into_iter().map(|run| self.complete_run(run));
         let written = all.fold(Ok(()), Result::and);
         written.and(self.write_refusals())
+    }
+
+    /// Tells the user at once that protected places were put back. The receipt has the same.
+    pub(crate) fn warn_undone(&self, places: &[UndonePlace]) {
+        if !places.is_empty() {
+            let skill = &self.grant.identity().skill;
+            let text = format!("skill `{skill}`: {}", undone(places));
+            (self.desk.warn)(&self.redactor.clean(&text));
+        }
     }
 
     /// Writes down something that is no act: a call, a hook. Refusals that come as a flood are counted.
@@ -454,11 +467,10 @@ fn elapsed(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Protected places that a child made, in words.
-pub(crate) fn undone(places: &[PathBuf]) -> String {
-    let places = places.iter().map(|place| place.display().to_string());
-    let places = places.collect::<Vec<_>>().join(", ");
-    format!("it made protected files, which were renamed to NAME.undone-N: {places}")
+/// Protected places that a child made or changed, in words.
+pub(crate) fn undone(places: &[UndonePlace]) -> String {
+    let places = metier_host::child::undone(places);
+    format!("it made protected files, which were renamed: {places}")
 }
 
 fn child(ended: &Ended) -> Went {

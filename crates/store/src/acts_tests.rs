@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::alive::RESERVE;
 use crate::{
     ABANDONED, Breakage, Completion, Decision, NewReceipt, Outcome, Receipt, ReceiptFilter,
-    ReceiptPart, Store, Verified, rerun,
+    ReceiptPart, Store, Verified, receipts_tests, rerun,
 };
 
 const NOW: &str = "2026-01-31T09:00:00Z";
@@ -24,18 +24,11 @@ fn store() -> (TempDir, Store) {
 fn act(detail: &str) -> NewReceipt {
     NewReceipt {
         at: NOW.to_owned(),
-        skill: "deploy".to_owned(),
-        source: "user".to_owned(),
-        digest: "sha256:aa".to_owned(),
-        act: "shell:exec".to_owned(),
-        detail: detail.to_owned(),
-        decision: Decision::Allowed,
-        reason: None,
         outcome: None,
         ms: 0,
         sandbox: None,
         session: Some("s1".to_owned()),
-        count: 1,
+        ..receipts_tests::act("deploy", detail)
     }
 }
 

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use crate::chain::{BEGINNING, Hash, encode, hash, written};
+use crate::receipts_tests::act;
 use crate::{Decision, NewReceipt, Outcome};
 
 /// Short texts out of few characters, digits and NUL among them, so that different receipts often almost agree.
@@ -154,19 +155,8 @@ proptest! {
 
 fn plain() -> NewReceipt {
     NewReceipt {
-        at: "2026-01-31T09:00:00Z".to_owned(),
-        skill: "deploy".to_owned(),
-        source: "user".to_owned(),
-        digest: "sha256:aa".to_owned(),
-        act: "shell:exec".to_owned(),
-        detail: "git push".to_owned(),
-        decision: Decision::Allowed,
-        reason: None,
-        outcome: Some(Outcome::Ok),
-        ms: 3,
         sandbox: None,
-        session: None,
-        count: 1,
+        ..act("deploy", "git push")
     }
 }
 

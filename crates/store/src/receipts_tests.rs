@@ -15,7 +15,8 @@ fn store() -> (TempDir, Store) {
     (folder, store)
 }
 
-fn act(skill: &str, detail: &str) -> NewReceipt {
+/// An act that went well.
+pub(crate) fn act(skill: &str, detail: &str) -> NewReceipt {
     NewReceipt {
         at: "2026-01-31T09:00:00Z".to_owned(),
         skill: skill.to_owned(),

@@ -5,28 +5,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use crate::receipts_tests::act;
 use crate::segments::Rotation;
-use crate::{
-    Breakage, Completion, Decision, NewReceipt, Outcome, Receipt, ReceiptFilter, Store, Verified,
-};
-
-fn act(skill: &str, detail: &str) -> NewReceipt {
-    NewReceipt {
-        at: "2026-01-31T09:00:00Z".to_owned(),
-        skill: skill.to_owned(),
-        source: "user".to_owned(),
-        digest: "sha256:aa".to_owned(),
-        act: "shell:exec".to_owned(),
-        detail: detail.to_owned(),
-        decision: Decision::Allowed,
-        reason: None,
-        outcome: Some(Outcome::Ok),
-        ms: 3,
-        sandbox: None,
-        session: None,
-        count: 1,
-    }
-}
+use crate::{Breakage, Completion, Decision, Outcome, Receipt, ReceiptFilter, Store, Verified};
 
 fn open(path: &Path) -> Store {
     let mut store = Store::open(path).expect("a store");

@@ -180,6 +180,7 @@ impl Ground for Disk {
                 clock: &SystemTime::now,
                 meter: Meter::default(),
                 session: id.to_owned(),
+                warn: &|_| {},
                 once: Cell::new(0),
             },
             config: &self.config,

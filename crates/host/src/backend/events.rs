@@ -1,8 +1,7 @@
 //! What happened to a session, kept until somebody asks for it.
 
-use std::path::PathBuf;
-
 use super::Event;
+use crate::sandbox::UndonePlace;
 
 /// How many events are kept when nobody asks for them.
 const MOST: usize = 2_000;
@@ -19,7 +18,7 @@ impl Events {
     }
 
     /// Keeps that protected places were put back, even if there is no room: it must be written down.
-    pub(super) fn note_undone(&mut self, places: &[PathBuf]) {
+    pub(super) fn note_undone(&mut self, places: &[UndonePlace]) {
         if !places.is_empty() {
             self.0.push(Event::Undone(places.to_vec()));
         }

@@ -16,13 +16,15 @@ mod several;
 mod wasm;
 mod worker;
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use metier_sdk::{
     HookPhase,
     wire::{Contributions, HostRequest, RpcError},
 };
 use serde_json::Value;
+
+use crate::sandbox::UndonePlace;
 
 pub use compiler::Compiler;
 pub use hooks::{Hooks, OnlyHooks};
@@ -158,7 +160,7 @@ pub enum Event {
         reason: String,
     },
     /// It had made protected places, which were renamed.
-    Undone(Vec<PathBuf>),
+    Undone(Vec<UndonePlace>),
     /// It ended in order.
     Ended,
 }

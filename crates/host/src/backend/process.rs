@@ -8,7 +8,6 @@
 //! must contribute what it contributed before: what people approved is not changed by a crash.
 
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use metier_sdk::wire::{Contributions, Initialize, method};
@@ -17,6 +16,7 @@ use serde_json::{Map, Value};
 use super::events::Events;
 use super::line::{Failed, Line};
 use super::{Event, Host, Session, SessionError, write};
+use crate::sandbox::UndonePlace;
 use crate::world::WorldError;
 
 /// After this many failures in a row it is left alone.
@@ -73,8 +73,8 @@ pub struct End {
     pub by_itself: bool,
     /// In words.
     pub how: String,
-    /// Protected places that it had made, and that were removed.
-    pub undone: Vec<PathBuf>,
+    /// Protected places that it had made or changed, and that were put back.
+    pub undone: Vec<UndonePlace>,
 }
 
 /// A monotonic clock, for the pauses between restarts.

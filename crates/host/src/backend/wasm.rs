@@ -130,10 +130,10 @@ impl Session for Wasm {
         }
         let words = self.log.finish();
         self.events.note(words);
-        if let Some(path) = undone.first() {
+        if let Some(place) = undone.first() {
             // It is gone already; whoever made it is told that this is not how it goes.
             let never = WorldError::Never {
-                path: path.clone(),
+                path: place.path.clone(),
                 what: "written",
             };
             self.events.note_undone(&undone);

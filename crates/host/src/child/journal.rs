@@ -5,7 +5,11 @@
 //!
 //! **Decision.** Before the child starts, the list is written into a file of its own, in a folder that no child sees. This program and
 //! the shim hold a lock on it. The file is deleted when its places were put back; a file without a lock was left by a
-//! run that is gone, and the next start puts its places back.
+//! run that is gone, and the next start puts its places back. The shim writes the end of the child into it, so that the next start leaves
+//! alone what the user has made since.
+//!
+//! The lists of runs that are not over say what their children may have made. A run that starts meanwhile does not take that for something that
+//! was there before ([`OtherRuns`]).
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -15,14 +19,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, flock, fstat};
 
 use super::job::{Reader, Writer};
 use super::watch::{Root, Watch};
-use crate::sandbox::{Guard, Protection, Survey};
+use crate::sandbox::object::{Mark, Moment};
+use crate::sandbox::{Guard, Protection, Survey, UndonePlace};
 
 /// The first word of a file, which changes with its format.
-const FORMAT: &str = "metier watched places 1";
+const FORMAT: &str = "metier watched places 2";
 /// How the names begin: of complete files, and of those that are being written.
 const COMPLETE: &str = "watch-";
 const UNFINISHED: &str = ".new-";
@@ -31,6 +36,90 @@ const MAX_SIZE: u64 = 64 << 20;
 /// What follows the owner: places that have to be looked at, or places that were put back already.
 const PENDING: u64 = 0;
 const DONE: u64 = 1;
+/// The last number, once the child and all it started are gone.
+const ENDED: u64 = 1;
+/// Changes with each start of the machine.
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
+
+/// Writes into a list that the child has ended. For the shim, which holds the list open.
+pub(super) fn note_end(list: BorrowedFd<'_>) {
+    // Without it, the next start takes all that appeared for the child's.
+    let _unknown = rustix::io::write(list, &ENDED.to_le_bytes());
+}
+
+/// The lists of all other runs that are not over, and a lock: no other run begins before this one has written its own.
+#[derive(Debug, Default)]
+pub(crate) struct OtherRuns {
+    lists: Vec<Watch>,
+    _lock: Option<File>,
+}
+
+impl OtherRuns {
+    /// Waits until no other run is beginning, and reads the lists.
+    pub(crate) fn read(folder: &Path) -> io::Result<Self> {
+        create(folder)?;
+        let lock = File::open(folder)?;
+        flock(&lock, FlockOperation::LockExclusive)?;
+        let lists = journals(folder).filter_map(|path| {
+            let content = read(&File::open(path).ok()?)?;
+            match decode(&content)?.list {
+                List::Pending(watch) => Some(*watch),
+                List::Done(_) => None,
+            }
+        });
+        Ok(Self {
+            lists: lists.collect(),
+            _lock: Some(lock),
+        })
+    }
+
+    /// Whether another run may have made what is at a protected place: it may write there, and did not find it.
+    pub(crate) fn made(&self, place: &Path, mark: &Mark) -> bool {
+        self.lists.iter().any(|watch| {
+            let Some((guard, before)) = &watch.guard else {
+                return false;
+            };
+            let in_any = |folders: &[PathBuf]| folders.iter().any(|one| place.starts_with(one));
+            let unreadable = before.unreadable.iter();
+            let mut unseen = unreadable.map(|(folder, _)| folder).chain(&guard.closed);
+            in_any(&guard.roots)
+                && !unseen.any(|folder| place.starts_with(folder))
+                && !before
+                    .places
+                    .iter()
+                    .any(|(known, before)| known == place && before == mark)
+        })
+    }
+
+    /// Whether another run has looked for a place by its name and did not find it.
+    pub(crate) fn miss(&self, place: &Path) -> bool {
+        let mut roots = self.lists.iter().flat_map(|watch| &watch.roots);
+        roots.any(|root| {
+            let name = place.strip_prefix(&root.path);
+            name.is_ok_and(|name| root.missing.iter().any(|missing| missing == name))
+        })
+    }
+}
+
+fn read(file: &File) -> Option<Vec<u8>> {
+    let mut content = Vec::new();
+    file.take(MAX_SIZE).read_to_end(&mut content).ok()?;
+    Some(content)
+}
+
+fn create(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(folder)
+}
+
+/// The complete lists in a folder.
+fn journals(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().map(OsStrExt::as_bytes);
+        name.is_some_and(|name| name.starts_with(COMPLETE.as_bytes()))
+    })
+}
 
 /// A list with its lock. While this value exists, no other process puts these places back.
 #[derive(Debug)]
@@ -51,10 +140,13 @@ impl Journal {
     }
 
     fn write(folder: &Path, owner: &str, content: &[u8]) -> io::Result<Self> {
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
+        if content.len() as u64 >= MAX_SIZE {
+            // The next start could not read it.
+            return Err(io::Error::other(
+                "there are too many protected files to list",
+            ));
+        }
+        create(folder)?;
         let unfinished = tempfile::Builder::new()
             .prefix(UNFINISHED)
             .tempfile_in(folder)?;
@@ -84,11 +176,16 @@ impl Journal {
     }
 
     /// The places were put back, but no caller took the result: the next start reports them.
-    pub(super) fn end_with(mut self, undone: &[PathBuf]) {
+    pub(super) fn end_with(mut self, undone: &[UndonePlace]) {
         if let ([_, ..], Some(folder)) = (undone, self.path.parent()) {
             let mut out = head(&self.owner);
             out.number(DONE);
-            out.list(bytes(undone).into_iter());
+            out.list(bytes(undone.iter().map(|place| &place.path)).into_iter());
+            let names = undone.iter().map(|place| place.renamed_to.as_deref());
+            let names: Vec<&[u8]> = names
+                .map(|name| name.map_or(&[][..], OsStrExt::as_bytes))
+                .collect();
+            out.list(names.into_iter());
             let written = Self::write(folder, &self.owner, &out.0).map(Self::keep);
             self.stays = written.is_err();
         }
@@ -111,9 +208,9 @@ pub struct Leftover {
     /// Whose child it was, as the run called it.
     pub owner: String,
     /// Protected places that the child had made. They were renamed.
-    pub undone: Vec<PathBuf>,
-    /// The first place that could not be put back. It is tried again at the next start.
-    pub failed: Option<(PathBuf, io::Error)>,
+    pub undone: Vec<UndonePlace>,
+    /// Places that could not be put back. They are tried again at the next start.
+    pub failed: Vec<(PathBuf, io::Error)>,
     journal: PathBuf,
     /// Locked: others leave it alone.
     _file: File,
@@ -122,7 +219,7 @@ pub struct Leftover {
 impl Leftover {
     /// Forgets it, once it was written down elsewhere.
     pub fn forget(self) {
-        if self.failed.is_none() {
+        if self.failed.is_empty() {
             let _stays = fs::remove_file(&self.journal);
         }
     }
@@ -131,30 +228,34 @@ impl Leftover {
 /// Works off the lists of runs that are gone. Costs one look at a folder if there are none.
 #[must_use]
 pub fn work_off(folder: &Path) -> Vec<Leftover> {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let is_complete = |path: &PathBuf| {
-        let name = path.file_name().map(OsStrExt::as_bytes);
-        name.is_some_and(|name| name.starts_with(COMPLETE.as_bytes()))
-    };
-    let paths = entries.flatten().map(|entry| entry.path());
-    paths.filter(is_complete).filter_map(take_over).collect()
+    journals(folder).filter_map(take_over).collect()
 }
 
 fn take_over(path: PathBuf) -> Option<Leftover> {
-    let mut file = File::open(&path).ok()?;
+    let file = File::open(&path).ok()?;
     flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
-    let mut content = Vec::new();
-    (&mut file).take(MAX_SIZE).read_to_end(&mut content).ok()?;
-    let Some((owner, list)) = decode(&content) else {
+    let content = read(&file)?;
+    let Some(Decoded {
+        owner,
+        boot,
+        list,
+        has_ended,
+    }) = decode(&content)
+    else {
         // Of another version, or cut short: nothing can be known from it.
         let _stays = fs::remove_file(&path);
         return None;
     };
     let (undone, failed) = match list {
-        List::Done(undone) => (undone, None),
-        List::Pending(mut watch) => watch.put_back(),
+        List::Done(undone) => (undone, Vec::new()),
+        List::Pending(mut watch) => {
+            let ended = match has_ended {
+                true => fstat(&file).ok().map(written),
+                false => booted().filter(|_| boot != boot_id()),
+            };
+            let look = watch.put_back(ended);
+            (look.undone, look.failed)
+        }
     };
     let leftover = Leftover {
         owner,
@@ -163,22 +264,49 @@ fn take_over(path: PathBuf) -> Option<Leftover> {
         journal: path,
         _file: file,
     };
-    if leftover.undone.is_empty() && leftover.failed.is_none() {
+    if leftover.undone.is_empty() && leftover.failed.is_empty() {
         leftover.forget();
         return None;
     }
     Some(leftover)
 }
 
+/// When a list was written to last: the end of the child.
+fn written(found: rustix::fs::Stat) -> Moment {
+    let nanoseconds = u32::try_from(found.st_mtime_nsec).unwrap_or(u32::MAX);
+    (found.st_mtime, nanoseconds)
+}
+
+/// When the machine was started: the child of an earlier start had ended by then.
+fn booted() -> Option<Moment> {
+    let text = fs::read_to_string("/proc/stat").ok()?;
+    let mut lines = text.lines();
+    let seconds = lines.find_map(|line| line.strip_prefix("btime "))?;
+    // A second later, since it is rounded.
+    Some((seconds.parse::<i64>().ok()? + 1, 0))
+}
+
+fn boot_id() -> Vec<u8> {
+    fs::read(BOOT_ID).unwrap_or_default()
+}
+
+struct Decoded {
+    owner: String,
+    boot: Vec<u8>,
+    list: List,
+    has_ended: bool,
+}
+
 enum List {
     Pending(Box<Watch>),
-    Done(Vec<PathBuf>),
+    Done(Vec<UndonePlace>),
 }
 
 fn head(owner: &str) -> Writer {
     let mut out = Writer(Vec::new());
     out.bytes(FORMAT.as_bytes());
     out.bytes(owner.as_bytes());
+    out.bytes(&boot_id());
     out
 }
 
@@ -201,25 +329,92 @@ fn pending(watch: &Watch, out: &mut Writer) {
         for paths in guard.protection.parts() {
             out.list(bytes(paths).into_iter());
         }
-        for paths in [&guard.roots, &guard.open, &guard.closed, &before.places] {
+        for paths in [&guard.roots, &guard.open, &guard.closed] {
             out.list(bytes(paths).into_iter());
         }
-        out.list(bytes(&before.skipped).into_iter());
+        for places in [&before.places, &before.unreadable] {
+            out.number(places.len() as u64);
+            for (place, mark) in places {
+                out.bytes(place.as_os_str().as_bytes());
+                write_mark(mark, out);
+            }
+        }
     }
 }
 
-fn decode(content: &[u8]) -> Option<(String, List)> {
+fn write_mark(mark: &Mark, out: &mut Writer) {
+    match mark {
+        Mark::Link(target) => {
+            out.number(0);
+            out.bytes(target.as_bytes());
+        }
+        Mark::Object {
+            device: (major, minor),
+            inode,
+            born,
+        } => {
+            out.number(1);
+            out.number((*major).into());
+            out.number((*minor).into());
+            out.number(*inode);
+            out.number(born.is_some().into());
+            let (seconds, nanoseconds) = born.unwrap_or_default();
+            out.number(seconds.cast_unsigned());
+            out.number(nanoseconds.into());
+        }
+    }
+}
+
+fn read_mark(input: &mut Reader<'_>) -> Option<Mark> {
+    if input.number()? == 0 {
+        return Some(Mark::Link(input.text()?));
+    }
+    let mut half = || u32::try_from(input.number()?).ok();
+    let device = (half()?, half()?);
+    let inode = input.number()?;
+    let is_known = input.number()? == 1;
+    let seconds = input.number()?.cast_signed();
+    let born = (seconds, u32::try_from(input.number()?).ok()?);
+    Some(Mark::Object {
+        device,
+        inode,
+        born: is_known.then_some(born),
+    })
+}
+
+fn read_places(input: &mut Reader<'_>) -> Option<Vec<(PathBuf, Mark)>> {
+    let count = input.number()?;
+    let place = |_| Some((PathBuf::from(input.text()?), read_mark(input)?));
+    (0..count).map(place).collect()
+}
+
+fn decode(content: &[u8]) -> Option<Decoded> {
     let mut input = Reader(content);
     if input.text()? != FORMAT {
         return None;
     }
     let owner = input.text()?.to_string_lossy().into_owned();
+    let boot = input.text()?.into_encoded_bytes();
     let list = match input.number()? {
-        DONE => List::Done(input.paths()?),
+        DONE => {
+            let (paths, names) = (input.paths()?, input.list()?);
+            let both = paths.into_iter().zip(names);
+            let undone = both.map(|(path, name)| UndonePlace {
+                path,
+                renamed_to: Some(name).filter(|name| !name.is_empty()),
+            });
+            List::Done(undone.collect())
+        }
         PENDING => List::Pending(Box::new(watch(&mut input)?)),
         _ => return None,
     };
-    input.0.is_empty().then_some((owner, list))
+    let has_ended = input.number() == Some(ENDED);
+    input.0.is_empty().then_some(Decoded {
+        owner,
+        boot,
+        list,
+        has_ended,
+    })
 }
 
 fn watch(input: &mut Reader<'_>) -> Option<Watch> {
@@ -247,8 +442,9 @@ fn watch(input: &mut Reader<'_>) -> Option<Watch> {
         closed: input.paths()?,
     };
     let before = Survey {
-        places: input.paths()?,
-        skipped: input.paths()?.into_iter().collect(),
+        places: read_places(input)?,
+        unreadable: read_places(input)?,
+        covered: Vec::new(),
     };
     watch.guard = Some((guard, before));
     Some(watch)

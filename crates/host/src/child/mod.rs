@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::sandbox::{Contradiction, Mechanism, Profile};
+use crate::sandbox::{Contradiction, Mechanism, Profile, SurveyError, UndonePlace, shown};
 
 pub mod shim;
 
@@ -38,7 +38,7 @@ mod environment;
 #[cfg(target_os = "linux")]
 mod job;
 #[cfg(target_os = "linux")]
-mod journal;
+pub(crate) mod journal;
 #[cfg(target_os = "linux")]
 mod output;
 #[cfg(target_os = "linux")]
@@ -195,8 +195,8 @@ pub struct Outcome {
     pub ms: u64,
     /// Whether it left processes running, which were then ended.
     pub survivors_killed: bool,
-    /// Protected places that it made, and that were removed again.
-    pub undone: Vec<PathBuf>,
+    /// Protected places that it made or changed, and that were put back.
+    pub undone: Vec<UndonePlace>,
 }
 
 impl std::fmt::Debug for Outcome {
@@ -323,17 +323,59 @@ pub enum ChildError {
         /// Why.
         source: std::io::Error,
     },
-    /// A child made something in a protected place, and it could not be removed again.
-    #[error("a child made `{}`, which others obey, and it can't be removed: {source}; look at it before you go on", path.display())]
+    /// What the child may write can't be looked through.
+    #[error(transparent)]
+    Survey(#[from] SurveyError),
+    /// After a child had ended, protected places could not be looked at or put back.
+    #[error(
+        "after the child had ended, protected files could not be looked for or put back: {}; look there before you continue{}",
+        failures(failed),
+        renamed(undone)
+    )]
     NotUndone {
-        /// The place.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
+        /// Where, and why.
+        failed: Vec<(PathBuf, std::io::Error)>,
+        /// What was put back nevertheless.
+        undone: Vec<UndonePlace>,
     },
     /// The system refused something to this process.
     #[error("can't start a child: {0}")]
     System(#[from] std::io::Error),
+}
+
+/// How many places are listed in a message.
+const MOST_LISTED: usize = 20;
+
+/// Places that could not be put back, in words.
+#[must_use]
+pub fn failures(failed: &[(PathBuf, std::io::Error)]) -> String {
+    let one = |(path, error): &(PathBuf, std::io::Error)| format!("{}: {error}", shown(path));
+    listed(failed.iter().map(one))
+}
+
+/// Places that were put back, in words.
+#[must_use]
+pub fn undone(places: &[UndonePlace]) -> String {
+    listed(places.iter().map(ToString::to_string))
+}
+
+fn renamed(places: &[UndonePlace]) -> String {
+    match places {
+        [] => String::new(),
+        places => format!(
+            "; it made other protected files, which were renamed: {}",
+            undone(places)
+        ),
+    }
+}
+
+fn listed(texts: impl ExactSizeIterator<Item = String>) -> String {
+    let more = texts.len().saturating_sub(MOST_LISTED);
+    let mut texts: Vec<String> = texts.take(MOST_LISTED).collect();
+    if more > 0 {
+        texts.push(format!("and {more} more"));
+    }
+    texts.join(", ")
 }
 
 #[cfg(target_os = "linux")]

@@ -16,14 +16,15 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::control::{self, Ended, News, Order};
 use super::job::Job;
+use super::journal::OtherRuns;
 use super::output::Stream;
-use super::watch::Watch;
+use super::watch::{self, Watch};
 use super::{
     ChildError, Exit, Fence, JournalPlace, NotStarted, Outcome, Pipes, SMALL_PAGES, Spec, Stdin,
 };
 use super::{is_hazardous_value, is_name};
 use crate::sandbox::look::Look;
-use crate::sandbox::{Guard, Mechanism, Profile, Support, sys};
+use crate::sandbox::{Mechanism, Profile, SecondLook, Support, sys};
 
 /// How long the shim has to put up the fence. It takes milliseconds; this is for a machine on its knees.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -66,7 +67,9 @@ fn enclose(spec: &Spec<'_>) -> Result<Child, ChildError> {
     check(spec)?;
     let (profile, mut watch) = match spec.fence {
         Fence::Profile(profile) => {
-            let (profile, mut watch) = settle(profile)?;
+            let others = spec.journal.map(|place| OtherRuns::read(place.folder));
+            let others = others.transpose()?.unwrap_or_default();
+            let (profile, mut watch) = settle(profile, &others)?;
             if let Some(JournalPlace { folder, owner }) = spec.journal {
                 watch.write_down(folder, owner)?;
             }
@@ -236,7 +239,10 @@ impl Child {
         }
         self.shim.wait()?;
         let ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let undone = self.watch.undo();
+        let SecondLook { undone, failed } = self.watch.undo();
+        if !failed.is_empty() {
+            return Err(ChildError::NotUndone { failed, undone });
+        }
         Ok(Outcome {
             mechanism: self.mechanism,
             truncated: stdout.truncated() || stderr.truncated(),
@@ -245,7 +251,7 @@ impl Child {
             ms,
             survivors_killed: end.ended.is_some_and(|ended| ended.survivors),
             exit: end.exit(),
-            undone: undone.map_err(|(path, source)| ChildError::NotUndone { path, source })?,
+            undone,
         })
     }
 
@@ -502,21 +508,16 @@ fn check(spec: &Spec<'_>) -> Result<(), ChildError> {
 }
 
 /// What the fence can hold, for the shim; and what it can't, to be looked at afterwards.
-fn settle(profile: &Profile) -> Result<(Profile, Watch), ChildError> {
+fn settle(profile: &Profile, others: &OtherRuns) -> Result<(Profile, Watch), ChildError> {
     let unfit = |(path, error): (PathBuf, io::Error)| {
         ChildError::Unfit(format!("make writable `{}`: {error}", path.display()))
     };
     let mut look = Look::default();
-    let survey = profile
-        .guard
-        .as_ref()
-        .map(Guard::survey)
-        .unwrap_or_default();
     let mut whole = profile.clone();
-    whole.protect.extend(survey.places.iter().cloned());
+    let survey = watch::survey(&mut whole, others, &mut look)?;
     let mut settled = whole.settled(&mut look).map_err(unfit)?;
     settled.check()?;
-    let watch = Watch::new(&mut settled, survey, &mut look)?;
+    let watch = Watch::new(&mut settled, survey, others, &mut look)?;
     Ok((settled, watch))
 }
 

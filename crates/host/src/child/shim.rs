@@ -45,6 +45,7 @@ mod linux {
 
     use crate::child::control::{self, News};
     use crate::child::job::Job;
+    use crate::child::journal;
     use crate::child::program::Program;
     use crate::child::supervise::{self, Realm};
     use crate::sandbox::landlock::KNOWS_TRUNCATE;
@@ -106,7 +107,7 @@ mod linux {
         let shim = Shim {
             line,
             null,
-            _lock: lock,
+            lock,
             program: Program {
                 stdin,
                 folder,
@@ -121,8 +122,8 @@ mod linux {
     struct Shim {
         line: OwnedFd,
         null: OwnedFd,
-        /// The watched places of the child are not looked at by another run before this is closed.
-        _lock: Option<OwnedFd>,
+        /// The list of the child's watched places. They are not looked at by another run before this is closed.
+        lock: Option<OwnedFd>,
         program: Program,
     }
 
@@ -173,8 +174,16 @@ mod linux {
                     while let Err(rustix::io::Errno::INTR) =
                         waitpid(Some(first), WaitOptions::empty())
                     {}
+                    // With the first process of a namespace, the kernel has ended all others.
+                    self.note_end();
                     std::process::exit(0)
                 }
+            }
+        }
+
+        fn note_end(&self) {
+            if let Some(list) = &self.lock {
+                journal::note_end(list.as_fd());
             }
         }
 
@@ -227,7 +236,10 @@ mod linux {
                 }
                 Forked::Parent(main) => {
                     self.let_go();
-                    supervise::supervise(&self.line, &signals, main, realm, limit);
+                    let is_over = supervise::supervise(&self.line, &signals, main, realm, limit);
+                    if is_over && realm == Realm::Descendants {
+                        self.note_end();
+                    }
                     std::process::exit(0)
                 }
             }

@@ -53,9 +53,11 @@ impl Realm {
     /// Who has no children has no descendants: an orphan becomes a child the moment it is one. So this goes on until
     /// there are none. Mostly children are looked for, which is quick: those that run away from their parents (each
     /// starts the next and ends) can't be caught by reading all of `/proc`.
-    fn clear(self) {
+    ///
+    /// Whether nothing is left.
+    fn clear(self) -> bool {
         if self == Self::Namespace {
-            return;
+            return true;
         }
         let started = Instant::now();
         let mut round = 0u32;
@@ -71,7 +73,7 @@ impl Realm {
                 match wait(WaitOptions::NOHANG) {
                     Ok(Some(_)) | Err(rustix::io::Errno::INTR) => {}
                     Ok(None) => break,
-                    Err(_) => return,
+                    Err(_) => return true,
                 }
             }
             round += 1;
@@ -79,17 +81,18 @@ impl Realm {
                 std::thread::sleep(BETWEEN_SWEEPS);
             }
         }
+        false
     }
 }
 
-/// Stays until `main` has ended, then ends the rest.
+/// Stays until `main` has ended, then ends the rest; whether nothing of it is left.
 pub(crate) fn supervise(
     line: &OwnedFd,
     signals: &OwnedFd,
     main: Pid,
     realm: Realm,
     limit: Option<u64>,
-) {
+) -> bool {
     let mut cut = false;
     let mut swarm = false;
     loop {
@@ -109,11 +112,9 @@ pub(crate) fn supervise(
                 swarm,
             };
             // Who has no children has no descendants: the orphans among them would be children.
-            if survivors {
-                realm.clear();
-            }
+            let is_over = !survivors || realm.clear();
             control::tell(line, &News::Ended(ended));
-            return;
+            return is_over;
         }
         if ordered {
             match control::obey(line) {

@@ -1,33 +1,50 @@
 //! Protected places that no fence can hold: those that don't exist yet, and links.
 //!
 //! What isn't there can't be made read-only, and a link can't be a mount point. So they are looked at again when the
-//! child and all it started are gone: what appeared is removed, what was bent is put back. Nothing is followed: every
+//! child and all it started are gone: what appeared is renamed, what was bent is put back. Nothing is followed: every
 //! step is taken from the handle of the folder before, and a link in the way is itself what appeared.
 //!
-//! The list is written down before the child starts ([`Journal`]), so that the next run can do the same if this program is killed. It does not
-//! remove, but renames: the user may have made a file of that name in the meantime.
+//! The list is written down before the child starts ([`Journal`]), so that the next run can do the same if this program is killed.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, chmod, openat, readlinkat,
-    renameat_with, statat, symlinkat, unlinkat,
+    AtFlags, CWD, Dir, FileType, Mode, RenameFlags, openat, readlinkat, renameat_with, symlinkat,
+    unlinkat,
 };
 use rustix::io::Errno;
 
-use super::journal::Journal;
+use super::journal::{Journal, OtherRuns};
 use crate::sandbox::look::{Look, Seen};
-use crate::sandbox::{Guard, Profile, Survey};
+use crate::sandbox::object::{
+    FOLDER, Found, Moment, give_back, make_accessible, open_folder, rename_aside,
+};
+use crate::sandbox::{Guard, Profile, SecondLook, Survey, SurveyError, UndonePlace};
 
 /// How often a folder is read again because entries appeared to be left.
 const PASSES: usize = 16;
 
-/// How many names are tried for what is set aside.
-const MOST_NAMES: u32 = 1_000;
+/// Looks for protected places in the folders that a child may write, and adds them to the profile. What another run may have made there is
+/// protected, but does not count as known.
+pub(crate) fn survey(
+    profile: &mut Profile,
+    others: &OtherRuns,
+    look: &mut Look,
+) -> Result<Survey, SurveyError> {
+    let Some(guard) = &profile.guard else {
+        return Ok(Survey::default());
+    };
+    let protected = profile.protect.iter();
+    let linked = protected.filter_map(|place| look.file_with_names(place));
+    let mut survey = guard.survey(linked.collect())?;
+    survey.forget(|place, mark| others.made(place, mark));
+    profile.protect.extend(survey.protected(&guard.roots));
+    Ok(survey)
+}
 
 /// The places of one child.
 #[derive(Debug, Default)]
@@ -51,7 +68,12 @@ pub(super) struct Root {
 
 impl Watch {
     /// Notes how things are before the child starts. What is missing can't be fenced, and is taken out of the profile.
-    pub(crate) fn new(profile: &mut Profile, survey: Survey, look: &mut Look) -> io::Result<Self> {
+    pub(crate) fn new(
+        profile: &mut Profile,
+        survey: Survey,
+        others: &OtherRuns,
+        look: &mut Look,
+    ) -> io::Result<Self> {
         let mut watch = Self {
             guard: profile.guard.take().map(|guard| (guard, survey)),
             ..Self::default()
@@ -59,7 +81,7 @@ impl Watch {
         let mut there = Vec::new();
         for place in std::mem::take(&mut profile.protect) {
             let missing = match profile.writable_above(&place) {
-                Some(root) if root != place => watch.note(root, &place, look)?,
+                Some(root) if root != place => watch.note(root, &place, others, look)?,
                 _ => false,
             };
             if !missing {
@@ -84,7 +106,13 @@ impl Watch {
     }
 
     /// Whether it is missing.
-    fn note(&mut self, root: &Path, place: &Path, look: &mut Look) -> io::Result<bool> {
+    fn note(
+        &mut self,
+        root: &Path,
+        place: &Path,
+        others: &OtherRuns,
+        look: &mut Look,
+    ) -> io::Result<bool> {
         let names = place.strip_prefix(root).unwrap_or(Path::new(""));
         let mut below = root.to_owned();
         for part in names {
@@ -109,6 +137,10 @@ impl Watch {
                 }
             }
         }
+        if others.miss(place) {
+            // Another run has made it. It is there for now, and is put back like what this run makes.
+            self.root(root)?.missing.push(names.to_owned());
+        }
         Ok(false)
     }
 
@@ -124,95 +156,52 @@ impl Watch {
         Ok(self.roots.len() - 1)
     }
 
-    /// Puts things back, and says which.
-    ///
-    /// # Errors
-    /// The first place that could not be put back, after all others were tried. It is tried again at the next start.
-    pub(crate) fn undo(&mut self) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
-        let (undone, failed) = self.put_back();
-        let journal = self.journal.take();
-        match failed {
-            None => Ok(undone),
-            Some(failed) => {
-                if let Some(journal) = journal {
-                    journal.keep();
-                }
-                Err(failed)
-            }
+    /// Puts things back, and says which. What could not be put back is tried again at the next start.
+    pub(crate) fn undo(&mut self) -> SecondLook {
+        let look = self.put_back(None);
+        if let Some(journal) = self.journal.take()
+            && !look.failed.is_empty()
+        {
+            journal.keep();
         }
+        look
     }
 
     /// The same without a caller that takes the result: it is written down for the next start.
     pub(crate) fn undo_unasked(&mut self) {
-        let (undone, failed) = self.put_back();
+        let look = self.put_back(None);
         match self.journal.take() {
-            Some(journal) if failed.is_some() => journal.keep(),
-            Some(journal) => journal.end_with(&undone),
+            Some(journal) if !look.failed.is_empty() => journal.keep(),
+            Some(journal) => journal.end_with(&look.undone),
             None => {}
         }
     }
 
-    /// What was put back, and the first place that could not be.
-    pub(super) fn put_back(&mut self) -> (Vec<PathBuf>, Option<(PathBuf, io::Error)>) {
-        let mut undone = Vec::new();
-        let mut failed = None;
-        let roots = std::mem::take(&mut self.roots);
-        for root in &roots {
-            for (name, target) in &root.links {
-                match root.straighten(name, target) {
-                    Ok(false) => {}
-                    Ok(true) => undone.push(root.path.join(name)),
-                    Err(error) => failed = failed.or(Some((root.path.join(name), error))),
-                }
-            }
-            for name in &root.missing {
-                match root.clear(name) {
-                    Ok(None) => {}
-                    Ok(Some(removed)) => undone.push(root.path.join(removed)),
-                    Err(error) => failed = failed.or(Some((root.path.join(name), error))),
+    /// What was put back, and what could not be. What was made after `ended` belongs to the user.
+    pub(super) fn put_back(&mut self, ended: Option<Moment>) -> SecondLook {
+        let mut look = SecondLook::default();
+        for root in std::mem::take(&mut self.roots) {
+            let links = root.links.iter();
+            let straightened = links.map(|(name, to)| (name, root.straighten(name, to, ended)));
+            let missing = root.missing.iter();
+            let cleared = missing.map(|name| (name, root.clear(name, ended)));
+            for (name, done) in straightened.chain(cleared) {
+                match done {
+                    Ok(undone) => look.undone.extend(undone),
+                    Err(error) => look.failed.push((root.path.join(name), error)),
                 }
             }
         }
         if let Some((guard, before)) = self.guard.take() {
-            let (places, unseen) = guard.survey_again(&before);
-            failed = failed.or(unseen);
-            for place in places {
-                match clear_below(&guard, &roots, &place) {
-                    Ok(removed) => undone.extend(removed),
-                    Err(error) => failed = failed.or(Some((place, error))),
-                }
-            }
+            let SecondLook { undone, failed } = guard.second_look(&before, ended);
+            look.undone.extend(undone);
+            look.failed.extend(failed);
         }
-        undone.sort_unstable();
-        undone.dedup();
-        (undone, failed)
+        look.undone.sort_unstable();
+        look.undone.dedup();
+        look
     }
 }
-
-/// Clears a place that a walk has found, from the handle of the writable folder in which it is.
-fn clear_below(guard: &Guard, roots: &[Root], place: &Path) -> io::Result<Option<PathBuf>> {
-    let place = guard.offending(place);
-    let above = guard.roots.iter().filter(|root| place.starts_with(root));
-    let Some(folder) = above.max_by_key(|root| root.as_os_str().len()) else {
-        return Ok(None);
-    };
-    let name = place.strip_prefix(folder).unwrap_or(&place);
-    let opened;
-    let root = match roots.iter().find(|root| root.path == *folder) {
-        Some(root) => root,
-        None => {
-            opened = Root::open(folder)?;
-            &opened
-        }
-    };
-    let cleared = root.clear(name)?;
-    Ok(cleared.map(|name| folder.join(name)))
-}
-
-const FOLDER: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);
 
 impl Root {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
@@ -224,9 +213,8 @@ impl Root {
         })
     }
 
-    /// Renames what has this name now, or the link on the way to it; the name of what was there. Nothing is deleted: the user may have made
-    /// it while the child ran.
-    fn clear(&self, name: &Path) -> io::Result<Option<PathBuf>> {
+    /// Renames what has this name now, or the link on the way to it. Nothing is deleted: the user may have made it while the child ran.
+    fn clear(&self, name: &Path, ended: Option<Moment>) -> io::Result<Option<UndonePlace>> {
         let mut folder: Option<OwnedFd> = None;
         let mut walked = PathBuf::new();
         let count = name.iter().count();
@@ -236,79 +224,79 @@ impl Root {
                 return Ok(None); // was there before, and leads elsewhere
             }
             let at = folder.as_ref().map_or(self.handle.as_fd(), AsFd::as_fd);
-            let found = match statat(at, part, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(found) => FileType::from_raw_mode(found.st_mode),
+            let found = match Found::at(at, part) {
+                Ok(found) => found,
                 Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
                 Err(Errno::ACCESS) => {
-                    // A folder that nobody may look into was made by the child.
-                    enter(at)?;
-                    FileType::from_raw_mode(statat(at, part, AtFlags::SYMLINK_NOFOLLOW)?.st_mode)
+                    // Only a child makes a folder that its owner can't enter.
+                    give_back(at)?;
+                    Found::at(at, part)?
                 }
                 Err(error) => return Err(error.into()),
             };
-            if index + 1 == count || found == FileType::Symlink {
-                rename_aside(at, part)?;
-                return Ok(Some(walked));
+            if index + 1 == count || found.kind == FileType::Symlink {
+                let path = self.path.join(walked);
+                return set_aside(at, part, &found, path, ended);
             }
-            if found != FileType::Directory {
+            if found.kind != FileType::Directory {
                 return Ok(None);
             }
             make_accessible(at, part)?;
-            folder = Some(openat(at, part, FOLDER, Mode::empty())?);
+            folder = Some(open_folder(at, part)?);
         }
         Ok(None)
     }
 
-    /// Makes a link lead where it led; whether it had to be.
-    fn straighten(&self, name: &Path, target: &OsStr) -> io::Result<bool> {
+    /// Makes a link lead where it led, unless the user has put something else there.
+    fn straighten(
+        &self,
+        name: &Path,
+        target: &OsStr,
+        ended: Option<Moment>,
+    ) -> io::Result<Option<UndonePlace>> {
         let mut folder: Option<OwnedFd> = None;
         let Some(last) = name.file_name() else {
-            return Ok(false);
+            return Ok(None);
         };
         for part in name.parent().into_iter().flatten() {
             let at = folder.as_ref().map_or(self.handle.as_fd(), AsFd::as_fd);
-            folder = Some(openat(at, part, FOLDER, Mode::empty())?);
+            folder = Some(open_folder(at, part)?);
         }
         let at = folder.as_ref().map_or(self.handle.as_fd(), AsFd::as_fd);
-        match readlinkat(at, last, Vec::new()) {
-            Ok(now) if now.as_bytes() == target.as_bytes() => return Ok(false),
-            Ok(_) | Err(Errno::INVAL) => rename_aside(at, last)?,
-            Err(Errno::NOENT) => {}
+        let path = self.path.join(name);
+        let undone = match readlinkat(at, last, Vec::new()) {
+            Ok(now) if now.as_bytes() == target.as_bytes() => return Ok(None),
+            Ok(_) | Err(Errno::INVAL) => {
+                let found = Found::at(at, last)?;
+                let Some(undone) = set_aside(at, last, &found, path, ended)? else {
+                    return Ok(None);
+                };
+                undone
+            }
+            Err(Errno::NOENT) => UndonePlace {
+                path,
+                renamed_to: None,
+            },
             Err(error) => return Err(error.into()),
-        }
+        };
         symlinkat(target, at, last)?;
-        Ok(true)
+        Ok(Some(undone))
     }
 }
 
-/// Gives the user back their rights to a folder that they hold open.
-fn enter(folder: BorrowedFd<'_>) -> io::Result<()> {
-    let path = format!("/proc/self/fd/{}", folder.as_raw_fd());
-    chmod(path, Mode::RWXU).map_err(Into::into)
-}
-
-/// The same for a folder by its name. Through a handle that follows no link.
-fn make_accessible(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let folder = openat(at, name, flags, Mode::empty())?;
-    let mode = Mode::from_raw_mode(rustix::fs::fstat(&folder)?.st_mode);
-    if mode.contains(Mode::RWXU) {
-        return Ok(());
+/// Renames what was found, unless the user made it after the child had ended.
+fn set_aside(
+    at: BorrowedFd<'_>,
+    name: &OsStr,
+    found: &Found,
+    path: PathBuf,
+    ended: Option<Moment>,
+) -> io::Result<Option<UndonePlace>> {
+    if ended.is_some_and(|ended| found.is_younger_than(ended, at)) {
+        return Ok(None);
     }
-    enter(folder.as_fd())
-}
-
-/// Gives something a name that counts for nothing.
-fn rename_aside(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
-    for number in 1..=MOST_NAMES {
-        let mut aside = name.to_owned();
-        aside.push(format!(".undone-{number}"));
-        match renameat_with(at, name, at, &aside, RenameFlags::NOREPLACE) {
-            Err(Errno::EXIST) => {}
-            renamed => return renamed.map_err(Into::into),
-        }
-    }
-    Err(io::Error::other("there is no free name beside it"))
+    let renamed_to = Some(rename_aside(at, name)?);
+    Ok(Some(UndonePlace { path, renamed_to }))
 }
 
 /// Removes a file, a link or a folder with all in it.
@@ -365,5 +353,23 @@ fn move_up(
             Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tree_deeper_than_any_stack_is_removed() {
+        let around = tempfile::tempdir().unwrap();
+        let root = openat(CWD, around.path(), FOLDER, Mode::empty()).unwrap();
+        let mut folder = root.try_clone().unwrap();
+        for _ in 0..20_000 {
+            rustix::fs::mkdirat(&folder, "deep", Mode::RWXU).unwrap();
+            folder = open_folder(folder.as_fd(), OsStr::new("deep")).unwrap();
+        }
+        remove_tree(root.as_fd(), OsStr::new("deep")).unwrap();
+        assert_eq!(std::fs::read_dir(around.path()).unwrap().count(), 0);
     }
 }

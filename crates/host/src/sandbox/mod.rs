@@ -25,9 +25,12 @@
 
 mod confine;
 mod obeyed;
+pub(crate) mod object;
 mod places;
 mod profile;
 mod protected;
+mod survey;
+mod walk;
 
 #[cfg(target_os = "linux")]
 pub(crate) mod filter;
@@ -48,5 +51,7 @@ pub use crate::child::detect;
 pub use confine::{ConfineError, WorkerLimits, confine};
 pub use places::{KERNEL, credential_places, kernel_places, machine_keys, system_read};
 pub use profile::{Contradiction, Limits, Mechanism, Network, Profile, StandIn, Support};
-pub(crate) use protected::Survey;
-pub use protected::{Guard, Protection};
+pub use protected::Protection;
+pub use survey::{Guard, SurveyError, UndonePlace};
+pub(crate) use survey::{SecondLook, Survey};
+pub(crate) use walk::shown;

@@ -23,6 +23,9 @@ pub(super) const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".sl"];
 /// The entries that make git take a folder for a repository, whatever the folder is called (gitrepository-layout(5)).
 pub(super) const BARE_REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
 
+/// Beside a `HEAD`, the files with which git takes a folder for a repository whose settings, hooks and objects are elsewhere (gitrepository-layout(5)).
+pub(super) const BESIDE_HEAD: [&str; 3] = ["commondir", "config.worktree", "gitdir"];
+
 /// In every folder.
 pub(super) const IN_ANY_FOLDER: &[&str] = &[
     // version control: hooks, settings that name programs, and pointers to where those are found
@@ -468,6 +471,9 @@ pub(super) const IN_GIT_FOLDER: &[&str] = &[
     "gitdir",
     "modules",
     "worktrees",
+    // settings of Sapling and git-branchless, which name programs
+    "sl/config",
+    "branchless/config",
     // attributes choose filters; alternates and remotes choose where objects come from
     "info",
     "objects/info/alternates",

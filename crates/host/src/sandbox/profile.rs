@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 #[cfg(target_os = "linux")]
 use super::look::{Look, Seen};
-use super::protected::Guard;
+use super::survey::Guard;
 
 /// What a child may read, write, reach and use up. The default is nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -6,30 +6,23 @@
 //!
 //! **Decision.** A row of the table (`obeyed.rs`) is a sequence of names that counts below any folder, at the top of a repository, or in the
 //! home. A host function asks for one path. For a child, [`Protection::named_in`] lists the rows for the folders that matter and
-//! [`Guard::survey`] walks what it may write, before and after.
+//! [`Guard`](super::Guard) walks what it may write, before and after.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet, VecDeque},
+    collections::{BTreeSet, HashMap},
     ffi::OsStr,
-    fs, io,
+    fs,
     path::{Path, PathBuf},
     sync::OnceLock,
 };
 
 use super::{
     obeyed::{
-        AT_HOME, AT_TOP, BARE_REPOSITORY, IN_ANY_FOLDER, IN_GIT_FOLDER, ON_MACHINE, REPOSITORIES,
-        Where,
+        AT_HOME, AT_TOP, BARE_REPOSITORY, BESIDE_HEAD, IN_ANY_FOLDER, IN_GIT_FOLDER, ON_MACHINE,
+        REPOSITORIES, Where,
     },
     places::credential_places,
 };
-
-/// How many entries are looked at before a child starts. What lies beyond is not looked at afterwards either.
-const MOST_BEFORE: usize = 20_000;
-/// How many are looked at afterwards, the child's own files included. More make the run fail.
-const MOST_AFTER: usize = 1_000_000;
-/// Folders that are searched last: they are large and generated.
-const LAST: &[&str] = &["node_modules", "target", ".venv", "venv", "vendor"];
 
 /// What is protected on this machine: the table, for one home, one working directory and the places that metier itself obeys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -115,12 +108,19 @@ impl Protection {
 
     /// Whether a path is itself a protected place.
     fn is_place(&self, path: &Path) -> bool {
-        self.is_named(path) || is_bare_repository(path)
+        self.is_named(path, |base| self.is_top(base))
+            || is_bare_repository(path)
+            || is_beside_head(path)
     }
 
-    /// The same by its name alone, but for the question whether a folder is the top of a repository.
-    fn is_named(&self, path: &Path) -> bool {
-        // By bytes: this is asked for every file of a folder, and comparing paths by their parts takes long.
+    /// The names of places that are known by their whole path.
+    pub(super) fn place_names(&self) -> impl Iterator<Item = &OsStr> {
+        self.places.iter().filter_map(|place| place.file_name())
+    }
+
+    /// The same by its name alone. `is_top` says whether a folder is the top of a repository.
+    pub(super) fn is_named(&self, path: &Path, is_top: impl Fn(&Path) -> bool) -> bool {
+        // By bytes: comparing paths by their parts takes long.
         let mut places = self.places.iter().map(|place| place.as_os_str());
         if places.any(|place| place == path.as_os_str()) {
             return true;
@@ -130,7 +130,7 @@ impl Protection {
         rows.into_iter().flatten().any(|(row, place)| {
             base(path, row).is_some_and(|base| match place {
                 Where::AnyFolder => true,
-                Where::Top => self.is_top(base),
+                Where::Top => is_top(base),
                 Where::Home => self.is_home(base),
                 Where::GitFolder => base.file_name().is_some_and(|name| name == ".git"),
             })
@@ -142,16 +142,22 @@ impl Protection {
     }
 
     /// Whether it is a folder in which metier and others look for what counts for a whole project.
-    fn is_top(&self, folder: &Path) -> bool {
+    pub(super) fn is_top(&self, folder: &Path) -> bool {
         let is_repository = || REPOSITORIES.iter().any(|name| is_there(&folder.join(name)));
-        self.is_home(folder) || self.tops.iter().any(|top| top == folder) || is_repository()
+        self.is_known_top(folder) || is_repository()
     }
 
-    /// The protected places of a folder by their names. They need not exist. `open` are folders `.git` that are protected in part.
+    /// The same without a look at the folder.
+    pub(super) fn is_known_top(&self, folder: &Path) -> bool {
+        self.is_home(folder) || self.tops.iter().any(|top| top == folder)
+    }
+
+    /// The protected places of a folder by their names. They need not exist. `open` are folders `.git` that are protected in part, as is a
+    /// repository by any other name that may be written.
     #[must_use]
     pub fn named_in(&self, folder: &Path, open: &[PathBuf]) -> Vec<PathBuf> {
         let (is_home, is_top) = (self.is_home(folder), self.is_top(folder));
-        let is_git = open.iter().any(|open| open == folder);
+        let is_git = open.iter().any(|open| open == folder) || is_bare_repository(folder);
         let counts = |place: Where| match place {
             Where::AnyFolder => true,
             Where::Top => is_top,
@@ -194,154 +200,6 @@ impl Protection {
         let places = named.chain(self.places.iter().cloned()).collect();
         let mut places = with_targets(places).into_iter();
         places.any(|place| path.starts_with(place))
-    }
-}
-
-/// What a child may write, and how that is looked through before it starts and after it ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Guard {
-    /// What is protected.
-    pub protection: Protection,
-    /// Folders that the child may write.
-    pub roots: Vec<PathBuf>,
-    /// Folders `.git` that it may change in part.
-    pub open: Vec<PathBuf>,
-    /// Folders that are not looked at: its own temporary files.
-    pub closed: Vec<PathBuf>,
-}
-
-/// What a walk through the writable folders found.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Survey {
-    /// Protected places that are there. Of a bare repository, the folder.
-    pub(crate) places: Vec<PathBuf>,
-    /// Folders that were not looked at.
-    pub(crate) skipped: HashSet<PathBuf>,
-}
-
-/// A folder that could not be looked through after a child had ended.
-pub(crate) type Unseen = (PathBuf, io::Error);
-
-impl Guard {
-    /// What has to go so that a place is protected no more: of a bare repository only what makes it one.
-    pub(crate) fn offending(&self, place: &Path) -> PathBuf {
-        match self.protection.is_named(place) {
-            true => place.to_owned(),
-            false => place.join(BARE_REPOSITORY[0]),
-        }
-    }
-
-    /// Looks for protected places in the writable folders, near ones first.
-    pub(crate) fn survey(&self) -> Survey {
-        let mut walk = Walk::new(self, MOST_BEFORE);
-        while let Some(folder) = walk.next() {
-            if walk.left == 0 || walk.enter(&folder).is_err() {
-                walk.found.skipped.insert(folder);
-            }
-        }
-        walk.found
-    }
-
-    /// Looks again, without the folders that were not looked at before.
-    ///
-    /// # Errors
-    /// The first folder that can't be looked through, with what was found until then.
-    pub(crate) fn survey_again(&self, before: &Survey) -> (Vec<PathBuf>, Option<Unseen>) {
-        let mut walk = Walk::new(self, MOST_AFTER);
-        let mut unseen = None;
-        while let Some(folder) = walk.next() {
-            if before.skipped.contains(&folder) {
-                continue;
-            }
-            let entered = match walk.left {
-                0 => Err(io::Error::other("there are too many files to look through")),
-                _ => walk.enter_by_force(&folder),
-            };
-            if let Err(error) = entered {
-                unseen = Some((folder, error));
-                break;
-            }
-        }
-        let known: HashSet<&PathBuf> = before.places.iter().collect();
-        let mut places = walk.found.places;
-        places.retain(|place| !known.contains(place) && is_ours(place));
-        (places, unseen)
-    }
-}
-
-/// A walk, breadth first: what lies near is seen even if not everything can be.
-struct Walk<'g> {
-    guard: &'g Guard,
-    open: VecDeque<PathBuf>,
-    last: VecDeque<PathBuf>,
-    left: usize,
-    found: Survey,
-}
-
-impl<'g> Walk<'g> {
-    fn new(guard: &'g Guard, left: usize) -> Self {
-        let roots = guard.roots.iter().filter(|root| root.is_dir());
-        Self {
-            guard,
-            open: roots.cloned().collect(),
-            last: VecDeque::new(),
-            left,
-            found: Survey::default(),
-        }
-    }
-
-    fn next(&mut self) -> Option<PathBuf> {
-        let next = self.open.pop_front();
-        next.or_else(|| self.last.pop_front())
-    }
-
-    /// Looks at the entries of a folder.
-    fn enter(&mut self, folder: &Path) -> io::Result<()> {
-        let (mut inner, mut last) = (Vec::new(), Vec::new());
-        let mut repository = 0;
-        let in_git = folder.file_name().is_some_and(|name| name == ".git");
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            self.left = self.left.saturating_sub(1);
-            if self.left == 0 {
-                return Err(io::Error::other("there are too many files to look through"));
-            }
-            let name = entry.file_name();
-            repository += usize::from(BARE_REPOSITORY.iter().any(|part| *part == name));
-            let path = entry.path();
-            if self.guard.closed.contains(&path) {
-                continue;
-            }
-            let is_open = self.guard.open.contains(&path);
-            if !is_open && self.guard.protection.is_named(&path) {
-                self.found.places.push(path);
-            } else if entry.file_type()?.is_dir() && !in_git {
-                let is_last = LAST.iter().any(|last| *last == name);
-                (if is_last { &mut last } else { &mut inner }).push(path);
-            }
-        }
-        let is_whole = repository == BARE_REPOSITORY.len() && !in_git;
-        if is_whole && !self.guard.roots.iter().any(|root| root == folder) {
-            self.found.places.push(folder.to_owned());
-            return Ok(());
-        }
-        self.open.extend(inner);
-        self.last.extend(last);
-        Ok(())
-    }
-
-    /// The same for a folder that the child may have closed to hide what is in it.
-    fn enter_by_force(&mut self, folder: &Path) -> io::Result<()> {
-        match self.enter(folder) {
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                use std::os::unix::fs::PermissionsExt;
-                let mode = fs::symlink_metadata(folder)?.permissions().mode();
-                fs::set_permissions(folder, fs::Permissions::from_mode(mode | 0o700))?;
-                self.enter(folder)
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            entered => entered,
-        }
     }
 }
 
@@ -411,37 +269,44 @@ fn folded(name: &str) -> std::borrow::Cow<'_, str> {
     row.map_or(name.into(), |row| (*row).into())
 }
 
-/// Whether something belongs to the user of this program, as all that a child makes.
-fn is_ours(path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let found = path.symlink_metadata();
-    found.is_ok_and(|found| found.uid() == rustix::process::geteuid().as_raw())
-}
-
 fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// Whether git would take a folder for a repository, whatever it is called.
-fn is_bare_repository(folder: &Path) -> bool {
-    let is_git = folder.file_name().is_some_and(|name| name == ".git");
-    !is_git
-        && BARE_REPOSITORY
-            .iter()
-            .all(|part| is_there(&folder.join(part)))
+/// Whether an entry of this name, in any folder, may be a protected place or part of one.
+pub(super) fn is_row_or_part(name: &OsStr) -> bool {
+    let is_row = |name: &str| rows().contains_key(&*folded(name));
+    let is_part = |name: &str| BARE_REPOSITORY.contains(&name) || BESIDE_HEAD.contains(&name);
+    name.to_str()
+        .is_some_and(|name| is_row(name) || is_part(name))
 }
 
-/// Whether a folder would become one by writing this path.
+/// Whether git would take a folder for a repository, whatever it is called. One that takes its settings from another folder is protected by
+/// [`is_beside_head`].
+fn is_bare_repository(folder: &Path) -> bool {
+    let is_git = folder.file_name().is_some_and(|name| name == ".git");
+    let is_part_there = |part: &&str| is_there(&folder.join(part));
+    !is_git && BARE_REPOSITORY.iter().all(is_part_there)
+}
+
+/// Whether a path is a file beside a `HEAD` that says where a repository takes its settings from.
+fn is_beside_head(path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str);
+    let is_listed = name.is_some_and(|name| BESIDE_HEAD.contains(&name));
+    is_listed && is_there(&path.with_file_name("HEAD"))
+}
+
+/// Whether a folder would become a repository by writing this path.
 fn completes_repository(folder: &Path, path: &Path) -> bool {
-    let first = path
-        .strip_prefix(folder)
-        .ok()
-        .and_then(|below| below.iter().next());
-    let Some(first) = first.filter(|first| BARE_REPOSITORY.iter().any(|part| part == first)) else {
-        return false;
+    let below = path.strip_prefix(folder).ok();
+    let first = below.and_then(|below| below.iter().next()?.to_str());
+    let is_part_there = |part: &&str| is_there(&folder.join(part));
+    let is_completed = |first: &str| {
+        let mut others = BARE_REPOSITORY.iter().filter(|part| **part != first);
+        BARE_REPOSITORY.contains(&first) && others.all(is_part_there)
+            || first == "HEAD" && BESIDE_HEAD.iter().any(is_part_there)
     };
-    let mut others = BARE_REPOSITORY.iter().filter(|part| *part != &first);
-    others.all(|part| is_there(&folder.join(part)))
+    first.is_some_and(is_completed)
 }
 
 #[cfg(test)]
@@ -511,6 +376,7 @@ mod tests {
             "bare/refs",
             "half/objects",
             "half/refs",
+            "linked",
             "home",
             "project",
         ] {
@@ -522,6 +388,14 @@ mod tests {
         check(&folder, "bare/hooks/post-update", Some("bare"));
         check(&folder, "half/config", None);
         check(&folder, "half/HEAD", Some("half"));
+        check(&folder, "linked/commondir", None);
+        fs::write(folder.join("linked/HEAD"), "").unwrap();
+        for name in ["commondir", "config.worktree", "gitdir"] {
+            let path = format!("linked/{name}");
+            check(&folder, &path, Some(&path));
+        }
+        fs::rename(folder.join("linked/HEAD"), folder.join("linked/commondir")).unwrap();
+        check(&folder, "linked/HEAD", Some("linked"));
     }
 
     #[test]
@@ -537,30 +411,5 @@ mod tests {
         let protection = protection(&folder.join("home"), &folder.join("project"));
         assert!(protection.leads_to(&target));
         assert!(!protection.leads_to(&folder.join("home/dotfiles/notes")));
-    }
-
-    #[test]
-    fn what_appears_is_found_and_what_was_not_looked_at_is_left_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path().canonicalize().unwrap();
-        fs::create_dir_all(root.join("a/b")).unwrap();
-        fs::write(root.join("a/AGENTS.md"), "").unwrap();
-        let guard = Guard {
-            protection: Protection::new(None, &root, &root, &[]),
-            roots: vec![root.clone()],
-            ..Guard::default()
-        };
-        let mut before = guard.survey();
-        assert_eq!(before.places, [root.join("a/AGENTS.md")]);
-        for place in ["a/b/CLAUDE.md", "n/e/w/.git/config"] {
-            fs::create_dir_all(root.join(place).parent().unwrap()).unwrap();
-            fs::write(root.join(place), "").unwrap();
-        }
-        let (mut found, unseen) = guard.survey_again(&before);
-        found.sort();
-        assert!(unseen.is_none());
-        assert_eq!(found, [root.join("a/b/CLAUDE.md"), root.join("n/e/w/.git")]);
-        before.skipped.insert(root.join("a/b"));
-        assert_eq!(guard.survey_again(&before).0, [root.join("n/e/w/.git")]);
     }
 }

@@ -8,7 +8,10 @@ use std::{
 use metier_policy::Identity;
 
 use super::room::{WATCHED, remove_abandoned};
-use crate::child::{self, Leftover};
+use crate::{
+    child::{self, Leftover},
+    sandbox::UndonePlace,
+};
 
 /// What the child of a run that was killed had made in protected places.
 #[derive(Debug)]
@@ -19,17 +22,16 @@ pub struct Leftovers {
 }
 
 impl Leftovers {
-    /// Places that were put back. Files are renamed, since the user may have made them in the meantime.
+    /// Places that were put back. Nothing is deleted: the user may have made it while the child ran.
     #[must_use]
-    pub fn undone(&self) -> &[PathBuf] {
+    pub fn undone(&self) -> &[UndonePlace] {
         &self.inner.undone
     }
 
-    /// The first place that could not be put back.
+    /// Places that could not be looked at or put back.
     #[must_use]
-    pub fn failed(&self) -> Option<(&Path, &io::Error)> {
-        let failed = self.inner.failed.as_ref();
-        failed.map(|(path, error)| (path.as_path(), error))
+    pub fn failed(&self) -> &[(PathBuf, io::Error)] {
+        &self.inner.failed
     }
 
     /// Forgets it, once there is a receipt.

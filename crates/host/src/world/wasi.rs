@@ -4,9 +4,10 @@
 //! whole folders are opened (`file:read(docs/**)`), and none in which there is something that no permission opens: keys, our own
 //! state, what the user denied, and for writing what others obey. Single files and patterns are read and written by asking
 //! the host, which looks at each one. What others obey and isn't there yet could be made: that is looked at after each call,
-//! as after each child, and removed.
+//! as after each child, and renamed.
 
 use std::{
+    collections::HashSet,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -18,8 +19,12 @@ use metier_model::{
 use metier_wasm::{Place, Room};
 
 use crate::{
-    child::watch::Watch,
-    sandbox::{Guard, Profile, look::Look},
+    child::{
+        ChildError,
+        journal::OtherRuns,
+        watch::{self, Watch},
+    },
+    sandbox::{Guard, Profile, SecondLook, UndonePlace, look::Look},
     world::{World, WorldError, leftovers, room::WATCHED},
 };
 
@@ -87,7 +92,7 @@ impl World<'_> {
         }
         let folder = base.canonicalize().map_err(failed)?;
         let protected = match write {
-            true => self.protected(&folder),
+            true => self.protected(&folder)?,
             false => Vec::new(),
         };
         let there = protected.iter().find(|place| exists(place));
@@ -130,29 +135,30 @@ impl World<'_> {
     }
 
     /// What others obey in a folder, and what the user said must not be written there.
-    fn protected(&self, folder: &Path) -> Vec<PathBuf> {
+    fn protected(&self, folder: &Path) -> Result<Vec<PathBuf>, WorldError> {
         let guard = Guard {
             protection: self.protection().clone(),
             roots: vec![folder.to_owned()],
             ..Guard::default()
         };
         let mut places = self.protection().around(&guard.roots, &[]);
-        places.extend(guard.survey().places);
+        let survey = guard.survey(HashSet::new()).map_err(ChildError::from)?;
+        places.extend(survey.protected(&guard.roots));
         places.extend(self.refused(Permission::FileWrite));
         places.retain(|place| place.starts_with(folder));
-        places
+        Ok(places)
     }
 }
 
 impl Wasi {
-    /// Does something that may write, and removes what must not appear; says what that was.
+    /// Does something that may write, and renames what must not appear; says what that was.
     ///
     /// # Errors
-    /// When something is there by now that must not be written, or could not be removed again.
+    /// When something is there by now that must not be written, or could not be put back.
     pub(crate) fn guarding<T>(
         &self,
         work: impl FnOnce() -> T,
-    ) -> Result<(T, Vec<PathBuf>), WorldError> {
+    ) -> Result<(T, Vec<UndonePlace>), WorldError> {
         if self.guarded.write.is_empty() {
             return Ok((work(), Vec::new()));
         }
@@ -161,13 +167,11 @@ impl Wasi {
             path: path.to_owned(),
             source,
         };
-        let survey = profile
-            .guard
-            .as_ref()
-            .map(Guard::survey)
-            .unwrap_or_default();
-        profile.protect.extend(survey.places.iter().cloned());
-        let watch = Watch::new(&mut profile, survey, &mut Look::default());
+        let others = OtherRuns::read(&self.watched);
+        let others = others.map_err(|source| failed(&self.watched, source))?;
+        let mut look = Look::default();
+        let survey = watch::survey(&mut profile, &others, &mut look).map_err(ChildError::from)?;
+        let watch = Watch::new(&mut profile, survey, &others, &mut look);
         let mut watch = watch.map_err(|source| match profile.write.first() {
             Some(folder) => failed(folder, source),
             None => failed(Path::new("/"), source),
@@ -180,11 +184,13 @@ impl Wasi {
                 what: "written",
             });
         }
+        drop(others);
         let done = work();
-        let undone = watch
-            .undo()
-            .map_err(|(path, source)| failed(&path, source))?;
-        Ok((done, undone))
+        let SecondLook { undone, failed } = watch.undo();
+        match failed.is_empty() {
+            true => Ok((done, undone)),
+            false => Err(ChildError::NotUndone { failed, undone }.into()),
+        }
     }
 }
 

@@ -114,6 +114,12 @@ impl Room {
     }
 }
 
+/// The protected places that were put back, by their names.
+pub(crate) fn undone(outcome: &Outcome) -> Vec<PathBuf> {
+    let places = outcome.undone.iter();
+    places.map(|place| place.path.clone()).collect()
+}
+
 /// What was printed, for comparing.
 pub(crate) fn out(outcome: &Outcome) -> String {
     String::from_utf8_lossy(&outcome.stdout).trim().to_owned()

@@ -357,6 +357,7 @@ fn without_a_fence_a_child_is_still_supervised() {
 #[test]
 fn an_interpreter_finds_its_library() {
     let Some(python) = on_path("python3") else {
+        println!("not run: there is no program `python3` on this machine");
         return;
     };
     for mechanism in BOTH {

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use metier_host::{
     child::{ChildError, Exit},
+    sandbox::SurveyError,
     world::{Done, WorldError},
 };
 use metier_model::text::shell_word;
@@ -153,6 +154,10 @@ pub(crate) fn failed(skill: &str, error: Failed) -> Failure {
                 WorldError::Child(ChildError::NoSandbox { .. }) => {
                     failure.hint("metier doctor says what is missing; --unsandboxed runs it without, and the receipt says so")
                 }
+                WorldError::Child(ChildError::Survey(SurveyError::TooMany { .. })) => failure.hint(format!(
+                    "metier permissions {word} --revoke takes `file:write` for this folder back; then approve a smaller one, \
+                     as in: metier permissions {word} --approve 'file:write(./src/**)'"
+                )),
                 WorldError::NoCopy(_) => failure.hint(format!(
                     "metier info {word} lists its files; rename or remove the one that is named here"
                 )),

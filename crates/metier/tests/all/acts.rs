@@ -49,6 +49,7 @@ fn work_with(context: &Context, wants: &[&str], work: impl FnOnce(&Worker<'_>, &
         clock: &|| std::time::SystemTime::UNIX_EPOCH,
         meter: Meter::default(),
         session: "s".into(),
+        warn: &|_| {},
         once: Cell::new(0),
     };
     let held = Snapshot {

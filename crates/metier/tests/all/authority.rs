@@ -273,6 +273,7 @@ impl<'a> Room<'a> {
             clock: &clock,
             meter: Meter::default(),
             session: format!("{}-{}", self.round.get(), self.used.get()),
+            warn: &|_| {},
             once: Cell::new(0),
         }
     }

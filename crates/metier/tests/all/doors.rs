@@ -112,6 +112,7 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
         clock: &|| std::time::SystemTime::UNIX_EPOCH,
         meter: Meter::default(),
         session: "s".into(),
+        warn: &|_| {},
         once: Cell::new(0),
     };
     let subject = Subject {

@@ -176,6 +176,7 @@ impl Live {
                 clock: &|| SystemTime::UNIX_EPOCH,
                 meter: Meter::default(),
                 session: "s".into(),
+                warn: &|_| {},
                 once: Cell::new(0),
             },
             config: &config,

@@ -55,6 +55,7 @@ mod receipts;
 mod refusals;
 mod scopes;
 mod screening;
+mod second_look;
 mod secrets;
 mod spec;
 mod stage;

@@ -129,8 +129,13 @@ pub(crate) fn deno_is_hidden() -> bool {
     env::var_os("METIER_TEST_WITHOUT_DENO").is_some_and(|value| value == "1")
 }
 
-/// A program of this machine, by its name; tests that need one say so when it is missing.
+/// Whether this machine has a program; the test that needs it is reported as not run if it hasn't.
+#[expect(clippy::print_stdout, reason = "a test that can't be run is reported")]
 pub(crate) fn has_program(name: &str) -> bool {
     let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path).any(|folder| folder.join(name).is_file())
+    let is_there = env::split_paths(&path).any(|folder| folder.join(name).is_file());
+    if !is_there {
+        println!("not run: there is no program `{name}` on this machine");
+    }
+    is_there
 }

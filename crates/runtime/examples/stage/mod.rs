@@ -179,6 +179,7 @@ impl<'a> Stage<'a> {
                 clock: &SystemTime::now,
                 meter: Meter::default(),
                 session: "0123456789abcdef".into(),
+                warn: &|_| {},
                 once: Cell::new(0),
             },
             config: &self.config,

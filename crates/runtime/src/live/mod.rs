@@ -594,6 +594,7 @@ impl<'p> Runtime<'p> {
                 }
                 Event::Ended => continue,
                 Event::Undone(places) => {
+                    active.worker.warn_undone(&places);
                     let went = Went::badly(Outcome::Error, undone(&places), 0);
                     ("made protected files".to_owned(), went)
                 }

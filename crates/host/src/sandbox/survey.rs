@@ -1,0 +1,574 @@
+//! Looking through what a child may write: before it starts, and again when it and all it started are gone.
+//!
+//! **Problem.** The fence holds protected places that are there. It can't hold those that a child makes, and a place with the same name
+//! need not be the same thing: another run may have made it, or put it in the place of the first.
+//!
+//! **Decision.** The first look notes each protected place as an object ([`Mark`]). The second one walks the same folders, and renames every protected
+//! place that is not one of those objects. It renames and never deletes: the user may have made it.
+
+use std::{
+    collections::{HashMap, HashSet},
+    ffi::{OsStr, OsString},
+    fmt, io,
+    path::{Path, PathBuf},
+};
+
+use rustix::fs::{Access, AtFlags, FileType, accessat};
+
+use super::{
+    obeyed::{BARE_REPOSITORY, BESIDE_HEAD, REPOSITORIES},
+    object::{Found, Mark, Moment, make_accessible, rename_aside},
+    protected::{Protection, is_row_or_part},
+    walk::{Folder, TooMany, Unopened, Visitor, Walk, Wanted, shown},
+};
+
+/// How many files and folders are looked at before a child starts. If there are more, it is not started.
+const MOST_BEFORE: usize = 1_000_000;
+/// How many are looked at afterwards, those that the child made included. More are an error.
+const MOST_AFTER: usize = 2 * MOST_BEFORE;
+
+/// What a child may write, and how that is looked through before it starts and after it ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guard {
+    /// What is protected.
+    pub protection: Protection,
+    /// Folders that the child may write.
+    pub roots: Vec<PathBuf>,
+    /// Folders `.git` that it may change in part.
+    pub open: Vec<PathBuf>,
+    /// Folders that are not looked at: its own temporary files.
+    pub closed: Vec<PathBuf>,
+}
+
+/// What the first look found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Survey {
+    /// Protected places that are there. Of a repository by any name, the folder.
+    pub(crate) places: Vec<(PathBuf, Mark)>,
+    /// Folders that can't be looked into.
+    pub(crate) unreadable: Vec<(PathBuf, Mark)>,
+    /// What has to be read-only besides: unreadable folders that a child could open, and other names of protected files.
+    pub(crate) covered: Vec<PathBuf>,
+}
+
+/// Why a child is not started: its writable folders can't be looked through.
+#[derive(Debug, thiserror::Error)]
+pub enum SurveyError {
+    /// There are too many files.
+    #[error(
+        "`{}` has more than {most} files and folders, and is not opened for writing: a child's writable folders are looked through for \
+         protected files first",
+        shown(folder)
+    )]
+    TooMany {
+        /// The writable folder.
+        folder: PathBuf,
+        /// The limit.
+        most: usize,
+    },
+    /// A folder can't be read.
+    #[error(
+        "`{}` can't be looked through for protected files before a child may write there: {source}",
+        shown(folder)
+    )]
+    Unreadable {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// A protected place that a child made or changed, and that was put back.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UndonePlace {
+    /// The place.
+    pub path: PathBuf,
+    /// The name of what was there, now. Nothing was there if a link had been removed.
+    pub renamed_to: Option<OsString>,
+}
+
+impl fmt::Display for UndonePlace {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = shown(&self.path);
+        match &self.renamed_to {
+            Some(name) => write!(out, "{path} is now {}", name.display()),
+            None => write!(out, "{path} is a link again"),
+        }
+    }
+}
+
+/// What came of the second look.
+#[derive(Debug, Default)]
+pub(crate) struct SecondLook {
+    pub(crate) undone: Vec<UndonePlace>,
+    /// Places that could not be looked at or put back.
+    pub(crate) failed: Vec<(PathBuf, io::Error)>,
+}
+
+impl Survey {
+    /// What has to be read-only for the child. A writable folder that is a repository is protected in part, by name.
+    pub(crate) fn protected<'s>(
+        &'s self,
+        roots: &'s [PathBuf],
+    ) -> impl Iterator<Item = PathBuf> + 's {
+        let places = self.places.iter().map(|(place, _)| place);
+        let places = places.chain(&self.covered);
+        places.filter(|place| !roots.contains(place)).cloned()
+    }
+
+    /// Keeps the places that were there before every other run: what another one may have made is not known.
+    pub(crate) fn forget(&mut self, is_made: impl Fn(&Path, &Mark) -> bool) {
+        let made = self
+            .places
+            .extract_if(.., |(place, mark)| is_made(place, mark));
+        self.covered.extend(made.map(|(place, _)| place));
+    }
+}
+
+impl Guard {
+    /// Looks for protected places in the writable folders. `linked` are protected files elsewhere that have more than one name.
+    ///
+    /// # Errors
+    /// When there are too many files, or a folder can't be read.
+    pub(crate) fn survey(&self, linked: HashSet<FileId>) -> Result<Survey, SurveyError> {
+        self.survey_up_to(MOST_BEFORE, linked)
+    }
+
+    fn survey_up_to(&self, most: usize, linked: HashSet<FileId>) -> Result<Survey, SurveyError> {
+        let mut left = most;
+        let mut before = Before {
+            judge: Judge::new(self),
+            survey: Survey::default(),
+            folders: Vec::new(),
+            linked,
+            error: None,
+        };
+        self.through_roots(&mut before, &mut left, most)?;
+        let mut inside = InPlaces {
+            linked: std::mem::take(&mut before.linked),
+        };
+        let error = before.error.take();
+        for folder in &before.folders {
+            let walked = Walk::through(folder, &mut inside, &mut left);
+            walked.map_err(|TooMany| too_many(folder, most))?;
+        }
+        let mut survey = before.survey;
+        if !inside.linked.is_empty() {
+            let mut aliases = Aliases {
+                inodes: inside.linked.iter().map(|(_, inode)| *inode).collect(),
+                linked: inside.linked,
+                found: Vec::new(),
+            };
+            let mut left = most;
+            self.through_roots(&mut aliases, &mut left, most)?;
+            let places: HashSet<&Path> = survey
+                .places
+                .iter()
+                .map(|(place, _)| place.as_path())
+                .collect();
+            let is_covered = |path: &PathBuf| path.ancestors().any(|above| places.contains(above));
+            aliases.found.retain(|path| !is_covered(path));
+            survey.covered.extend(aliases.found);
+        }
+        match error {
+            Some((folder, source)) => Err(SurveyError::Unreadable { folder, source }),
+            None => Ok(survey),
+        }
+    }
+
+    fn through_roots(
+        &self,
+        visitor: &mut impl Visitor,
+        left: &mut usize,
+        most: usize,
+    ) -> Result<(), SurveyError> {
+        for root in self.outermost() {
+            let walked = Walk::through(root, visitor, left);
+            walked.map_err(|TooMany| too_many(root, most))?;
+        }
+        Ok(())
+    }
+
+    /// The writable folders that are in no other one.
+    fn outermost(&self) -> impl Iterator<Item = &PathBuf> {
+        let roots: HashSet<&Path> = self.roots.iter().map(PathBuf::as_path).collect();
+        let mut seen = HashSet::new();
+        self.roots.iter().filter(move |root| {
+            let mut above = root.ancestors().skip(1);
+            !above.any(|above| roots.contains(above)) && seen.insert(*root)
+        })
+    }
+
+    /// Looks again, and renames what is protected and was not there. What was made after `ended` belongs to the user.
+    pub(crate) fn second_look(&self, before: &Survey, ended: Option<Moment>) -> SecondLook {
+        let known = before.places.iter();
+        let unreadable = before.unreadable.iter();
+        let mut after = After {
+            judge: Judge::new(self),
+            known: known.map(|(place, mark)| (place.as_path(), mark)).collect(),
+            unreadable: unreadable
+                .map(|(place, mark)| (place.as_path(), mark))
+                .collect(),
+            ended,
+            found: SecondLook::default(),
+        };
+        let mut left = MOST_AFTER;
+        for root in self.outermost() {
+            if let Err(TooMany) = Walk::through(root, &mut after, &mut left) {
+                let error = format!("there are more than {MOST_AFTER} files to look through");
+                let error = io::Error::other(error);
+                after.found.failed.push((root.clone(), error));
+            }
+        }
+        after.found
+    }
+}
+
+fn too_many(folder: &Path, most: usize) -> SurveyError {
+    SurveyError::TooMany {
+        folder: folder.to_owned(),
+        most,
+    }
+}
+
+/// A file, whatever its names are.
+pub(crate) type FileId = ((u32, u32), u64);
+
+/// Says which entries of a folder are protected places.
+struct Judge<'g> {
+    guard: &'g Guard,
+    /// Names that matter, besides those of the table.
+    names: HashSet<&'g OsStr>,
+    levels: Vec<FolderKind>,
+}
+
+#[derive(Clone, Copy)]
+struct FolderKind {
+    is_top: bool,
+    is_in_git: bool,
+}
+
+/// The protected places of a folder.
+struct Spots {
+    /// Its entries.
+    entries: Vec<Wanted>,
+    /// Whether git takes the folder itself for a repository.
+    is_repository: bool,
+}
+
+impl<'g> Judge<'g> {
+    fn new(guard: &'g Guard) -> Self {
+        let paths = guard.open.iter().chain(&guard.closed);
+        let names = paths.filter_map(|path| path.file_name());
+        Self {
+            guard,
+            names: names.chain(guard.protection.place_names()).collect(),
+            levels: Vec::new(),
+        }
+    }
+
+    fn wants(&self, name: &OsStr) -> bool {
+        is_row_or_part(name) || self.names.contains(name)
+    }
+
+    /// Judges the entries that matter. Those that are neither protected nor closed, and are folders, are entered next.
+    fn spots(
+        &mut self,
+        folder: &Folder<'_>,
+        wanted: Vec<Wanted>,
+        inner: &mut Vec<OsString>,
+    ) -> Spots {
+        let has = |name: &str| wanted.iter().any(|entry| entry.name == name);
+        let is_git = self.is_open(folder.path);
+        self.levels.truncate(folder.depth);
+        let is_inside = self.levels.last().is_some_and(|level| level.is_in_git);
+        self.levels.push(FolderKind {
+            is_top: REPOSITORIES.iter().any(|name| has(name)),
+            is_in_git: is_git || is_inside,
+        });
+        let has_head = has("HEAD") && !is_git;
+        let is_repository = has_head && BARE_REPOSITORY.iter().all(|part| has(part));
+        let mut entries = Vec::new();
+        for entry in wanted {
+            let path = folder.path.join(&entry.name);
+            if self.guard.closed.contains(&path) {
+                continue;
+            }
+            let is_beside = || has_head && BESIDE_HEAD.iter().any(|part| entry.name == *part);
+            // Below `.git` only git reads.
+            let is_place = || !is_inside && self.is_named(&path, folder.depth);
+            if is_beside() || is_place() {
+                entries.push(entry);
+            } else if entry.is_folder {
+                inner.push(entry.name);
+            }
+        }
+        Spots {
+            entries,
+            is_repository,
+        }
+    }
+
+    fn is_open(&self, path: &Path) -> bool {
+        let mut open = self.guard.open.iter();
+        open.any(|open| open.as_os_str() == path.as_os_str())
+    }
+
+    fn is_named(&self, path: &Path, depth: usize) -> bool {
+        if self.is_open(path) {
+            return false;
+        }
+        let protection = &self.guard.protection;
+        let length = path.components().count();
+        protection.is_named(path, |base| {
+            // The folder of this entry is at `depth`, and is one name shorter.
+            let above = length - 1 - base.components().count();
+            let level = depth.checked_sub(above).and_then(|at| self.levels.get(at));
+            protection.is_known_top(base)
+                || level.map_or_else(|| protection.is_top(base), |level| level.is_top)
+        })
+    }
+}
+
+/// The first look.
+struct Before<'g> {
+    judge: Judge<'g>,
+    survey: Survey,
+    /// Protected places that are folders.
+    folders: Vec<PathBuf>,
+    /// Protected files with more than one name.
+    linked: HashSet<FileId>,
+    error: Option<(PathBuf, io::Error)>,
+}
+
+impl Visitor for Before<'_> {
+    fn wants(&self, name: &OsStr, _inode: u64) -> bool {
+        self.judge.wants(name)
+    }
+
+    fn passes(&self, _folder: &Found) -> bool {
+        false
+    }
+
+    fn visit(&mut self, folder: &Folder<'_>, wanted: Vec<Wanted>, inner: &mut Vec<OsString>) {
+        let spots = self.judge.spots(folder, wanted, inner);
+        if spots.is_repository {
+            let place = (folder.path.to_owned(), folder.mark.clone());
+            self.survey.places.push(place);
+            if folder.depth > 0 {
+                self.folders.push(folder.path.to_owned());
+                inner.clear();
+                return;
+            }
+        }
+        for entry in spots.entries {
+            let path = folder.path.join(&entry.name);
+            match Found::at(folder.handle, &entry.name) {
+                Ok(found) => {
+                    if found.kind == FileType::RegularFile && found.names > 1 {
+                        self.linked.insert((found.device, found.inode));
+                    }
+                    if found.kind == FileType::Directory {
+                        self.folders.push(path.clone());
+                    }
+                    self.survey.places.push((path, found.mark));
+                }
+                Err(rustix::io::Errno::NOENT) => {}
+                Err(error) => self.error = Some((path, error.into())),
+            }
+        }
+    }
+
+    /// A folder that can't be read is left alone; if the child could open it, it is read-only.
+    fn fails(&mut self, place: Unopened<'_>, error: io::Error) -> bool {
+        let path = place.path.to_owned();
+        let Some((at, name)) = place.around else {
+            self.error = Some((path, error));
+            return false;
+        };
+        if error.kind() != io::ErrorKind::PermissionDenied {
+            self.error = Some((path, error));
+            return false;
+        }
+        let found = Found::at(at, name).ok();
+        let can_write = || accessat(at, name, Access::WRITE_OK, AtFlags::empty()).is_ok();
+        if found
+            .as_ref()
+            .is_some_and(|found| found.is_ours() || can_write())
+        {
+            self.survey.covered.push(path.clone());
+        }
+        let mark = found.map_or(Mark::UNSEEN, |found| found.mark);
+        self.survey.unreadable.push((path, mark));
+        false
+    }
+}
+
+/// Looks for files with more than one name in protected folders.
+struct InPlaces {
+    linked: HashSet<FileId>,
+}
+
+impl Visitor for InPlaces {
+    fn wants(&self, _name: &OsStr, _inode: u64) -> bool {
+        true
+    }
+
+    fn passes(&self, _folder: &Found) -> bool {
+        false
+    }
+
+    fn visit(&mut self, folder: &Folder<'_>, wanted: Vec<Wanted>, inner: &mut Vec<OsString>) {
+        let is_git = wanted.iter().any(|entry| entry.name == "HEAD");
+        for entry in wanted {
+            if entry.is_folder {
+                // Objects of git are named by their content, and clones on one machine share them.
+                if !(is_git && entry.name == "objects") {
+                    inner.push(entry.name);
+                }
+                continue;
+            }
+            if let Ok(found) = Found::at(folder.handle, &entry.name)
+                && found.kind == FileType::RegularFile
+                && found.names > 1
+            {
+                self.linked.insert((found.device, found.inode));
+            }
+        }
+    }
+
+    /// What can't be read in a protected folder is left alone.
+    fn fails(&mut self, _place: Unopened<'_>, _error: io::Error) -> bool {
+        false
+    }
+}
+
+/// Looks for other names of protected files.
+struct Aliases {
+    linked: HashSet<FileId>,
+    inodes: HashSet<u64>,
+    found: Vec<PathBuf>,
+}
+
+impl Visitor for Aliases {
+    fn wants(&self, _name: &OsStr, inode: u64) -> bool {
+        self.inodes.contains(&inode)
+    }
+
+    fn passes(&self, _folder: &Found) -> bool {
+        false
+    }
+
+    fn visit(&mut self, folder: &Folder<'_>, wanted: Vec<Wanted>, _inner: &mut Vec<OsString>) {
+        for entry in wanted {
+            let found = Found::at(folder.handle, &entry.name);
+            if found.is_ok_and(|found| self.linked.contains(&(found.device, found.inode))) {
+                self.found.push(folder.path.join(&entry.name));
+            }
+        }
+    }
+
+    /// The first look has seen it and decided.
+    fn fails(&mut self, _place: Unopened<'_>, _error: io::Error) -> bool {
+        false
+    }
+}
+
+/// The second look.
+struct After<'g> {
+    judge: Judge<'g>,
+    known: HashMap<&'g Path, &'g Mark>,
+    unreadable: HashMap<&'g Path, &'g Mark>,
+    ended: Option<Moment>,
+    found: SecondLook,
+}
+
+impl After<'_> {
+    fn knows(&self, path: &Path, mark: &Mark) -> bool {
+        self.known.get(path).is_some_and(|known| **known == *mark)
+    }
+
+    /// Renames an entry, unless it was there before or belongs to the user; the new name of a folder.
+    fn set_aside(&mut self, folder: &Folder<'_>, name: &OsStr) -> Option<OsString> {
+        let path = folder.path.join(name);
+        let found = match Found::at(folder.handle, name) {
+            Ok(found) => found,
+            Err(rustix::io::Errno::NOENT) => return None,
+            Err(error) => {
+                self.found.failed.push((path, error.into()));
+                return None;
+            }
+        };
+        let is_users = |ended| found.is_younger_than(ended, folder.handle);
+        if self.knows(&path, &found.mark) || !found.is_ours() || self.ended.is_some_and(is_users) {
+            return None;
+        }
+        match rename_aside(folder.handle, name) {
+            Ok(renamed) => {
+                self.found.undone.push(UndonePlace {
+                    path,
+                    renamed_to: Some(renamed.clone()),
+                });
+                Some(renamed).filter(|_| found.kind == FileType::Directory)
+            }
+            Err(error) => {
+                self.found.failed.push((path, error));
+                None
+            }
+        }
+    }
+}
+
+impl Visitor for After<'_> {
+    fn wants(&self, name: &OsStr, _inode: u64) -> bool {
+        self.judge.wants(name)
+    }
+
+    fn passes(&self, folder: &Found) -> bool {
+        self.unreadable.values().any(|mark| **mark == folder.mark)
+    }
+
+    fn visit(&mut self, folder: &Folder<'_>, wanted: Vec<Wanted>, inner: &mut Vec<OsString>) {
+        let spots = self.judge.spots(folder, wanted, inner);
+        if spots.is_repository {
+            match self.knows(folder.path, folder.mark) {
+                true if folder.depth > 0 => {
+                    inner.clear();
+                    return;
+                }
+                true => {}
+                false => {
+                    self.set_aside(folder, OsStr::new(BARE_REPOSITORY[0]));
+                }
+            }
+        }
+        for entry in spots.entries {
+            // What is in a renamed folder must count for nothing either: `.git` is a repository by any name.
+            inner.extend(self.set_aside(folder, &entry.name));
+        }
+    }
+
+    /// A folder that the child may have closed to hide what is in it is opened.
+    fn fails(&mut self, place: Unopened<'_>, error: io::Error) -> bool {
+        if self.unreadable.contains_key(place.path) {
+            return false; // it could not be read before either
+        }
+        let is_closed = error.kind() == io::ErrorKind::PermissionDenied;
+        let opened = match place.around {
+            Some((at, name)) if is_closed => make_accessible(at, name),
+            _ => Err(error),
+        };
+        match opened {
+            Ok(()) => true,
+            Err(error) => {
+                self.found.failed.push((place.path.to_owned(), error));
+                false
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "survey_tests.rs"]
+mod tests;

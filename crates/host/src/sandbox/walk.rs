@@ -1,0 +1,313 @@
+//! A walk through a folder and all below it, by handles: no path is too long for it, no tree too deep, and no link is followed.
+//!
+//! A folder is opened from the handle of the one around it. Only the innermost handles are kept open; an outer one is opened again as the parent of
+//! the folder that was left, and compared with what it was.
+
+use std::{
+    collections::VecDeque,
+    ffi::{OsStr, OsString},
+    io,
+    mem::MaybeUninit,
+    os::{
+        fd::{AsFd, BorrowedFd, OwnedFd},
+        unix::ffi::OsStrExt,
+    },
+    path::Path,
+};
+
+use rustix::{
+    fs::{AtFlags, FileType, RawDir, statat},
+    io::Errno,
+};
+
+use super::object::{FOLDER, Found, Mark, open_folder};
+
+/// How many handles stay open.
+const OPEN_HANDLES: usize = 32;
+/// The longest path that is followed, in bytes. A child could nest folders until the memory of this program is used up.
+const LONGEST_PATH: usize = 16 << 20;
+/// How many bytes of entries are read at once.
+const BUFFER: usize = 32 << 10;
+
+/// Takes part in a walk.
+pub(super) trait Visitor {
+    /// Whether an entry matters. Others are only entered, if they are folders.
+    fn wants(&self, name: &OsStr, inode: u64) -> bool;
+
+    /// Whether a folder is passed over.
+    fn passes(&self, folder: &Found) -> bool;
+
+    /// Looks at the entries that matter, and at the folders that would be entered next; changes both.
+    fn visit(&mut self, folder: &Folder<'_>, wanted: Vec<Wanted>, inner: &mut Vec<OsString>);
+
+    /// A folder can't be opened or read. Whether that should be tried once more.
+    fn fails(&mut self, place: Unopened<'_>, error: io::Error) -> bool;
+}
+
+/// A folder that is being looked at.
+pub(super) struct Folder<'w> {
+    pub(super) handle: BorrowedFd<'w>,
+    pub(super) path: &'w Path,
+    /// How many folders it is below the one where the walk began.
+    pub(super) depth: usize,
+    pub(super) mark: &'w Mark,
+}
+
+/// A folder that could not be opened.
+pub(super) struct Unopened<'w> {
+    pub(super) path: &'w Path,
+    /// The folder around it, unless the walk begins here.
+    pub(super) around: Option<(BorrowedFd<'w>, &'w OsStr)>,
+}
+
+/// An entry that matters.
+pub(super) struct Wanted {
+    pub(super) name: OsString,
+    pub(super) is_folder: bool,
+}
+
+struct Level {
+    device: (u32, u32),
+    inode: u64,
+    /// The length of its path.
+    length: usize,
+    waiting: Vec<OsString>,
+}
+
+/// One walk.
+pub(super) struct Walk<'v, V> {
+    visitor: &'v mut V,
+    /// How many more entries are looked at.
+    left: &'v mut usize,
+    path: OsString,
+    levels: Vec<Level>,
+    /// Of the innermost levels.
+    handles: VecDeque<OwnedFd>,
+}
+
+/// There are more entries than a walk looks at.
+#[derive(Debug)]
+pub(super) struct TooMany;
+
+impl<'v, V: Visitor> Walk<'v, V> {
+    /// Walks through a folder. `left` is how many entries may be looked at, and is counted down.
+    pub(super) fn through(
+        root: &Path,
+        visitor: &'v mut V,
+        left: &'v mut usize,
+    ) -> Result<(), TooMany> {
+        let mut walk = Self {
+            visitor,
+            left,
+            path: root.as_os_str().to_owned(),
+            levels: Vec::new(),
+            handles: VecDeque::new(),
+        };
+        walk.begin()?;
+        while let Some(level) = walk.levels.last_mut() {
+            match level.waiting.pop() {
+                Some(name) => walk.enter(&name)?,
+                None => walk.leave(),
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self) -> Result<(), TooMany> {
+        let open = |path: &OsStr| rustix::fs::open(path, FOLDER, rustix::fs::Mode::empty());
+        match open(&self.path) {
+            Ok(handle) => self.look(handle),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(()),
+            Err(error) => {
+                let place = Unopened {
+                    path: Path::new(&self.path),
+                    around: None,
+                };
+                self.visitor.fails(place, error.into());
+                Ok(())
+            }
+        }
+    }
+
+    fn enter(&mut self, name: &OsStr) -> Result<(), TooMany> {
+        let length = self.path.len();
+        self.path.push("/");
+        self.path.push(name);
+        let entered = self.enter_named(name);
+        if self
+            .levels
+            .last()
+            .is_none_or(|level| level.length <= length)
+        {
+            self.cut(length);
+        }
+        entered
+    }
+
+    fn enter_named(&mut self, name: &OsStr) -> Result<(), TooMany> {
+        let Some(around) = self.handles.back() else {
+            return Ok(());
+        };
+        let mut opened = open_folder(around.as_fd(), name);
+        if self.path.len() > LONGEST_PATH {
+            opened = Err(Errno::NAMETOOLONG);
+        }
+        if let Err(error) = opened {
+            if matches!(error, Errno::NOENT | Errno::NOTDIR | Errno::LOOP) {
+                return Ok(()); // gone, or a link by now
+            }
+            let place = Unopened {
+                path: Path::new(&self.path),
+                around: Some((around.as_fd(), name)),
+            };
+            if !self.visitor.fails(place, error.into()) {
+                return Ok(());
+            }
+            opened = open_folder(around.as_fd(), name);
+        }
+        match opened {
+            Ok(handle) => self.look(handle),
+            Err(error) => {
+                self.failed(error.into());
+                Ok(())
+            }
+        }
+    }
+
+    /// Looks at the entries of a folder that was opened, and goes on with the folders in it.
+    fn look(&mut self, handle: OwnedFd) -> Result<(), TooMany> {
+        let found = match Found::at(handle.as_fd(), OsStr::new("")) {
+            Ok(found) => found,
+            Err(error) => {
+                self.failed(error.into());
+                return Ok(());
+            }
+        };
+        if self.visitor.passes(&found) {
+            return Ok(());
+        }
+        let (mut wanted, mut inner) = (Vec::new(), Vec::new());
+        let read = self.read(handle.as_fd(), &mut wanted, &mut inner);
+        if *self.left == 0 {
+            return Err(TooMany);
+        }
+        let folder = Folder {
+            handle: handle.as_fd(),
+            path: Path::new(&self.path),
+            depth: self.levels.len(),
+            mark: &found.mark,
+        };
+        self.visitor.visit(&folder, wanted, &mut inner);
+        match read {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => self.failed(error.into()),
+        }
+        self.levels.push(Level {
+            device: found.device,
+            inode: found.inode,
+            length: self.path.len(),
+            waiting: inner,
+        });
+        self.handles.push_back(handle);
+        if self.handles.len() > OPEN_HANDLES {
+            self.handles.pop_front();
+        }
+        Ok(())
+    }
+
+    fn read(
+        &mut self,
+        handle: BorrowedFd<'_>,
+        wanted: &mut Vec<Wanted>,
+        inner: &mut Vec<OsString>,
+    ) -> Result<(), Errno> {
+        let mut buffer = [MaybeUninit::uninit(); BUFFER];
+        let mut entries = RawDir::new(handle, &mut buffer);
+        while let Some(entry) = entries.next() {
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            *self.left = self.left.saturating_sub(1);
+            if *self.left == 0 {
+                return Ok(());
+            }
+            let is_folder = match entry.file_type() {
+                FileType::Directory => true,
+                FileType::Unknown => {
+                    let found = statat(handle, name, AtFlags::SYMLINK_NOFOLLOW);
+                    found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode).is_dir())
+                }
+                _ => false,
+            };
+            if self.visitor.wants(name, entry.ino()) {
+                let name = name.to_owned();
+                wanted.push(Wanted { name, is_folder });
+            } else if is_folder {
+                inner.push(name.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes back to the folder around the one that is done.
+    fn leave(&mut self) {
+        self.levels.pop();
+        let done = self.handles.pop_back();
+        let Some(level) = self.levels.last() else {
+            return;
+        };
+        let (length, id) = (level.length, (level.device, level.inode));
+        self.cut(length);
+        if !self.handles.is_empty() {
+            return;
+        }
+        let parent = match done {
+            Some(done) => open_folder(done.as_fd(), OsStr::new("..")),
+            None => Err(Errno::BADF),
+        };
+        let parent = parent.and_then(|parent| {
+            let found = Found::at(parent.as_fd(), OsStr::new(""))?;
+            match (found.device, found.inode) == id {
+                true => Ok(parent),
+                false => Err(Errno::STALE),
+            }
+        });
+        match parent {
+            Ok(parent) => self.handles.push_back(parent),
+            // The folder was moved meanwhile; what is left of the levels around it can't be reached.
+            Err(error) => {
+                self.failed(error.into());
+                self.levels.clear();
+            }
+        }
+    }
+
+    fn failed(&mut self, error: io::Error) {
+        let place = Unopened {
+            path: Path::new(&self.path),
+            around: None,
+        };
+        self.visitor.fails(place, error);
+    }
+
+    fn cut(&mut self, length: usize) {
+        let mut bytes = std::mem::take(&mut self.path).into_encoded_bytes();
+        bytes.truncate(length);
+        self.path = std::os::unix::ffi::OsStringExt::from_vec(bytes);
+    }
+}
+
+/// A path for people: the middle of a very long one is left out.
+pub(crate) fn shown(path: &Path) -> String {
+    const EITHER: usize = 150;
+    let text = path.display().to_string();
+    if text.len() <= 3 * EITHER {
+        return text;
+    }
+    let head = text.floor_char_boundary(EITHER);
+    let tail = text.ceil_char_boundary(text.len() - EITHER);
+    let (head, tail) = (text.get(..head), text.get(tail..));
+    format!("{}…{}", head.unwrap_or_default(), tail.unwrap_or_default())
+}
