@@ -123,6 +123,8 @@ codes! {
     ByteOrderMark = "byte-order-mark", info, info;
     /// A `---` line has spaces behind it.
     DelimiterSpace = "delimiter-space", warning, warning;
+    /// The closing `---` line has more on it, or is indented.
+    DelimiterText = "delimiter-text", warning, error;
     /// A second document follows inside the frontmatter.
     SecondDocument = "second-document", warning, error;
     // YAML
@@ -153,12 +155,14 @@ codes! {
     /// There are more values than the limit.
     TooManyValues = "too-many-values", error, error;
     // Name and description
-    /// There is no name.
-    NameMissing = "name-missing", error, error;
-    /// The name is not text.
-    NameType = "name-type", error, error;
-    /// The name holds path separators, control or invisible characters.
-    NameUnusable = "name-unusable", error, error;
+    /// There is no name; the folder's name is used.
+    NameMissing = "name-missing", warning, error;
+    /// The name is not text; the folder's name is used.
+    NameType = "name-type", warning, error;
+    /// The name can't be read, or holds path separators, control or invisible characters; the folder's name is used.
+    NameUnusable = "name-unusable", warning, error;
+    /// Neither the file nor the folder gives a usable name.
+    NameNone = "name-none", error, error;
     /// The name is that of one of our own tools.
     NameReserved = "name-reserved", error, error;
     /// The name is longer than 64 characters.
@@ -203,8 +207,8 @@ codes! {
     FieldMissing = "field-missing", warning, error;
     /// A word that this field does not know.
     UnknownWord = "unknown-word", warning, warning;
-    /// A permission that does not exist.
-    PermissionUnknown = "permission-unknown", error, error;
+    /// A permission that does not exist; it grants nothing.
+    PermissionUnknown = "permission-unknown", warning, error;
     /// An entry of a list of tools is not a tool; it allows nothing.
     ToolForm = "tool-form", warning, warning;
     /// SKILL.yaml and SKILL.md disagree on the name.

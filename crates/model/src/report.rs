@@ -64,11 +64,7 @@ impl<'a> Report<'a> {
 
     /// Says once that no more is said.
     fn cut(&mut self, at: u32) {
-        if self
-            .list
-            .iter()
-            .any(|diagnostic| diagnostic.code == Code::LimitReached)
-        {
+        if self.has(Code::LimitReached) {
             return;
         }
         self.list.push(Diagnostic {
@@ -78,10 +74,15 @@ impl<'a> Report<'a> {
                 "more than {MAX_DIAGNOSTICS} things are wrong; the rest is not listed"
             )
             .into(),
-            hint: Some("mend these first".into()),
+            hint: Some("fix these first".into()),
             file: self.file.into(),
             position: Some(self.position(at)),
         });
+    }
+
+    /// Whether this was reported already.
+    pub(crate) fn has(&self, code: Code) -> bool {
+        self.list.iter().any(|diagnostic| diagnostic.code == code)
     }
 
     /// Whether anything so far makes the skill invalid.

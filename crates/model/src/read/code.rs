@@ -74,7 +74,7 @@ impl Draft {
                 Err(error) => {
                     report.add(Code::PermissionUnknown, at, || {
                         let known = metier_sdk::Permission::ALL.map(metier_sdk::Permission::as_str);
-                        Say::new(format!("{error}"))
+                        Say::new(format!("{error}; it grants nothing"))
                             .hint(format!("use one of {}", known.join(", ")))
                     });
                 }

@@ -50,8 +50,11 @@ impl Draft {
             Value::Text(text, _) => self.name = Some(text.trim().into()),
             Value::Null => self.seen_name = false,
             _ => report.add(Code::NameType, pair.node.at, || {
-                Say::new(format!("`name` is {}, but must be text", pair.node.kind()))
-                    .hint("write `name: my-skill`")
+                let kind = pair.node.kind();
+                Say::new(format!(
+                    "`name` is {kind}, but must be text{FOLDER_INSTEAD}"
+                ))
+                .hint("write one word without brackets, such as `name: my-skill`")
             }),
         }
     }
@@ -190,39 +193,44 @@ impl Draft {
         }
     }
 
-    fn check_name(&self, folder: Option<&str>, report: &mut Report<'_>) {
-        let Some(name) = self.name.as_deref() else {
-            if !self.seen_name {
-                report.add(Code::NameMissing, 0, || {
-                    Say::new("there is no name").hint(format!(
-                        "add `name: {}`",
-                        folder.map_or_else(|| "my-skill".into(), name::conforming)
-                    ))
-                });
-            }
-            return;
-        };
-        match name::usable(name) {
-            Ok(_) => {}
-            Err(NameError::Empty) => {
-                report.add(Code::NameMissing, self.name_at, || {
-                    Say::new("the name is empty").hint("add `name: my-skill`")
-                });
-                return;
-            }
-            Err(error) => {
-                let code = if error == NameError::Reserved {
-                    Code::NameReserved
-                } else {
-                    Code::NameUnusable
+    fn check_name(&mut self, folder: Option<&str>, report: &mut Report<'_>) {
+        match self.name.as_deref().map(|name| (name, name::usable(name))) {
+            Some((name, Ok(_))) => return self.check_form(name, folder, report),
+            Some((name, Err(error))) => {
+                let code = match error {
+                    NameError::Empty => Code::NameMissing,
+                    NameError::Reserved => Code::NameReserved,
+                    _ => Code::NameUnusable,
                 };
+                let is_reserved = error == NameError::Reserved;
+                let instead = if is_reserved { "" } else { FOLDER_INSTEAD };
                 report.add(code, self.name_at, || {
-                    Say::new(format!("the name `{}` can't be used: {error}", short(name)))
-                        .hint("use lower-case letters, digits and hyphens")
+                    let name = short(name);
+                    Say::new(format!("the name `{name}` can't be used: {error}{instead}"))
+                        .hint(name_hint(folder))
                 });
-                return;
+                if is_reserved {
+                    return;
+                }
             }
+            None if self.seen_name || report.has(Code::NameUnusable) => {}
+            None => report.add(Code::NameMissing, 0, || {
+                Say::new(format!("there is no name{FOLDER_INSTEAD}")).hint(name_hint(folder))
+            }),
         }
+        self.name = folder
+            .filter(|folder| name::usable(folder).is_ok())
+            .map(Into::into);
+        if self.name.is_none() {
+            report.add(Code::NameNone, 0, || {
+                Say::new("neither the file nor its folder gives a usable name")
+                    .hint(name_hint(None))
+            });
+        }
+    }
+
+    /// How a name that can be used departs from the specification.
+    fn check_form(&self, name: &str, folder: Option<&str>, report: &mut Report<'_>) {
         for departure in name::departures(name) {
             let (code, what) = match departure {
                 Departure::TooLong => (Code::NameTooLong, "is longer than 64 characters"),
@@ -254,6 +262,15 @@ impl Draft {
             });
         }
     }
+}
+
+/// What is done about a name that can't be used.
+const FOLDER_INSTEAD: &str = "; the folder's name is used";
+
+/// A name that conforms, made of the folder's if that has letters.
+fn name_hint(folder: Option<&str>) -> String {
+    let folder = folder.map(name::conforming).filter(|name| !name.is_empty());
+    format!("write `name: {}`", folder.as_deref().unwrap_or("my-skill"))
 }
 
 fn short(text: &str) -> String {

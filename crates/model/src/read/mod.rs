@@ -237,15 +237,17 @@ fn compare_names(
     }
     let mut report = Report::new(mode, body.name, body.text);
     let pairs = read_pairs(body.text, Format::SkillMd, reader, &mut report).unwrap_or_default();
+    let is_unreadable = report.has(DiagnosticCode::NameUnusable);
     // Whatever else is wrong with its fields: they are not read. Two names are another matter.
     report
         .list
         .retain(|diagnostic| diagnostic.code == DiagnosticCode::DuplicateIdentity);
     if let (Some(name), Some(other)) = (name, pairs.iter().find(|pair| pair.key == "name"))
-        && other
-            .node
-            .as_text()
-            .is_some_and(|other| other.trim() != name)
+        && (is_unreadable
+            || other
+                .node
+                .as_text()
+                .is_some_and(|other| other.trim() != name))
     {
         report.add(DiagnosticCode::NamesDisagree, other.key_at, || {
             Say::new(format!("SKILL.yaml is named `{name}`, this file is not"))

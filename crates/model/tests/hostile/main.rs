@@ -5,6 +5,7 @@
 
 mod anything;
 mod budgets;
+mod continued;
 mod documents;
 mod names;
 mod pairs;
