@@ -203,8 +203,22 @@ codes! {
     FieldForm = "field-form", warning, warning;
     /// The version is not SemVer.
     VersionForm = "version-form", warning, warning;
+    /// The version of a SKILL.yaml is not SemVer.
+    VersionNotSemver = "version-not-semver", warning, error;
     /// A SKILL.yaml lacks a field that it must have.
     FieldMissing = "field-missing", warning, error;
+    /// A skill type that does not exist; it adds nothing.
+    TypeUnknown = "type-unknown", warning, error;
+    /// A backend that does not exist; the skill's code can't run.
+    BackendUnknown = "backend-unknown", warning, error;
+    /// The file that a backend would run is not named, or is not in the skill's folder.
+    EntrypointMissing = "entrypoint-missing", warning, error;
+    /// A prompt or context file is not in the skill's folder.
+    PromptFileMissing = "prompt-file-missing", warning, error;
+    /// A security rule can't be used; it finds nothing.
+    SecurityRuleForm = "security-rule-form", warning, error;
+    /// A trigger that can never match.
+    TriggerForm = "trigger-form", warning, error;
     /// A word that this field does not know.
     UnknownWord = "unknown-word", warning, warning;
     /// A permission that does not exist; it grants nothing.
@@ -218,6 +232,8 @@ codes! {
     // Discovery
     /// A root could not be read.
     RootUnreadable = "root-unreadable", error, error;
+    /// A folder of the configuration is not there.
+    RootMissing = "root-missing", warning, warning;
     /// A folder could not be read.
     FolderUnreadable = "folder-unreadable", warning, warning;
     /// A limit was reached; what lies behind it was not looked at.
@@ -232,6 +248,8 @@ codes! {
     DependencyCycle = "dependency-cycle", warning, warning;
     /// The skill names tools, and no list of tools is known.
     ToolsUnchecked = "tools-unchecked", warning, warning;
+    /// The version that the configuration asks for is not there.
+    VersionNotFound = "version-not-found", warning, warning;
     /// A selected skill does not exist.
     SelectionUnknown = "selection-unknown", warning, warning;
     // Hooks

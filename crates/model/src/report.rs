@@ -43,6 +43,11 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// A report of the same file that nobody reads.
+    pub(crate) fn silent(&self) -> Self {
+        Self::new(self.mode, self.file, self.text)
+    }
+
     /// Writes down `code` at the byte offset `at`, if the mode mentions it; the words are made only then.
     pub(crate) fn add(&mut self, code: Code, at: u32, say: impl FnOnce() -> Say) {
         let Some(severity) = code.severity(self.mode) else {
@@ -133,7 +138,7 @@ impl Report<'_> {
         if rest.as_bytes()[end] == b'\n' {
             return None;
         }
-        let line = rest.lines().next()?;
+        let (_, line) = rest.lines().next()?.split_once(':')?;
         let behind = &line[line.find(value)? + value.len()..];
         behind
             .trim_start()

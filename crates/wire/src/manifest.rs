@@ -49,7 +49,6 @@ const WITHOUT_EFFECT: &[&str] = &[
     LIMITS,
     "security_rules",
     "wiki",
-    "platforms",
     "sidecar_tools",
 ];
 

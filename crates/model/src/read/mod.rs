@@ -35,6 +35,16 @@ pub const STANDARD_FIELDS: &[&str] = &[
     "allowed-tools",
 ];
 
+/// Fields that mean the same below `metadata`, as text.
+const READ_BELOW_METADATA: &[&str] = &[
+    "version",
+    "emoji",
+    "author",
+    "category",
+    "homepage",
+    "argument-hint",
+];
+
 /// A file of a skill: its name in the folder and its text (at least up to the end of the frontmatter).
 #[derive(Clone, Copy, Debug)]
 pub struct FileText<'a> {
@@ -338,12 +348,16 @@ impl Draft {
             } else if self.format == Format::SkillMd
                 && !STANDARD_FIELDS.contains(&pair.key.as_ref())
             {
+                let key = pair.key.as_ref();
+                let moves = READ_BELOW_METADATA.contains(&key) && pair.node.as_text().is_some();
                 report.add(DiagnosticCode::NonStandardField, pair.key_at, || {
-                    Say::new(format!(
-                        "`{}` is not a field of the specification",
-                        pair.key
-                    ))
-                    .hint("move it below `metadata:`")
+                    Say::new(format!("`{key}` is not a field of the specification")).hint(
+                        if moves {
+                            "move it below `metadata:`"
+                        } else {
+                            "leave it out, or keep it for the agents that read it and validate without `--strict`"
+                        },
+                    )
                 });
             }
         }

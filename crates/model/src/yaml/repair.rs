@@ -214,7 +214,7 @@ fn stray(line: &str, at: u32, report: &mut Report<'_>) {
         say.hint(if conflict {
             "finish the git merge: this is a conflict marker"
         } else {
-            "indent it, or remove it"
+            "remove it"
         })
     });
 }

@@ -7,6 +7,7 @@ mod anything;
 mod budgets;
 mod continued;
 mod documents;
+mod hints;
 mod names;
 mod pairs;
 mod values;

@@ -112,6 +112,17 @@ impl Opening<'_, '_> {
 /// The file that is run. It must be one of those that were judged.
 fn entrypoint(active: &Active<'_>, backend: Backend) -> Result<String, ActivateError> {
     let written = active.loaded.manifest.code.entrypoint.as_deref();
+    let files = &active.loaded.held.files;
+    let has = |path: &str| files.iter().any(|file| file.path == *path);
+    entrypoint_among(written, backend, has).map_err(ActivateError::Entrypoint)
+}
+
+/// The file that a backend runs, or why there is none.
+pub(crate) fn entrypoint_among(
+    written: Option<&str>,
+    backend: Backend,
+    has: impl Fn(&str) -> bool,
+) -> Result<String, String> {
     let path = match (written, backend) {
         (Some(path), _) => path.strip_prefix("./").unwrap_or(path),
         (None, Backend::Starlark) => "skill.star",
@@ -120,8 +131,6 @@ fn entrypoint(active: &Active<'_>, backend: Backend) -> Result<String, ActivateE
         (None, Backend::Native) => return Err(unnamed("lib/skill.so")),
         (None, Backend::Process) => return Err(unnamed("main.py")),
     };
-    let files = &active.loaded.held.files;
-    let has = |path: &str| files.iter().any(|file| file.path == *path);
     if has(path) {
         return Ok(path.to_owned());
     }
@@ -136,15 +145,15 @@ fn entrypoint(active: &Active<'_>, backend: Backend) -> Result<String, ActivateE
         true => "; build it first",
         false => "",
     };
-    Err(ActivateError::Entrypoint(format!(
+    Err(format!(
         "its entrypoint `{path}` is not in its folder{advice}"
-    )))
+    ))
 }
 
-fn unnamed(such_as: &str) -> ActivateError {
-    ActivateError::Entrypoint(format!(
+fn unnamed(such_as: &str) -> String {
+    format!(
         "it does not say which file to run: add `implementation: {{entrypoint: {such_as}}}` to SKILL.yaml"
-    ))
+    )
 }
 
 /// The source files of a skill whose names end so, for an interpreter of ours.
