@@ -213,6 +213,8 @@ codes! {
     BackendUnknown = "backend-unknown", warning, error;
     /// The file that a backend would run is not named, or is not in the skill's folder.
     EntrypointMissing = "entrypoint-missing", warning, error;
+    /// The file that a backend would run has to be built first.
+    EntrypointUnbuilt = "entrypoint-unbuilt", warning, warning;
     /// A prompt or context file is not in the skill's folder.
     PromptFileMissing = "prompt-file-missing", warning, error;
     /// A security rule can't be used; it finds nothing.

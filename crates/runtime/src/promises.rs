@@ -63,9 +63,13 @@ fn files(manifest: &Manifest, found: &mut Found<'_>) {
     let files = found.entry.place.files().unwrap_or_default();
     let has = |path: &str| files.iter().any(|file| file.path.as_str() == Some(path));
     if let Some(backend) = manifest.card.backend
-        && let Err(message) = entrypoint_among(code.entrypoint.as_deref(), backend, has)
+        && let Err(missing) = entrypoint_among(code.entrypoint.as_deref(), backend, has)
     {
-        found.add(Code::EntrypointMissing, None, message);
+        let code = match missing.is_unbuilt {
+            true => Code::EntrypointUnbuilt,
+            false => Code::EntrypointMissing,
+        };
+        found.add(code, None, missing.message);
     }
     for path in prompts {
         if !has(path.strip_prefix("./").unwrap_or(path)) {

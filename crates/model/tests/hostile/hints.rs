@@ -355,6 +355,7 @@ const NOTHING_TO_FOLLOW: &[Code] = &[
     Code::TypeUnknown,
     Code::BackendUnknown,
     Code::EntrypointMissing,
+    Code::EntrypointUnbuilt,
     Code::PromptFileMissing,
     Code::SecurityRuleForm,
     Code::TriggerForm,
