@@ -351,6 +351,18 @@ mod tests {
     }
 
     #[test]
+    fn the_page_lists_every_code() {
+        let page = include_str!("../../../docs/validation.md");
+        let word = |code: Code, mode| code.severity(mode).map_or("silent", Severity::as_str);
+        for code in Code::ALL {
+            let (lenient, strict) = (word(*code, Mode::Lenient), word(*code, Mode::Strict));
+            let about = code.about();
+            let row = format!("| `{code}` | {lenient} | {strict} | {about} |\n");
+            assert!(page.contains(&row), "docs/validation.md lacks: {row}");
+        }
+    }
+
+    #[test]
     fn codes_survive_the_index() {
         for (index, code) in Code::ALL.iter().enumerate() {
             assert_eq!(Code::from_index(u8::try_from(index).unwrap()), Some(*code));

@@ -4,7 +4,7 @@
 //! asks for it; a list does not, because it would have to open every skill.
 
 use metier_catalog::Entry;
-use metier_model::{Code, Diagnostic, Manifest, Mode, Position, SkillType};
+use metier_model::{Card, Code, Diagnostic, Manifest, Mode, Position, SkillType, Types};
 use metier_select::{Offer, Situation, consider};
 
 use crate::{live::entrypoint_among, rulebook::Rulebook};
@@ -12,6 +12,9 @@ use crate::{live::entrypoint_among, rulebook::Rulebook};
 /// Everything that a skill promises and does not keep.
 #[must_use]
 pub fn broken(entry: &Entry, mode: Mode, limit: u64) -> Vec<Diagnostic> {
+    if !may_promise(entry) {
+        return Vec::new();
+    }
     let loaded = entry.load(Mode::Lenient, limit);
     let Some(manifest) = loaded.ok().and_then(|(parsed, _)| parsed.manifest) else {
         return Vec::new();
@@ -29,6 +32,12 @@ pub fn broken(entry: &Entry, mode: Mode, limit: u64) -> Vec<Diagnostic> {
         }
     }
     found.list
+}
+
+/// Whether a skill is more than text: thousands are not, and none of those is opened for this.
+fn may_promise(entry: &Entry) -> bool {
+    let is_more = |card: &Card| card.backend.is_some() || card.types != Types::PROMPT;
+    entry.files.skill_yaml.is_some() || entry.card.as_ref().is_some_and(is_more)
 }
 
 /// Collects what is wrong with one skill.

@@ -235,7 +235,6 @@ fn a_place_where_anybody_can_receive_is_reported() {
 const MANIFEST: &str =
     "name: reader\nversion: 1.0.0\nhomepage: https://reader.example-tools.dev/guide\n";
 
-// case 118
 #[test]
 fn fields_of_a_manifest_are_texts_of_their_own() {
     for fields in [
@@ -248,7 +247,6 @@ fn fields_of_a_manifest_are_texts_of_their_own() {
     }
 }
 
-// case 118
 #[test]
 fn a_text_in_a_manifest_hides_nothing() {
     const HARM: &str =
