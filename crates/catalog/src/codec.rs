@@ -280,6 +280,7 @@ fn write_requirement(out: &mut Writer, requirement: &Requirement) {
             out.list(systems, |out, os| out.text(os.as_str()));
         }
         Need::Tool(name) => one(out, 5, name),
+        Need::Metier(range) => one(out, 7, range),
         Need::Skill(dependency) => {
             one(out, 6, &dependency.name);
             out.option(dependency.version.as_deref());
@@ -307,6 +308,7 @@ fn read_requirement(input: &mut Reader<'_>) -> Option<Requirement> {
             version: input.option()?,
             optional: input.flag()?,
         }),
+        7 => Need::Metier(input.boxed()?),
         _ => return None,
     };
     Some(Requirement { need, line })

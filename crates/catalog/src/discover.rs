@@ -15,7 +15,7 @@ use crate::{
     index::IndexHome,
     manifest_file::{self, Heads},
     plugin,
-    root::Root,
+    root::{Presence, Root},
     walk::walk,
 };
 
@@ -104,12 +104,18 @@ fn open_root(root: &Root) -> Result<Option<PathBuf>, Diagnostic> {
     } else {
         &root.path
     };
-    match path.canonicalize() {
-        Ok(real) if real.is_dir() => Ok(Some(real)),
-        Ok(_) if !root.explicit => Ok(None),
-        Ok(_) => Err(root_problem(path, "it is not a folder")),
-        Err(error) if !root.explicit && is_missing(&error) => Ok(None),
-        Err(error) => Err(root_problem(path, &error.to_string())),
+    let (real, why) = match path.canonicalize() {
+        Ok(real) if real.is_dir() => return Ok(Some(real)),
+        Ok(real) => (Some(real), "it is not a folder".to_owned()),
+        Err(error) if is_missing(&error) => (None, error.to_string()),
+        Err(error) => return Err(root_problem(Code::RootUnreadable, path, &error.to_string())),
+    };
+    match (root.presence, real) {
+        (Presence::Optional, _) => Ok(None),
+        (Presence::Expected, None) => Err(root_problem(Code::RootMissing, path, &why)),
+        (Presence::Expected | Presence::Required, _) => {
+            Err(root_problem(Code::RootUnreadable, path, &why))
+        }
     }
 }
 
@@ -118,12 +124,18 @@ fn is_missing(error: &std::io::Error) -> bool {
     matches!(error.kind(), NotFound | NotADirectory)
 }
 
-fn root_problem(path: &Path, why: &str) -> Diagnostic {
+fn root_problem(code: Code, path: &Path, why: &str) -> Diagnostic {
+    let severity = code.severity(Mode::Lenient);
     Diagnostic {
-        severity: metier_model::Severity::Error,
-        code: Code::RootUnreadable,
+        severity: severity.unwrap_or(metier_model::Severity::Error),
+        code,
         message: format!("`{}` can't be searched for skills: {why}", path.display()).into(),
-        hint: Some("check the path".into()),
+        hint: Some(match code {
+            Code::RootMissing => {
+                "create the folder, or: metier config skills.load.extra_dirs".into()
+            }
+            _ => "check the path".into(),
+        }),
         file: path.to_string_lossy().into(),
         position: None,
     }

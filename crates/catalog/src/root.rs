@@ -13,8 +13,19 @@ pub struct Root {
     pub path: PathBuf,
     /// Whether its skills may be used; false for a project that nobody has trusted yet.
     pub trusted: bool,
-    /// Whether somebody named it: then it must exist. The usual places may be missing.
-    pub explicit: bool,
+    /// What it means when it is not there.
+    pub presence: Presence,
+}
+
+/// What it means when a root is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// Nothing: it is one of the usual places.
+    Optional,
+    /// A warning: the configuration names it.
+    Expected,
+    /// An error: this request names it.
+    Required,
 }
 
 impl Root {
@@ -25,18 +36,27 @@ impl Root {
             source,
             path,
             trusted: true,
-            explicit: false,
+            presence: Presence::Optional,
         }
     }
 
-    /// A directory that somebody named.
+    /// A directory of the configuration.
+    #[must_use]
+    pub fn configured(source: Source, path: PathBuf) -> Self {
+        Self {
+            presence: Presence::Expected,
+            ..Self::usual(source, path)
+        }
+    }
+
+    /// A directory that this request names.
     #[must_use]
     pub fn explicit(source: Source, path: PathBuf) -> Self {
         Self {
             source,
             path,
             trusted: true,
-            explicit: true,
+            presence: Presence::Required,
         }
     }
 }
@@ -154,7 +174,7 @@ pub fn usual(
 ) -> Vec<Root> {
     let mut roots: Vec<Root> = extra
         .iter()
-        .map(|path| Root::explicit(Source::Extra, path.clone()))
+        .map(|path| Root::configured(Source::Extra, path.clone()))
         .collect();
     let below_home = |list: &[&str], source: Source| -> Vec<Root> {
         places.home.map_or_else(Vec::new, |home| {

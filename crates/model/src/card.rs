@@ -77,6 +77,8 @@ pub enum Need {
     Config(Box<str>),
     /// One of these operating systems.
     Os(Vec<Os>),
+    /// A version of this program, as SemVer requirement.
+    Metier(Box<str>),
     /// A tool of the agent.
     Tool(Box<str>),
     /// Another skill.

@@ -123,6 +123,8 @@ codes! {
     ByteOrderMark = "byte-order-mark", info, info;
     /// A `---` line has spaces behind it.
     DelimiterSpace = "delimiter-space", warning, warning;
+    /// The closing `---` line has more on it, or is indented.
+    DelimiterText = "delimiter-text", warning, error;
     /// A second document follows inside the frontmatter.
     SecondDocument = "second-document", warning, error;
     // YAML
@@ -153,12 +155,14 @@ codes! {
     /// There are more values than the limit.
     TooManyValues = "too-many-values", error, error;
     // Name and description
-    /// There is no name.
-    NameMissing = "name-missing", error, error;
-    /// The name is not text.
-    NameType = "name-type", error, error;
-    /// The name holds path separators, control or invisible characters.
-    NameUnusable = "name-unusable", error, error;
+    /// There is no name; the folder's name is used.
+    NameMissing = "name-missing", warning, error;
+    /// The name is not text; the folder's name is used.
+    NameType = "name-type", warning, error;
+    /// The name can't be read, or holds path separators, control or invisible characters; the folder's name is used.
+    NameUnusable = "name-unusable", warning, error;
+    /// Neither the file nor the folder gives a usable name.
+    NameNone = "name-none", error, error;
     /// The name is that of one of our own tools.
     NameReserved = "name-reserved", error, error;
     /// The name is longer than 64 characters.
@@ -199,12 +203,28 @@ codes! {
     FieldForm = "field-form", warning, warning;
     /// The version is not SemVer.
     VersionForm = "version-form", warning, warning;
+    /// The version of a SKILL.yaml is not SemVer.
+    VersionNotSemver = "version-not-semver", warning, error;
     /// A SKILL.yaml lacks a field that it must have.
     FieldMissing = "field-missing", warning, error;
+    /// A skill type that does not exist; it adds nothing.
+    TypeUnknown = "type-unknown", warning, error;
+    /// A backend that does not exist; the skill's code can't run.
+    BackendUnknown = "backend-unknown", warning, error;
+    /// The file that a backend would run is not named, or is not in the skill's folder.
+    EntrypointMissing = "entrypoint-missing", warning, error;
+    /// The file that a backend would run has to be built first.
+    EntrypointUnbuilt = "entrypoint-unbuilt", warning, warning;
+    /// A prompt or context file is not in the skill's folder.
+    PromptFileMissing = "prompt-file-missing", warning, error;
+    /// A security rule can't be used; it finds nothing.
+    SecurityRuleForm = "security-rule-form", warning, error;
+    /// A trigger that can never match.
+    TriggerForm = "trigger-form", warning, error;
     /// A word that this field does not know.
     UnknownWord = "unknown-word", warning, warning;
-    /// A permission that does not exist.
-    PermissionUnknown = "permission-unknown", error, error;
+    /// A permission that does not exist; it grants nothing.
+    PermissionUnknown = "permission-unknown", warning, error;
     /// An entry of a list of tools is not a tool; it allows nothing.
     ToolForm = "tool-form", warning, warning;
     /// SKILL.yaml and SKILL.md disagree on the name.
@@ -214,6 +234,8 @@ codes! {
     // Discovery
     /// A root could not be read.
     RootUnreadable = "root-unreadable", error, error;
+    /// A folder of the configuration is not there.
+    RootMissing = "root-missing", warning, warning;
     /// A folder could not be read.
     FolderUnreadable = "folder-unreadable", warning, warning;
     /// A limit was reached; what lies behind it was not looked at.
@@ -228,6 +250,8 @@ codes! {
     DependencyCycle = "dependency-cycle", warning, warning;
     /// The skill names tools, and no list of tools is known.
     ToolsUnchecked = "tools-unchecked", warning, warning;
+    /// The version that the configuration asks for is not there.
+    VersionNotFound = "version-not-found", warning, warning;
     /// A selected skill does not exist.
     SelectionUnknown = "selection-unknown", warning, warning;
     // Hooks
@@ -323,6 +347,18 @@ mod tests {
                 code.severity(Mode::Strict) >= code.severity(Mode::Lenient),
                 "{code}"
             );
+        }
+    }
+
+    #[test]
+    fn the_page_lists_every_code() {
+        let page = include_str!("../../../docs/validation.md");
+        let word = |code: Code, mode| code.severity(mode).map_or("silent", Severity::as_str);
+        for code in Code::ALL {
+            let (lenient, strict) = (word(*code, Mode::Lenient), word(*code, Mode::Strict));
+            let about = code.about();
+            let row = format!("| `{code}` | {lenient} | {strict} | {about} |\n");
+            assert!(page.contains(&row), "docs/validation.md lacks: {row}");
         }
     }
 

@@ -1,8 +1,9 @@
 //! Where the frontmatter of a SKILL.md begins and ends.
 //!
-//! Only a line that is exactly `---` opens or closes it (trailing blanks are forgiven): a `---`
-//! inside a value, in a block scalar or later in the body never counts. Other readers split the
-//! text at the characters `---`, and lose half of a description that holds them.
+//! Only a line that is exactly `---` opens it (trailing blanks are forgiven), and the first line that starts with `---` closes it: a
+//! `---` inside a value, in a block scalar or later in the body never counts. Other readers split the text at the characters `---`,
+//! and lose half of a description that holds them. A closing line with more on it (`---# Heading`), or an indented one where there
+//! is no other, is what its author meant: it closes with a warning, and what stands behind the hyphens is body.
 
 use std::sync::LazyLock;
 
@@ -40,7 +41,7 @@ pub fn extent(head: &[u8]) -> Extent {
     // A line that the read cut off may go on.
     let whole = |line: &Delimiter| line.end < head.len() || matches!(head.last(), Some(b'\n'));
     match opening(head) {
-        Some(open) => closing(head, open.end)
+        Some(open) => dashed_line(head, open.end)
             .filter(whole)
             .map_or(Extent::Open, |close| Extent::Until(close.end)),
         None if may_still_open(head) => Extent::Open,
@@ -57,9 +58,17 @@ pub(crate) fn split(text: &str, report: &mut Report<'_>) -> Option<Split> {
     };
     notice_oddities(text, &open, report);
     let Some(close) = closing(bytes, open.end) else {
-        unclosed(text, open.end, report);
+        report.add(Code::FrontmatterUnclosed, 0, || {
+            Say::new("the frontmatter is not closed").hint("put a line `---` behind the last field")
+        });
         return None;
     };
+    if !is_delimiter(&bytes[close.start..line_end(bytes, close.start)]) {
+        report.add(Code::DelimiterText, offset(close.start), || {
+            Say::new("the line that closes the frontmatter is not exactly `---`")
+                .hint("put `---` on a line of its own, in the first column")
+        });
+    }
     if close.start - open.end > MAX_FRONTMATTER {
         let kib = MAX_FRONTMATTER / 1024;
         report.add(Code::FrontmatterTooLarge, offset(open.end), || {
@@ -98,15 +107,36 @@ fn opening(bytes: &[u8]) -> Option<Delimiter> {
     }
 }
 
+/// The line that closes the frontmatter; if it has text behind its hyphens, that is where it ends.
 fn closing(bytes: &[u8], from: usize) -> Option<Delimiter> {
-    dashed_line(bytes, from).filter(|line| is_delimiter(&bytes[line.start..line.end]))
+    let line = dashed_line(bytes, from).or_else(|| indented_line(bytes, from))?;
+    if is_delimiter(bytes[line.start..line.end].trim_ascii()) {
+        return Some(line);
+    }
+    let dashes = bytes[line.start..].iter().take_while(|byte| **byte == b'-');
+    Some(Delimiter {
+        start: line.start,
+        end: line.start + dashes.count(),
+    })
+}
+
+/// An indented line of three hyphens, if no heading comes first: behind one it is a part of the body.
+fn indented_line(bytes: &[u8], from: usize) -> Option<Delimiter> {
+    let mut start = from;
+    while start < bytes.len() && bytes[start] != b'#' {
+        let end = line_end(bytes, start);
+        if bytes[start..end].trim_ascii() == b"---" {
+            return Some(Delimiter { start, end });
+        }
+        start = end;
+    }
+    None
 }
 
 /// Made once: for a text as short as most frontmatters, making it takes longer than searching.
 static DASHES: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("---"));
 
-/// The first line that starts with `---`. If it is not exactly that, the frontmatter is not closed:
-/// whatever stands behind it was not meant to be read as fields.
+/// The first line that starts with `---`: whatever stands behind it was not meant to be read as fields.
 fn dashed_line(bytes: &[u8], from: usize) -> Option<Delimiter> {
     let starts_line = |start: usize| start == from || matches!(bytes[start - 1], b'\n' | b'\r');
     let start = DASHES
@@ -183,22 +213,6 @@ fn missing(text: &str, report: &mut Report<'_>) {
     });
 }
 
-fn unclosed(text: &str, from: usize, report: &mut Report<'_>) {
-    let near = dashed_line(text.as_bytes(), from).map(|line| line.start);
-    report.add(
-        Code::FrontmatterUnclosed,
-        near.map_or(0, offset),
-        || match near {
-            Some(_) => {
-                Say::new("the line that should close the frontmatter has more than `---` on it")
-                    .hint("put `---` on a line of its own")
-            }
-            None => Say::new("the frontmatter is not closed")
-                .hint("put a line `---` behind the last field"),
-        },
-    );
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,6 +260,21 @@ mod tests {
     }
 
     #[test]
+    fn a_closing_line_with_more_on_it_closes_aloud() {
+        for (text, body) in [
+            ("---\na: b\n---# Heading\n", "# Heading\n"),
+            ("---\na: b\n---# Heading\n---\n", "# Heading\n---\n"),
+            ("---\na: b\n---text", "text"),
+            ("---\na: b\n--- text\n", " text\n"),
+            ("---\na: b\n-----\nbody\n---\n", "\nbody\n---\n"),
+            ("---\na: b\n  ---\nbody", "body"),
+        ] {
+            let expected = (Some(("a: b\n", body)), vec!["delimiter-text"]);
+            assert_eq!(check(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
     fn what_is_missing_is_named() {
         for text in [
             "",
@@ -260,10 +289,7 @@ mod tests {
             "---",
             "---\n",
             "---\nname: x\n",
-            "---\na: b\n---# Heading\n",
-            "---\na: b\n---# Heading\n---\n",
-            "---\na: b\n----\n---\n",
-            "---\na: b\n ---\n",
+            "---\na: b\n# Heading\n ---\n",
         ] {
             assert_eq!(
                 check(text),
@@ -279,6 +305,9 @@ mod tests {
             assert_eq!(extent(text.as_bytes()), Extent::Open, "{text:?}");
         }
         assert_eq!(extent(b"---\na: b\n---\nbody"), Extent::Until(13));
+        assert_eq!(extent(b"---\na: b\n---# Head\n"), Extent::Until(19));
+        assert_eq!(extent(b"---\na: b\n---"), Extent::Open);
+        assert_eq!(extent(b"---\na: b\n ---\n"), Extent::Open);
         assert_eq!(extent(b"# No\n"), Extent::None);
         assert_eq!(extent(b"\n# No"), Extent::None);
     }

@@ -43,6 +43,11 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// A report of the same file that nobody reads.
+    pub(crate) fn silent(&self) -> Self {
+        Self::new(self.mode, self.file, self.text)
+    }
+
     /// Writes down `code` at the byte offset `at`, if the mode mentions it; the words are made only then.
     pub(crate) fn add(&mut self, code: Code, at: u32, say: impl FnOnce() -> Say) {
         let Some(severity) = code.severity(self.mode) else {
@@ -64,11 +69,7 @@ impl<'a> Report<'a> {
 
     /// Says once that no more is said.
     fn cut(&mut self, at: u32) {
-        if self
-            .list
-            .iter()
-            .any(|diagnostic| diagnostic.code == Code::LimitReached)
-        {
+        if self.has(Code::LimitReached) {
             return;
         }
         self.list.push(Diagnostic {
@@ -78,10 +79,15 @@ impl<'a> Report<'a> {
                 "more than {MAX_DIAGNOSTICS} things are wrong; the rest is not listed"
             )
             .into(),
-            hint: Some("mend these first".into()),
+            hint: Some("fix these first".into()),
             file: self.file.into(),
             position: Some(self.position(at)),
         });
+    }
+
+    /// Whether this was reported already.
+    pub(crate) fn has(&self, code: Code) -> bool {
+        self.list.iter().any(|diagnostic| diagnostic.code == code)
     }
 
     /// Whether anything so far makes the skill invalid.
@@ -132,7 +138,7 @@ impl Report<'_> {
         if rest.as_bytes()[end] == b'\n' {
             return None;
         }
-        let line = rest.lines().next()?;
+        let (_, line) = rest.lines().next()?.split_once(':')?;
         let behind = &line[line.find(value)? + value.len()..];
         behind
             .trim_start()

@@ -24,8 +24,14 @@ pub struct PatternRule {
     pub fix: Option<Box<str>>,
     /// Only files whose names end so; all if there are none.
     pub files: Vec<Box<str>>,
+    /// Only files in these languages; all if there are none.
+    pub languages: Vec<Box<str>>,
     /// The regular expression.
     pub pattern: Box<str>,
+    /// Examples that it has to match.
+    pub must_match: Vec<Box<str>>,
+    /// Examples that it must not match.
+    pub must_not_match: Vec<Box<str>>,
     /// The line that it begins on; 0 when that is not known.
     pub line: u32,
 }
@@ -81,7 +87,17 @@ fn collect(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> (Vec<PatternRule>, Vec
     (rules, mistakes)
 }
 
-const FIELDS: &[&str] = &["id", "severity", "message", "fix", "files", "pattern"];
+const FIELDS: &[&str] = &[
+    "id",
+    "severity",
+    "message",
+    "fix",
+    "files",
+    "languages",
+    "pattern",
+    "must_match",
+    "must_not_match",
+];
 
 fn rule(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<PatternRule, RuleMistake> {
     let wrong = |at: u32, message: String| RuleMistake {
@@ -118,17 +134,14 @@ fn rule(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<PatternRule, RuleM
     };
     let needed =
         |key: &str| text(key)?.ok_or_else(|| wrong(node.at, format!("the rule has no `{key}`")));
-    let files = match node.get("files").map(|files| &files.value) {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Text(one, _)) => vec![Box::from(&**one)],
-        Some(Value::List(items)) if items.iter().all(|item| item.as_text().is_some()) => items
+    let list = |key: &str, such_as: &str| match node.get(key).map(|list| &list.value) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Text(one, _)) => Ok(vec![Box::from(&**one)]),
+        Some(Value::List(items)) if items.iter().all(|item| item.as_text().is_some()) => Ok(items
             .iter()
             .filter_map(|item| item.as_text().map(Box::from))
-            .collect(),
-        Some(_) => {
-            let message = "`files` is a list of endings, such as `[\"*.py\"]`".to_owned();
-            return Err(wrong(node.at, message));
-        }
+            .collect()),
+        Some(_) => Err(wrong(node.at, format!("`{key}` is a list of {such_as}"))),
     };
     let id: Box<str> = needed("id")?;
     if id.chars().any(|c| c.is_whitespace() || c.is_control()) {
@@ -139,8 +152,11 @@ fn rule(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<PatternRule, RuleM
         severity: needed("severity")?,
         message: text("message")?.unwrap_or_else(|| format!("`{id}` matches").into()),
         fix: text("fix")?,
-        files,
+        files: list("files", "endings, such as `[\"*.py\"]`")?,
+        languages: list("languages", "languages, such as `[python]`")?,
         pattern: needed("pattern")?,
+        must_match: list("must_match", "texts that the pattern has to match")?,
+        must_not_match: list("must_not_match", "texts that the pattern must not match")?,
         line: line(node.at),
         id,
     })
@@ -180,7 +196,9 @@ mod tests {
         );
         assert_eq!(
             mistakes("id: a\nseverty: info\npattern: x\n"),
-            ["2: a rule has no `severty`; it has id, severity, message, fix, files, pattern"]
+            [
+                "2: a rule has no `severty`; it has id, severity, message, fix, files, languages, pattern, must_match, must_not_match"
+            ]
         );
         assert_eq!(
             mistakes(

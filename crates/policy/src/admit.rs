@@ -116,6 +116,8 @@ pub enum ReasonKind {
     Config,
     /// The operating system is another one.
     Os,
+    /// Another version of this program is needed.
+    Metier,
     /// Switched off in the configuration.
     Disabled,
     /// Not on the allow-list of bundled skills.
@@ -142,6 +144,7 @@ impl ReasonKind {
             Self::Env => "env",
             Self::Config => "config",
             Self::Os => "os",
+            Self::Metier => "metier",
             Self::Disabled => "disabled",
             Self::NotAllowed => "not_allowed",
             Self::Scan => "scan",
@@ -336,6 +339,12 @@ fn unmet(
                 String::new(),
             )
         }
+        Need::Metier(range) if !is_version_of_ours(range) => (
+            ReasonKind::Metier,
+            range.clone(),
+            format!("it needs metier {range}, and this is {VERSION}"),
+            String::new(),
+        ),
         Need::Tool(name)
             if facts
                 .tools()
@@ -358,6 +367,16 @@ fn unmet(
         line: Some(requirement.line),
         requirement: None,
     })
+}
+
+/// The version of this program.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Whether a range of versions includes this program. What is no range includes nothing.
+fn is_version_of_ours(range: &str) -> bool {
+    let range = semver::VersionReq::parse(range);
+    let version = semver::Version::parse(VERSION);
+    matches!((range, version), (Ok(range), Ok(version)) if range.matches(&version))
 }
 
 /// A name that a shell takes for a variable.

@@ -133,6 +133,7 @@ pub fn survey(
         .collect();
     check_dependencies(&catalog, &mut skills, &mut diagnostics);
     mark_selected(&catalog, &mut skills, selection, &mut diagnostics);
+    note_pins(&catalog, config, &mut diagnostics);
     note_shadows(&catalog, &skills, &mut diagnostics);
     sort(&catalog, &mut skills);
     log_unavailable(&catalog, &skills);
@@ -498,6 +499,35 @@ fn names(entry: &Entry, wanted: &str) -> bool {
     }
 }
 
+/// A version that the configuration asks for, and that no skill of the name has.
+fn note_pins(catalog: &Catalog, config: &Config, diagnostics: &mut Vec<Diagnostic>) {
+    for (name, wanted) in config.entries() {
+        let Some(wanted) = wanted.version.as_deref() else {
+            continue;
+        };
+        let of_name = |entry: &&Entry| entry.card.is_some() && entry.name() == name;
+        let entries: Vec<&Entry> = catalog.entries.iter().filter(of_name).collect();
+        let version = |entry: &Entry| Some(entry.card.as_ref()?.version.as_ref()?.to_string());
+        let versions: Vec<String> = entries.iter().filter_map(|entry| version(entry)).collect();
+        let Some(first) = entries
+            .first()
+            .filter(|_| !versions.iter().any(|has| has == wanted))
+        else {
+            continue;
+        };
+        let there = match versions.as_slice() {
+            [] => "it has no version".to_owned(),
+            versions => format!("there is {}", versions.join(", ")),
+        };
+        let (name, wanted) = (text::visible(name), text::visible(wanted));
+        let key = format!("skills.entries.{name}.version");
+        let message = format!("`{key}` asks for {wanted} of the skill `{name}`, and {there}");
+        let mut diagnostic = about(first, Code::VersionNotFound, message, None);
+        diagnostic.hint = Some(format!("metier config --unset {}", text::shell_word(&key)).into());
+        diagnostics.push(diagnostic);
+    }
+}
+
 fn note_shadows(catalog: &Catalog, skills: &[Skill], diagnostics: &mut Vec<Diagnostic>) {
     for skill in skills {
         if let Some(winner) = skill.shadowed_by.map(|winner| &catalog.entries[winner]) {
@@ -595,9 +625,10 @@ impl Inventory {
 
     fn not_found(&self, wanted: &str) -> NotFound {
         let mut near: Vec<(f64, String)> = Vec::new();
+        let lower = wanted.to_lowercase();
         for skill in &self.skills {
             let name = self.entry(skill).name();
-            let likeness = strsim::jaro_winkler(wanted, &name);
+            let likeness = strsim::jaro_winkler(&lower, &name.to_lowercase());
             if likeness > 0.82 && !near.iter().any(|(_, other)| *other == name) {
                 near.push((likeness, name.into_owned()));
             }

@@ -27,6 +27,7 @@ mod inventory;
 pub mod live;
 pub mod permissions;
 pub mod premises;
+pub mod promises;
 pub mod prompt;
 mod receipts;
 mod redact;

@@ -7,8 +7,9 @@ use std::{
 
 use metier_catalog::{Catalog, Entry, read_small};
 use metier_config::Config;
-use metier_model::{Mode, PatternRule, RuleMistake, SkillType, Source};
+use metier_model::{Mode, PatternRule, RuleMistake, SkillType, Source, text::visible};
 use metier_scan::Pattern;
+use metier_select::languages;
 
 use crate::inventory::switch;
 
@@ -57,6 +58,13 @@ impl Rulebook {
             book.read_skill(entry, config.limits.max_skill_bytes);
         }
         book
+    }
+
+    /// What is wrong with the rules that one skill brings.
+    pub(crate) fn problems_of(entry: &Entry, limit: u64) -> Vec<RuleProblem> {
+        let mut book = Self::default();
+        book.read_skill(entry, limit);
+        book.problems
     }
 
     fn read_folder(&mut self, folder: &Path) {
@@ -128,21 +136,49 @@ impl Rulebook {
                 );
                 break;
             }
-            let id = format!("{prefix}{}", rule.id);
-            match Pattern::new(&id, &rule.pattern, &rule.severity, &rule.message) {
-                Ok(mut pattern) => {
-                    pattern.fix = rule.fix.map(Into::into);
-                    pattern.files = rule.files.into_iter().map(Into::into).collect();
-                    self.patterns.push(pattern);
-                }
-                Err(error) => {
-                    let message = error.to_string();
-                    let message: Vec<&str> = message.split_whitespace().collect();
-                    wrong(rule.line, message.join(" "));
-                }
+            let line = rule.line;
+            match pattern(prefix, rule) {
+                Ok(pattern) => self.patterns.push(pattern),
+                Err(message) => wrong(line, message),
             }
         }
     }
+}
+
+/// A rule that the scanner can use: its expression is one, its languages are known, and it holds for its own examples.
+fn pattern(prefix: &str, rule: PatternRule) -> Result<Pattern, String> {
+    let id = format!("{prefix}{}", rule.id);
+    let made = Pattern::new(&id, &rule.pattern, &rule.severity, &rule.message);
+    let mut pattern = made.map_err(|error| {
+        let message = error.to_string();
+        message.split_whitespace().collect::<Vec<_>>().join(" ")
+    })?;
+    for language in &rule.languages {
+        let endings: Vec<String> = languages::endings(language).collect();
+        if endings.is_empty() {
+            let language = visible(language);
+            return Err(format!("rule `{id}`: no language is called `{language}`"));
+        }
+        pattern.languages.extend(endings);
+    }
+    let examples = [(&rule.must_match, true), (&rule.must_not_match, false)];
+    for (texts, expected) in examples {
+        let wrong = texts.iter().find(|text| pattern.is_match(text) != expected);
+        if let Some(text) = wrong {
+            let (text, not) = (visible(text), if expected { "not " } else { "" });
+            let list = if expected {
+                "must_match"
+            } else {
+                "must_not_match"
+            };
+            return Err(format!(
+                "rule `{id}`: it does {not}match `{text}` of its `{list}`"
+            ));
+        }
+    }
+    pattern.fix = rule.fix.map(Into::into);
+    pattern.files = rule.files.into_iter().map(Into::into).collect();
+    Ok(pattern)
 }
 
 /// Skills of type `security-rule` that are trusted and not switched off.

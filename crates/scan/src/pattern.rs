@@ -20,6 +20,8 @@ pub struct Pattern {
     pub fix: Option<String>,
     /// Only files whose path ends with one of these; all if there are none.
     pub files: Vec<String>,
+    /// Only files whose path ends with one of these, the endings of the rule's languages; all if there are none.
+    pub languages: Vec<String>,
     regex: Regex,
 }
 
@@ -78,6 +80,7 @@ impl Pattern {
             message: message.to_owned(),
             fix: None,
             files: Vec::new(),
+            languages: Vec::new(),
             regex,
         })
     }
@@ -88,27 +91,36 @@ impl Pattern {
         path: &str,
         content: &'t str,
     ) -> impl Iterator<Item = usize> + 't {
-        let wanted = self.files.is_empty()
-            || self
-                .files
-                .iter()
-                .any(|end| path.ends_with(end.trim_start_matches('*')));
+        let ends = |ends: &[String]| {
+            ends.is_empty()
+                || ends
+                    .iter()
+                    .any(|end| path.ends_with(end.trim_start_matches('*')))
+        };
+        let wanted = ends(&self.files) && ends(&self.languages);
         self.regex
             .find_iter(content)
             .take(if wanted { MOST_MATCHES } else { 0 })
             .map(|found| found.start())
     }
 
+    /// Whether it matches a text.
+    #[must_use]
+    pub fn is_match(&self, text: &str) -> bool {
+        self.regex.is_match(text)
+    }
+
     /// What identifies it in a cache: everything that changes what it finds.
     #[must_use]
     pub fn identity(&self) -> String {
         format!(
-            "{}\0{}\0{}\0{}\0{}",
+            "{}\0{}\0{}\0{}\0{}\0{}",
             self.id,
             self.severity,
             self.message,
             self.regex.as_str(),
-            self.files.join(",")
+            self.files.join(","),
+            self.languages.join(",")
         )
     }
 }

@@ -310,6 +310,11 @@ impl<'a> Scanner<'a> {
                 {
                     self.program(index, 0, &content, language, Role::Instruction, true);
                 }
+                if is_skill_yaml(name) {
+                    self.fields(index, &content);
+                    self.command_lines(index, 0, &content, Role::Instruction);
+                    return self.look_within(index, &content, kind, hidden);
+                }
                 let mut document = prose::plain(&content);
                 let tabular = [".csv", ".tsv", ".jsonl"]
                     .iter()
@@ -324,8 +329,29 @@ impl<'a> Scanner<'a> {
                 self.command_lines(index, 0, &content, Role::Instruction);
             }
         }
-        self.encoded(index, &content);
-        self.plain_form(index, &content, kind, hidden);
+        self.look_within(index, &content, kind, hidden);
+    }
+
+    fn look_within(&mut self, index: usize, content: &str, kind: Kind, hidden: usize) {
+        self.encoded(index, content);
+        self.plain_form(index, content, kind, hidden);
+    }
+
+    /// The fields of a SKILL.yaml: each value and each comment is a text by itself. Read as one, a homepage and a list of permissions
+    /// would make a sentence about fetching from there.
+    fn fields(&mut self, index: usize, content: &str) {
+        let fields = yaml_fields(content);
+        if fields.len() > MOST_FIELDS {
+            let whole = prose::plain(&without_yaml_quotes(content));
+            return self.documents.push((index, whole));
+        }
+        let mut start = 0;
+        for field in fields {
+            let mut document = prose::plain(&without_yaml_quotes(&field));
+            shift(&mut document, start);
+            start += field.len();
+            self.documents.push((index, document));
+        }
     }
 
     /// What a text says to a model that reads past invisible characters and look-alikes.
@@ -742,6 +768,69 @@ fn without_yaml_quotes(front: &str) -> String {
         open = quote.filter(|_| last.is_none());
     }
     plain
+}
+
+/// More fields than a manifest has; a file with more is read as one text, which finds more.
+const MOST_FIELDS: usize = 2_000;
+
+fn is_skill_yaml(name: &str) -> bool {
+    ["skill.yaml", "skill.yml"]
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// The lines of a YAML file, field by field and item by item, with blanks in place of keys and of the marks of items. A list on one line
+/// is several fields; what is indented below a value is a part of it, whatever it looks like. All pieces together are as long as the file.
+fn yaml_fields(content: &str) -> Vec<String> {
+    let mut fields: Vec<String> = Vec::new();
+    let (mut last_indent, mut is_open) = (0, true);
+    for line in content.split_inclusive('\n') {
+        let indent = line.len() - line.trim_start_matches([' ', '-']).len();
+        let continues = (indent > last_indent && !is_open) || line.trim().is_empty();
+        if let Some(last) = fields.last_mut().filter(|_| continues) {
+            last.push_str(line);
+            continue;
+        }
+        let value = key_end(&line[indent..]).map_or(indent, |end| indent + end);
+        (last_indent, is_open) = (indent, line[value..].trim().is_empty());
+        let text = format!("{}{}", " ".repeat(value), &line[value..]);
+        if line[value..].trim_start().starts_with(['[', '{']) {
+            flow_fields(&text, &mut fields);
+        } else {
+            fields.push(text);
+        }
+    }
+    fields
+}
+
+/// The items of a flow value, without the quotes around them; a comma within quotes parts nothing.
+fn flow_fields(text: &str, fields: &mut Vec<String>) {
+    let (mut piece, mut quote, mut before) = (String::new(), None, ' ');
+    for c in text.chars() {
+        let opens = quote.is_none() && matches!(before, '[' | '{' | ',' | ':');
+        match c {
+            '"' | '\'' if opens || quote == Some(c) => {
+                quote = opens.then_some(c);
+                piece.push(' ');
+            }
+            _ => piece.push(c),
+        }
+        if c == ',' && quote.is_none() {
+            fields.push(std::mem::take(&mut piece));
+        }
+        if !c.is_whitespace() {
+            before = c;
+        }
+    }
+    fields.push(piece);
+}
+
+/// Where the value behind `key:` begins.
+fn key_end(line: &str) -> Option<usize> {
+    let is_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '"' | '\'');
+    let (key, rest) = line.split_once(':')?;
+    let ends = rest.starts_with([' ', '\n', '\r']);
+    (ends && !key.is_empty() && key.chars().all(is_key)).then_some(key.len() + 1)
 }
 
 fn shift(document: &mut Document, by: usize) {

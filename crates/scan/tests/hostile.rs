@@ -11,6 +11,7 @@ use proptest::prelude::*;
 /// A name for each way to read a file.
 const NAMES: &[&str] = &[
     "SKILL.md",
+    "SKILL.yaml",
     "run.sh",
     "run.py",
     "run.js",

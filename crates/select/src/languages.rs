@@ -203,6 +203,14 @@ pub(crate) fn of_file(name: &str) -> Option<&'static str> {
         .map(|(_, language)| *language)
 }
 
+/// What the names of a language's source files end with, such as `.py`; nothing for a language that is not known.
+pub fn endings(language: &str) -> impl Iterator<Item = String> {
+    let language = Language::new(language);
+    let of_language = move |(_, known): &&(&str, &str)| *known == language.as_str();
+    let extensions = EXTENSIONS.iter().filter(of_language);
+    extensions.map(|(extension, _)| format!(".{extension}"))
+}
+
 macro_rules! build_files {
     ($($name:literal $language:literal $system:literal),+ $(,)?) => {
         &[$(BuildFile { name: $name, language: $language, system: $system }),+]

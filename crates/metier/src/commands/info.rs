@@ -397,6 +397,7 @@ fn needs(page: &mut Page<'_>, skill: &Skill, manifest: &Manifest) {
                     .join(" or "),
             ),
             Need::Tool(name) => ("tool", name.to_string()),
+            Need::Metier(range) => ("metier", range.to_string()),
             Need::Skill(dependency) => {
                 let version = dependency.version.as_deref().unwrap_or_default();
                 (

@@ -203,8 +203,13 @@ fn footer(inventory: &Inventory, all: bool, output: &Output) {
     for diagnostic in inventory.diagnostics.iter().filter(|diagnostic| {
         output.is_verbose()
             || diagnostic.severity == metier_model::Severity::Error
-            || diagnostic.code == Code::LimitReached
-            || diagnostic.code == Code::SelectionUnknown
+            || matches!(
+                diagnostic.code,
+                Code::LimitReached
+                    | Code::SelectionUnknown
+                    | Code::VersionNotFound
+                    | Code::RootMissing
+            )
     }) {
         let hint = diagnostic.hint.as_deref().map_or_else(String::new, |hint| {
             format!(

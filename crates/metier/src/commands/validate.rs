@@ -2,9 +2,9 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use metier_catalog::{Entry, Root};
-use metier_model::{Diagnostic, Mode, Severity, Source};
-use metier_runtime::{Inventory, Status, hooks};
+use metier_catalog::{Entry, Place, Root};
+use metier_model::{Diagnostic, Mode, Severity, Source, text::shell_word};
+use metier_runtime::{Inventory, Skill, Status, hooks, promises};
 use metier_wire::{DiagnosticRow, ValidateDocument, Validated};
 
 use crate::{
@@ -13,15 +13,15 @@ use crate::{
     session::Session,
 };
 
-/// Check skills against the specification, with the place of each mistake and how to mend it
+/// Check skills against the specification, with the place of each mistake and how to fix it
 ///
 /// Without `--strict` a skill is valid when it can be loaded. With it, the skill must conform to the
 /// Agent Skills specification exactly. Exit code 1 when a skill is not valid.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A skill, or a folder of skills
+    /// A skill, its folder, or a folder of skills
     #[arg(default_value = ".")]
-    path: Vec<PathBuf>,
+    path: Vec<String>,
     /// Exactly the specification
     #[arg(long)]
     strict: bool,
@@ -33,13 +33,15 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     } else {
         session.mode()
     };
-    let roots = args
-        .path
-        .iter()
-        .map(|path| Root::explicit(Source::Inline, session.machine.work.join(path)))
-        .collect();
+    let mut roots = Vec::new();
+    for path in &args.path {
+        roots.push(Root::explicit(Source::Inline, folder(session, path)?));
+    }
     let mut inventory = session.examine(roots, mode);
+    let limit = session.config.limits.max_skill_bytes;
     for entry in &mut inventory.catalog.entries {
+        let broken = promises::broken(entry, mode, limit);
+        entry.diagnostics.extend(broken);
         let hooks = hooks::in_place(&entry.place);
         entry.diagnostics.extend(hooks.diagnostics);
     }
@@ -54,25 +56,17 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             .hint("name a skill's folder, its SKILL.md, or a folder of skills"));
     }
     if inventory.skills.is_empty() {
-        let shown: Vec<String> = args
-            .path
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
         return Err(Failure::unmet(
             "skill-file-missing",
             format!(
                 "there is no SKILL.md or SKILL.yaml in `{}`",
-                shown.join("`, `")
+                args.path.join("`, `")
             ),
         )
         .hint("name a skill's folder, or a folder of skills"));
     }
-    let valid = inventory
-        .skills
-        .iter()
-        .all(|skill| skill.status != Status::Invalid)
-        && broken.is_empty();
+    let mut skills = inventory.skills.iter();
+    let valid = skills.all(|skill| is_valid(&inventory, skill)) && broken.is_empty();
     if session.output.is_json() {
         session.output.document(&document(&inventory))?;
     } else {
@@ -81,13 +75,37 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     Ok(ExitCode::from(u8::from(!valid)))
 }
 
+/// The folder that is meant: a path, or where the skill of that name is.
+fn folder(session: &Session<'_>, what: &str) -> Result<PathBuf, Failure> {
+    let path = session.machine.work.join(what);
+    if what.contains('/') || path.exists() {
+        return Ok(path);
+    }
+    let inventory = session.inventory()?;
+    let entry = inventory.entry(super::find(session, &inventory, what)?);
+    match &entry.place {
+        Place::Folder(folder) => Ok(folder.clone()),
+        Place::Builtin(_) => Err(Failure::unmet(
+            "builtin-skill",
+            format!("skill `{what}` is part of metier and has no folder"),
+        )
+        .hint(format!("metier info {}", shell_word(what)))),
+    }
+}
+
+fn is_valid(inventory: &Inventory, skill: &Skill) -> bool {
+    let mut diagnostics = inventory.entry(skill).diagnostics.iter();
+    let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
+    skill.status != Status::Invalid && !diagnostics.any(is_error)
+}
+
 fn document(inventory: &Inventory) -> ValidateDocument<'_> {
     let skills = inventory.skills.iter().map(|skill| {
         let entry = inventory.entry(skill);
         Validated {
             path: entry.place.path().to_string_lossy().into_owned(),
             name: entry.name().into_owned(),
-            valid: skill.status != Status::Invalid,
+            valid: is_valid(inventory, skill),
             diagnostics: entry
                 .diagnostics
                 .iter()
@@ -115,7 +133,7 @@ fn report(inventory: &Inventory, output: &Output) -> String {
     let mut invalid = 0;
     for skill in &inventory.skills {
         let entry = inventory.entry(skill);
-        invalid += usize::from(skill.status == Status::Invalid);
+        invalid += usize::from(!is_valid(inventory, skill));
         for diagnostic in entry
             .diagnostics
             .iter()
@@ -126,6 +144,7 @@ fn report(inventory: &Inventory, output: &Output) -> String {
         }
     }
     for diagnostic in folder_problems(inventory) {
+        warnings += usize::from(diagnostic.severity == Severity::Warning);
         out.push_str(&format!(
             "{}: {}: {} [{}]\n",
             one_line(&diagnostic.file),

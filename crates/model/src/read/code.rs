@@ -43,7 +43,7 @@ impl Draft {
         for (word, at) in shape::located("types", node, report) {
             match word.parse::<SkillType>() {
                 Ok(kind) => self.card.types.insert(kind),
-                Err(error) => report.add(Code::UnknownWord, at, || {
+                Err(error) => report.add(Code::TypeUnknown, at, || {
                     Say::new(format!("`types`: {error}"))
                 }),
             }
@@ -74,7 +74,7 @@ impl Draft {
                 Err(error) => {
                     report.add(Code::PermissionUnknown, at, || {
                         let known = metier_sdk::Permission::ALL.map(metier_sdk::Permission::as_str);
-                        Say::new(format!("{error}"))
+                        Say::new(format!("{error}; it grants nothing"))
                             .hint(format!("use one of {}", known.join(", ")))
                     });
                 }
@@ -88,7 +88,7 @@ impl Draft {
                 let word = shape::text("backend", &pair.node, report).unwrap_or_default();
                 match word.parse::<Backend>() {
                     Ok(backend) => self.card.backend = Some(backend),
-                    Err(error) => report.add(Code::UnknownWord, pair.node.at, || {
+                    Err(error) => report.add(Code::BackendUnknown, pair.node.at, || {
                         Say::new(format!("`implementation.backend`: {error}"))
                     }),
                 }

@@ -22,7 +22,7 @@ impl Draft {
         match pair.key.as_ref() {
             "name" => self.read_name(pair, report),
             "description" => self.read_description(pair, report),
-            "version" => self.card.version = read_version(node, report),
+            "version" => self.card.version = read_version(node, self.format, report),
             "license" => {
                 if !matches!(node.value, Value::Text(..)) {
                     report.add(Code::LicenseForm, node.at, || {
@@ -50,8 +50,11 @@ impl Draft {
             Value::Text(text, _) => self.name = Some(text.trim().into()),
             Value::Null => self.seen_name = false,
             _ => report.add(Code::NameType, pair.node.at, || {
-                Say::new(format!("`name` is {}, but must be text", pair.node.kind()))
-                    .hint("write `name: my-skill`")
+                let kind = pair.node.kind();
+                Say::new(format!(
+                    "`name` is {kind}, but must be text{FOLDER_INSTEAD}"
+                ))
+                .hint("write one word without brackets, such as `name: my-skill`")
             }),
         }
     }
@@ -96,12 +99,14 @@ impl Draft {
             Value::Text(text, _) if (1..=MAX_COMPATIBILITY).contains(&text.chars().count()) => {
                 self.about.compatibility = Some(text.trim().into());
             }
-            Value::Map(_) if self.format == Format::SkillYaml => {
+            Value::Map(pairs) if self.format == Format::SkillYaml => {
                 self.about.platforms = Some(node.to_json());
+                self.read_platforms(pairs, report);
             }
             value => {
-                if let Value::Map(_) = value {
+                if let Value::Map(pairs) = value {
                     self.about.platforms = Some(node.to_json());
+                    self.read_platforms(pairs, report);
                 }
                 self.about.compatibility = node.as_text().map(Into::into);
                 report.add(Code::CompatibilityForm, node.at, || {
@@ -165,13 +170,16 @@ impl Draft {
                 .filter(|text| !text.is_empty())
         };
         if let (None, Some(node)) = (&self.card.version, get(pairs, "version")) {
-            self.card.version = read_version(node, report);
+            self.card.version = read_version(node, Format::SkillMd, report);
         }
         if self.card.emoji.is_none() {
             self.card.emoji = word("emoji").map(Into::into);
         }
         if self.about.author.is_none() {
             self.about.author = word("author").map(Into::into);
+        }
+        if self.invocation.argument_hint.is_none() {
+            self.invocation.argument_hint = word("argument-hint").map(Into::into);
         }
         if self.about.category.is_none() {
             self.about.category = word("category").map(Into::into);
@@ -190,39 +198,43 @@ impl Draft {
         }
     }
 
-    fn check_name(&self, folder: Option<&str>, report: &mut Report<'_>) {
-        let Some(name) = self.name.as_deref() else {
-            if !self.seen_name {
-                report.add(Code::NameMissing, 0, || {
-                    Say::new("there is no name").hint(format!(
-                        "add `name: {}`",
-                        folder.map_or_else(|| "my-skill".into(), name::conforming)
-                    ))
-                });
-            }
-            return;
-        };
-        match name::usable(name) {
-            Ok(_) => {}
-            Err(NameError::Empty) => {
-                report.add(Code::NameMissing, self.name_at, || {
-                    Say::new("the name is empty").hint("add `name: my-skill`")
-                });
-                return;
-            }
-            Err(error) => {
-                let code = if error == NameError::Reserved {
-                    Code::NameReserved
-                } else {
-                    Code::NameUnusable
+    fn check_name(&mut self, folder: Option<&str>, report: &mut Report<'_>) {
+        match self.name.as_deref().map(|name| (name, name::usable(name))) {
+            Some((name, Ok(_))) => return self.check_form(name, folder, report),
+            Some((name, Err(error))) => {
+                let code = match error {
+                    NameError::Empty => Code::NameMissing,
+                    NameError::Reserved => Code::NameReserved,
+                    _ => Code::NameUnusable,
                 };
+                let is_reserved = error == NameError::Reserved;
+                let instead = if is_reserved { "" } else { FOLDER_INSTEAD };
                 report.add(code, self.name_at, || {
-                    Say::new(format!("the name `{}` can't be used: {error}", short(name)))
-                        .hint("use lower-case letters, digits and hyphens")
+                    let name = short(name);
+                    Say::new(format!("the name `{name}` can't be used: {error}{instead}"))
+                        .hint(name_hint([folder]))
                 });
-                return;
+                if is_reserved {
+                    return;
+                }
             }
+            None if self.seen_name || report.has(Code::NameUnusable) => {}
+            None => report.add(Code::NameMissing, 0, || {
+                Say::new(format!("there is no name{FOLDER_INSTEAD}")).hint(name_hint([folder]))
+            }),
         }
+        self.name = folder
+            .filter(|folder| name::usable(folder).is_ok())
+            .map(Into::into);
+        if self.name.is_none() {
+            report.add(Code::NameNone, 0, || {
+                Say::new("neither the file nor its folder gives a usable name").hint(name_hint([]))
+            });
+        }
+    }
+
+    /// How a name that can be used departs from the specification.
+    fn check_form(&self, name: &str, folder: Option<&str>, report: &mut Report<'_>) {
         for departure in name::departures(name) {
             let (code, what) = match departure {
                 Departure::TooLong => (Code::NameTooLong, "is longer than 64 characters"),
@@ -237,7 +249,7 @@ impl Draft {
             };
             report.add(code, self.name_at, || {
                 Say::new(format!("the name `{}` {what}", short(name)))
-                    .hint(format!("write `name: {}`", name::conforming(name)))
+                    .hint(name_hint([Some(name), folder]))
             });
         }
         if let Some(folder) = folder.filter(|folder| *folder != name) {
@@ -247,13 +259,28 @@ impl Draft {
                     short(name),
                     short(folder)
                 ))
-                .hint(format!(
-                    "rename the folder to `{}`, or the skill",
-                    name::conforming(name)
-                ))
+                .hint(rename_hint(name))
             });
         }
     }
+}
+
+/// The folder's new name, if the skill's name has letters for one.
+fn rename_hint(name: &str) -> String {
+    match name::conforming(name) {
+        empty if empty.is_empty() => "give the skill the name of its folder".to_owned(),
+        folder => format!("rename the folder to `{folder}`, or the skill"),
+    }
+}
+
+/// What is done about a name that can't be used.
+const FOLDER_INSTEAD: &str = "; the folder's name is used";
+
+/// A name that conforms, made of the first of these that has letters for it.
+fn name_hint<const N: usize>(names: [Option<&str>; N]) -> String {
+    let conforming = |name: &str| Some(name::conforming(name)).filter(|name| !name.is_empty());
+    let found = names.into_iter().flatten().find_map(conforming);
+    format!("write `name: {}`", found.as_deref().unwrap_or("my-skill"))
 }
 
 fn short(text: &str) -> String {
@@ -265,18 +292,31 @@ fn short(text: &str) -> String {
     cut
 }
 
-fn read_version(node: &Node<'_>, report: &mut Report<'_>) -> Option<Version> {
+/// A SKILL.yaml has a SemVer version; elsewhere `1.0` is what the specification itself shows.
+fn read_version(node: &Node<'_>, format: Format, report: &mut Report<'_>) -> Option<Version> {
     let version = Version::new(&shape::text("version", node, report)?);
-    if version.semver().is_none() {
-        report.add(Code::VersionForm, node.at, || {
+    let (is_fine, code) = match format {
+        Format::SkillYaml => (version.is_exact(), Code::VersionNotSemver),
+        Format::SkillMd => (version.semver().is_some(), Code::VersionForm),
+    };
+    if !is_fine {
+        report.add(code, node.at, || {
             Say::new(format!(
                 "`{}` is not a SemVer version",
                 short(version.as_str())
             ))
-            .hint("write it as `1.2.3`")
+            .hint(version_hint(&version))
         });
     }
     Some(version)
+}
+
+/// The same version as SemVer writes it, if there is one.
+fn version_hint(version: &Version) -> String {
+    match version.semver() {
+        Some(semver) => format!("write `version: {semver}`"),
+        None => "write it as `1.2.3`".to_owned(),
+    }
 }
 
 /// An author is a text, or a map with a name.
@@ -303,7 +343,7 @@ fn as_json5(node: &Node<'_>, report: &mut Report<'_>) -> Option<Node<'static>> {
     let json = repair::json5_value(text)?;
     report.add(Code::ReadAsJson5, node.at, || {
         Say::new("`metadata` is JSON in a text and was read as such")
-            .hint("remove the quotes around it")
+            .hint("write `key: value` lines below it, indented")
     });
     Some(Node::from_json(json, node.at))
 }

@@ -61,11 +61,23 @@ impl Draft {
         let conforms = node.as_text().is_some_and(separated_by_blanks);
         if !conforms {
             report.add(Code::AllowedToolsForm, node.at, || {
-                Say::new("`allowed-tools` should be one text with blanks between the tools").hint(
-                    format!("write `allowed-tools: {}`", self.tools.preapprove.join(" ")),
-                )
+                Say::new("`allowed-tools` should be one text with blanks between the tools")
+                    .hint(tools_hint(&self.tools.preapprove))
             });
         }
+    }
+}
+
+/// The same tools as the specification wants them.
+fn tools_hint(tools: &[Box<str>]) -> String {
+    let tools = tools.join(" ");
+    let is_plain = |c: char| c.is_ascii_alphabetic() || c == '_';
+    match tools {
+        none if none.is_empty() => "remove it".to_owned(),
+        plain if plain.starts_with(is_plain) && !plain.contains([':', '#', '\'']) => {
+            format!("write `allowed-tools: {plain}`")
+        }
+        other => format!("write `allowed-tools: '{}'`", other.replace('\'', "\'\'")),
     }
 }
 

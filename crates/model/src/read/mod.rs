@@ -35,6 +35,16 @@ pub const STANDARD_FIELDS: &[&str] = &[
     "allowed-tools",
 ];
 
+/// Fields that mean the same below `metadata`, as text.
+const READ_BELOW_METADATA: &[&str] = &[
+    "version",
+    "emoji",
+    "author",
+    "category",
+    "homepage",
+    "argument-hint",
+];
+
 /// A file of a skill: its name in the folder and its text (at least up to the end of the frontmatter).
 #[derive(Clone, Copy, Debug)]
 pub struct FileText<'a> {
@@ -237,15 +247,17 @@ fn compare_names(
     }
     let mut report = Report::new(mode, body.name, body.text);
     let pairs = read_pairs(body.text, Format::SkillMd, reader, &mut report).unwrap_or_default();
+    let is_unreadable = report.has(DiagnosticCode::NameUnusable);
     // Whatever else is wrong with its fields: they are not read. Two names are another matter.
     report
         .list
         .retain(|diagnostic| diagnostic.code == DiagnosticCode::DuplicateIdentity);
     if let (Some(name), Some(other)) = (name, pairs.iter().find(|pair| pair.key == "name"))
-        && other
-            .node
-            .as_text()
-            .is_some_and(|other| other.trim() != name)
+        && (is_unreadable
+            || other
+                .node
+                .as_text()
+                .is_some_and(|other| other.trim() != name))
     {
         report.add(DiagnosticCode::NamesDisagree, other.key_at, || {
             Say::new(format!("SKILL.yaml is named `{name}`, this file is not"))
@@ -336,12 +348,16 @@ impl Draft {
             } else if self.format == Format::SkillMd
                 && !STANDARD_FIELDS.contains(&pair.key.as_ref())
             {
+                let key = pair.key.as_ref();
+                let moves = READ_BELOW_METADATA.contains(&key) && pair.node.as_text().is_some();
                 report.add(DiagnosticCode::NonStandardField, pair.key_at, || {
-                    Say::new(format!(
-                        "`{}` is not a field of the specification",
-                        pair.key
-                    ))
-                    .hint("move it below `metadata:`")
+                    Say::new(format!("`{key}` is not a field of the specification")).hint(
+                        if moves {
+                            "move it below `metadata:`"
+                        } else {
+                            "leave it out, or keep it for the agents that read it and validate without `--strict`"
+                        },
+                    )
                 });
             }
         }

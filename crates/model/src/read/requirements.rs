@@ -5,6 +5,7 @@ use crate::{
     card::{Dependency, Installer, Need, Requirement},
     diagnostic::Code,
     report::{Report, Say},
+    text::visible,
     words::Os,
     yaml::node::{Node, Pair, Value, get},
 };
@@ -96,6 +97,32 @@ impl Draft {
         };
         for (name, at) in shape::located(key, &pair.node, report) {
             self.need(make(name), at, report);
+        }
+    }
+
+    /// `compatibility: {metier: ">=1.2", platforms: [linux]}`. In a SKILL.md, words that are no systems mean something else.
+    pub(super) fn read_platforms(&mut self, pairs: &[Pair<'_>], report: &mut Report<'_>) {
+        if let Some(node) = get(pairs, "metier")
+            && let Some(range) = shape::text("metier", node, report)
+        {
+            match semver::VersionReq::parse(&range) {
+                Ok(_) => self.need(Need::Metier(range), node.at, report),
+                Err(_) => report.add(Code::VersionForm, node.at, || {
+                    Say::new(format!("`{}` is not a range of versions", visible(&range)))
+                        .hint("write it as `>=1.2`")
+                }),
+            }
+        }
+        let names_system = |node: &&Node<'_>| {
+            self.format == Format::SkillYaml || {
+                let words = shape::texts("platforms", node, &mut report.silent());
+                words
+                    .iter()
+                    .any(|word| word.to_ascii_lowercase().parse::<Os>().is_ok())
+            }
+        };
+        if let Some(node) = get(pairs, "platforms").filter(names_system) {
+            self.read_os(node, report);
         }
     }
 

@@ -92,6 +92,20 @@ const MAX_TOOLS: usize = 1000;
 pub(super) fn tools(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<Box<str>> {
     let items = match &node.value {
         Value::Text(text, _) => vec![(text.trim().into(), node.at)],
+        Value::List(items) => items
+            .iter()
+            .flat_map(|item| match scoped(item) {
+                Some(text) => vec![(text, item.at)],
+                None => located(
+                    key,
+                    &Node {
+                        value: Value::List(vec![item.clone()]),
+                        at: item.at,
+                    },
+                    report,
+                ),
+            })
+            .collect(),
         _ => located(key, node, report),
     };
     let mut found = Vec::new();
@@ -116,6 +130,14 @@ pub(super) fn tools(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<
         }
     }
     found
+}
+
+/// `- WebFetch(domain: example.org)` is a map to YAML, and one tool to its author.
+fn scoped(item: &Node<'_>) -> Option<Box<str>> {
+    let [pair] = item.as_map()? else { return None };
+    let scope = pair.node.as_text()?;
+    (pair.key.contains('(') && scope.ends_with(')'))
+        .then(|| format!("{}: {scope}", pair.key).into())
 }
 
 /// The pairs of a map.

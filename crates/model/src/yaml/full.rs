@@ -328,7 +328,7 @@ pub(crate) fn push_pair<'a>(
                 "`{}` stands twice; the first one counts",
                 pair.key.escape_debug()
             ))
-            .hint("remove one of them")
+            .hint("remove this one")
         });
     } else {
         pairs.push(pair);

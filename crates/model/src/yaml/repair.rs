@@ -11,7 +11,9 @@ use super::{
 };
 use crate::{
     diagnostic::Code,
+    name,
     report::{Report, Say},
+    text::visible,
 };
 
 /// Reads what can be read. `None` when there is not a single entry.
@@ -21,13 +23,15 @@ pub(crate) fn read<'a>(
     report: &mut Report<'_>,
 ) -> Result<Option<Node<'a>>, Failure> {
     let mut pairs: Vec<Pair<'a>> = Vec::new();
+    let mut entries = 0;
     for chunk in chunks(text) {
         let at = base + offset(chunk.start);
         if chunk.text.trim_end() == "..." {
             second_document(&text[chunk.start + chunk.text.len()..], at, report);
             break;
         }
-        if pairs.len() >= MAX_ENTRIES {
+        entries += usize::from(chunk.key.is_some());
+        if entries > MAX_ENTRIES {
             report.add(Code::TooManyValues, at, || {
                 Say::new(format!("there are more than {MAX_ENTRIES} fields"))
             });
@@ -37,23 +41,8 @@ pub(crate) fn read<'a>(
             stray(chunk.text, at, report);
             continue;
         };
-        match read_entry(chunk.text, at, report)? {
-            Some(found) => found
-                .into_iter()
-                .for_each(|pair| full::push_pair(&mut pairs, pair, true, report)),
-            None => {
-                let node = repair_entry(key, chunk.text, at, report);
-                full::push_pair(
-                    &mut pairs,
-                    Pair {
-                        key: key.into(),
-                        key_at: at,
-                        node,
-                    },
-                    true,
-                    report,
-                );
-            }
+        for pair in read_chunk(&chunk, key, at, report)? {
+            full::push_pair(&mut pairs, pair, true, report);
         }
     }
     Ok((!pairs.is_empty()).then_some(Node {
@@ -75,38 +64,130 @@ fn second_document(rest: &str, at: u32, report: &mut Report<'_>) {
     }
 }
 
+/// Fields whose value is a sentence: text in the first column below one of them can only be the rest of it.
+const PROSE: &[&str] = &["description", "when_to_use", "compatibility"];
+
+/// How far the end of a quote is looked for.
+const MAX_QUOTE: usize = 64 * 1024;
+
 /// One top-level entry with its continuation lines, or one line that belongs nowhere.
 struct Chunk<'a> {
     key: Option<&'a str>,
     start: usize,
     text: &'a str,
+    /// How much of `text` is an entry by its form; what follows stands in the first column without a key.
+    formed: usize,
+}
+
+impl<'a> Chunk<'a> {
+    /// Whether some line behind the first starts in the first column.
+    fn is_flush(&self) -> bool {
+        let flush = |line: &str| !line.trim().is_empty() && !line.starts_with([' ', '\t', '#']);
+        self.text.lines().skip(1).any(flush)
+    }
 }
 
 fn chunks(text: &str) -> Vec<Chunk<'_>> {
     let mut found: Vec<Chunk<'_>> = Vec::new();
-    let mut start = 0;
+    let (mut start, mut quoted_until, mut commented) = (0, 0, false);
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
+        let is_quoted = start < quoted_until;
         let blank = line.trim().is_empty() || line.starts_with('#');
-        let key = entry_key(line);
+        let key = entry_key(line).filter(|_| !is_quoted);
         match found.last_mut() {
-            Some(last) if last.key.is_some() && key.is_none() && (blank || continues(line)) => {
-                last.text = &text[last.start..end];
+            Some(last) if is_quoted || (last.key.is_some() && key.is_none() && blank) => {
+                last.extend(text, end, is_quoted || last.formed == last.text.len());
+                commented |= !is_quoted && line.starts_with('#');
+            }
+            Some(last) if last.key.is_some() && key.is_none() && continues(line, last.text) => {
+                last.extend(text, end, last.formed == last.text.len());
+            }
+            Some(last) if key.is_none() && !commented && last.goes_on_with(line) => {
+                last.extend(text, end, false);
             }
             _ if blank => {}
-            _ => found.push(Chunk {
-                key,
-                start,
-                text: line,
-            }),
+            _ => {
+                let formed = line.len();
+                found.push(Chunk {
+                    key,
+                    start,
+                    text: line,
+                    formed,
+                });
+                commented = false;
+                let may_quote = key.is_some() && found.len() <= MAX_ENTRIES;
+                quoted_until = if may_quote {
+                    quote_end(text, start).unwrap_or(0)
+                } else {
+                    0
+                };
+            }
         }
         start = end;
     }
     found
 }
 
-fn continues(line: &str) -> bool {
-    line.starts_with([' ', '\t', '}', ']']) || line.starts_with("- ")
+impl<'a> Chunk<'a> {
+    fn extend(&mut self, text: &'a str, end: usize, is_formed: bool) {
+        self.text = &text[self.start..end];
+        if is_formed {
+            self.formed = self.text.len();
+        }
+    }
+
+    /// Whether a line in the first column is the rest of this entry's sentence.
+    fn goes_on_with(&self, line: &str) -> bool {
+        self.key.is_some_and(|key| PROSE.contains(&key)) && !is_mark(line)
+    }
+}
+
+fn continues(line: &str, entry: &str) -> bool {
+    let is_bare = || entry.trim_end().ends_with(':') && !entry.trim_end().contains('\n');
+    line.starts_with([' ', '\t', '}', ']'])
+        || line.starts_with("- ")
+        || (line.starts_with(['{', '[']) && is_bare())
+}
+
+/// Marks of an unfinished merge, of a directive and of the end of a document.
+fn is_mark(line: &str) -> bool {
+    ["<<<<<<<", "=======", ">>>>>>>", "%YAML", "%TAG", "..."]
+        .iter()
+        .any(|mark| line.starts_with(mark))
+}
+
+/// The offset behind the quote that closes the value of the entry at `start`, if that is on a later line with nothing behind it.
+fn quote_end(text: &str, start: usize) -> Option<usize> {
+    let entry = &text[start..];
+    let behind = entry.find(':')? + 1;
+    let value = entry[behind..].trim_start_matches([' ', '\t']);
+    let quote = value
+        .bytes()
+        .next()
+        .filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let open = entry.len() - value.len() + 1;
+    let length = closing_quote(&entry.as_bytes()[open..], quote)?;
+    let close = open + length + 1;
+    let rest = entry[close..].lines().next().unwrap_or("").trim_start();
+    let ends = rest.is_empty() || rest.starts_with('#');
+    (ends && entry[open..close].contains('\n')).then_some(start + close)
+}
+
+/// Where the quote that opened before `bytes` is closed.
+fn closing_quote(bytes: &[u8], quote: u8) -> Option<usize> {
+    let mut index = 0;
+    while index < bytes.len().min(MAX_QUOTE) {
+        match bytes[index] {
+            b'\\' if quote == b'"' => index += 2,
+            byte if byte == quote && quote == b'\'' && bytes.get(index + 1) == Some(&quote) => {
+                index += 2
+            }
+            byte if byte == quote => return Some(index),
+            _ => index += 1,
+        }
+    }
+    None
 }
 
 /// The key of a line `key: …` or `key:` that starts in the first column.
@@ -125,9 +206,7 @@ fn entry_key(line: &str) -> Option<&str> {
 fn stray(line: &str, at: u32, report: &mut Report<'_>) {
     let shown: String = line.trim_end().chars().take(40).collect();
     report.add(Code::StrayLine, at, || {
-        let conflict = ["<<<<<<<", "=======", ">>>>>>>"]
-            .iter()
-            .any(|mark| line.starts_with(mark));
+        let conflict = line.starts_with(['<', '=', '>']) && is_mark(line);
         let say = Say::new(format!(
             "the line `{}` belongs to no field and was passed over",
             shown.escape_debug()
@@ -135,7 +214,7 @@ fn stray(line: &str, at: u32, report: &mut Report<'_>) {
         say.hint(if conflict {
             "finish the git merge: this is a conflict marker"
         } else {
-            "indent it, or remove it"
+            "remove it"
         })
     });
 }
@@ -156,10 +235,87 @@ fn read_entry<'a>(
     }
 }
 
-fn repair_entry<'a>(key: &str, text: &str, at: u32, report: &mut Report<'_>) -> Node<'a> {
+/// The pairs of one entry: as YAML, then with its lines indented, then as what its author meant.
+fn read_chunk<'a>(
+    chunk: &Chunk<'a>,
+    key: &str,
+    at: u32,
+    report: &mut Report<'_>,
+) -> Result<Vec<Pair<'a>>, Failure> {
+    let formed = &chunk.text[..chunk.formed];
+    let read = read_entry(formed, at, report)?;
+    let is_text = |pairs: &[Pair<'_>]| matches!(pairs, [pair] if matches!(pair.node.value, Value::Text(..) | Value::Null));
+    let loose = &chunk.text[chunk.formed..];
+    match read {
+        Some(pairs) if loose.trim().is_empty() => return Ok(pairs),
+        Some(pairs) if !is_text(&pairs) => {
+            stray_lines(loose, at + offset(chunk.formed), report);
+            return Ok(pairs);
+        }
+        _ => {}
+    }
+    let node = match indented(chunk, report) {
+        Some(text) => {
+            let node = Node {
+                value: text,
+                at: value_at(chunk.text, at),
+            };
+            report.add(Code::YamlRepaired, node.at, || {
+                Say::new(format!(
+                    "`{key}` continues in the first column; all of it was read"
+                ))
+                .hint("indent the lines below it by two blanks")
+            });
+            node
+        }
+        None => repair_entry(key, chunk.text, at, report),
+    };
+    Ok(vec![Pair {
+        key: key.to_owned().into(),
+        key_at: at,
+        node,
+    }])
+}
+
+/// The text of an entry that is YAML once its lines don't start in the first column.
+fn indented(chunk: &Chunk<'_>, report: &mut Report<'_>) -> Option<Value<'static>> {
+    if !chunk.is_flush() {
+        return None;
+    }
+    let lines: Vec<&str> = chunk.text.split('\n').collect();
+    let before = report.list.len();
+    let text = lines.join("\n ");
+    let read = read_entry(&text, 0, report);
+    let value = match read {
+        Ok(Some(pairs)) if pairs.len() == 1 => pairs.into_iter().next()?.node.value,
+        _ => Value::Null,
+    };
+    if let Value::Text(text, style) = value {
+        return Some(Value::Text(text.into_owned().into(), style));
+    }
+    report.list.truncate(before);
+    None
+}
+
+fn stray_lines(lines: &str, at: u32, report: &mut Report<'_>) {
+    let mut at = at;
+    for line in lines.split_inclusive('\n') {
+        if !line.trim().is_empty() && !line.starts_with('#') {
+            stray(line, at, report);
+        }
+        at += offset(line.len());
+    }
+}
+
+/// The offset of the value behind the colon of an entry at `at`.
+fn value_at(text: &str, at: u32) -> u32 {
     let behind = text.find(':').map_or("", |colon| &text[colon + 1..]);
-    let value = behind.trim();
-    let at_value = at + offset(text.len() - behind.trim_start().len());
+    at + offset(text.len() - behind.trim_start().len())
+}
+
+fn repair_entry<'a>(key: &str, text: &str, at: u32, report: &mut Report<'_>) -> Node<'a> {
+    let value = text.find(':').map_or("", |colon| text[colon + 1..].trim());
+    let at_value = value_at(text, at);
     if value.starts_with(['{', '[']) {
         if let Some(json) = json5_value(value) {
             report.add(Code::ReadAsJson5, at_value, || {
@@ -180,6 +336,19 @@ fn repair_entry<'a>(key: &str, text: &str, at: u32, report: &mut Report<'_>) -> 
         }
     }
     let plain = unwrap(value);
+    if key == "name" && name::departures(&plain).next().is_some() {
+        report.add(Code::NameUnusable, at_value, || {
+            let shown: String = visible(&plain).chars().take(40).collect();
+            Say::new(format!(
+                "the name `{shown}` can't be read: it is not valid YAML; the folder's name is used"
+            ))
+            .hint("use lower-case letters, digits and hyphens")
+        });
+        return Node {
+            value: Value::Null,
+            at: at_value,
+        };
+    }
     report.add(Code::YamlRepaired, at_value, || {
         Say::new(format!(
             "`{key}` is not valid YAML and was read as plain text"
@@ -228,30 +397,66 @@ fn missing_brackets(text: &str) -> Option<String> {
     (quote.is_none() && !open.is_empty()).then(|| open.iter().rev().collect())
 }
 
-/// The text that was meant: one line, without a block sign or quotes around it.
+/// The text that was meant: one line, without a block sign, comments or quotes around it.
 fn unwrap(value: &str) -> String {
-    let value = value.trim_start_matches(['|', '>']).trim();
-    let value = match value.chars().next() {
-        Some(quote @ ('"' | '\'')) if value.len() > 1 && value.ends_with(quote) => {
-            &value[1..value.len() - 1]
-        }
-        _ => value,
-    };
-    value
+    let is_quoted = value.starts_with(['"', '\'']);
+    let is_comment =
+        |(index, line): &(usize, &str)| *index > 0 && !is_quoted && line.starts_with('#');
+    let lines: Vec<&str> = without_block_sign(value)
         .lines()
-        .map(str::trim)
+        .enumerate()
+        .filter(|line| !is_comment(line))
+        .map(|(_, line)| line.trim())
         .filter(|line| !line.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ")
+        .collect();
+    without_quotes(&lines.join(" "))
+}
+
+/// `>- text` and `|2 text` on one line: a block sign has nothing behind it but its two indicators.
+fn without_block_sign(value: &str) -> &str {
+    let Some(rest) = value.strip_prefix(['|', '>']) else {
+        return value;
+    };
+    let indicator = |c: char| matches!(c, '-' | '+' | '1'..='9');
+    let text = rest.trim_start_matches(indicator);
+    let is_sign = rest.len() - text.len() <= 2 && !text.starts_with(|c: char| !c.is_whitespace());
+    let text = if is_sign {
+        text
+    } else {
+        rest.trim_start_matches(['|', '>'])
+    };
+    text.trim()
+}
+
+/// Quotes around the text, around its start, or only before it, are not part of it. Quotes around words inside of it are.
+fn without_quotes(text: &str) -> String {
+    let Some(quote @ ('"' | '\'')) = text.chars().next() else {
+        return text.to_owned();
+    };
+    let inner = &text[1..];
+    let whole = inner.strip_suffix(quote);
+    let Some(close) = closing_quote(inner.as_bytes(), quote as u8) else {
+        return unescaped(inner, quote);
+    };
+    let behind = &inner[close + 1..];
+    match whole {
+        Some(whole) => unescaped(whole, quote),
+        None if behind.contains(quote) => text.to_owned(),
+        None => format!("{}{behind}", unescaped(&inner[..close], quote)),
+    }
+}
+
+fn unescaped(text: &str, quote: char) -> String {
+    match quote {
+        '"' => text.replace("\\\"", "\""),
+        _ => text.replace("''", "'"),
+    }
 }
 
 fn quoted(text: &str) -> String {
     let short: String = text.chars().take(24).collect();
     let more = if short.len() < text.len() { "…" } else { "" };
-    format!(
-        "'{}{more}'",
-        crate::text::visible(&short.replace('\'', "''"))
-    )
+    format!("'{}{more}'", visible(&short.replace('\'', "''")))
 }
 
 fn offset(index: usize) -> u32 {

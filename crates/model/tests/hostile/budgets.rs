@@ -241,8 +241,18 @@ fn long_anchors_comments_and_blanks_take_linear_time() {
     }
     let fences = format!("---\n{}", "--- x\n".repeat(40_000));
     in_time("lines that nearly close", || {
-        refused(&fences, "frontmatter-unclosed");
+        refused(&fences, "description-missing");
     });
+    let indented = format!("---\n{}", " -- -\n".repeat(40_000));
+    in_time("indented lines that nearly close", || {
+        refused(&indented, "frontmatter-unclosed");
+    });
+    for quote in ["'", "\"", "\x27\x27\x27"] {
+        let quotes = format!("license: {quote}\n").repeat(20_000);
+        in_time("quotes that never close", || {
+            parsed(&with(&quotes), Mode::Lenient)
+        });
+    }
 }
 
 #[test]

@@ -5,7 +5,9 @@
 
 mod anything;
 mod budgets;
+mod continued;
 mod documents;
+mod hints;
 mod names;
 mod pairs;
 mod values;

@@ -2,7 +2,7 @@
 
 use metier_model::{Mode, SkillName, name::RESERVED, text};
 
-use crate::{Fine, Refused, Warns, check, file, loaded, parsed, refused};
+use crate::{Fine, Refused, Warns, check, file, loaded, parsed, parsed_in, refused};
 
 // case 56
 #[test]
@@ -39,6 +39,42 @@ fn descriptions_have_exact_limits() {
     refused(&file("name: x\n"), "description-missing");
 }
 
+/// The name of a hostile or careless author is never used: the folder's is.
+fn named_by_folder(text: &str, code: &'static str) {
+    check(text, Warns(code), Refused(code));
+    assert_eq!(loaded(text).card.name.as_str(), "x");
+    for folder in [None, Some("a\u{200b}b"), Some("activate_skill"), Some("..")] {
+        let found = parsed_in(folder, text, Mode::Lenient);
+        assert!(found.manifest.is_none(), "{folder:?}");
+    }
+}
+
+#[test]
+fn what_can_not_be_read_is_not_a_name() {
+    for name in [
+        "[unclosed",
+        "{a",
+        "{{skill_name}}",
+        "a: b",
+        "\"a b",
+        "`x`",
+        "*x",
+        "- a",
+    ] {
+        let text = file(&format!("name: {name}\ndescription: d\n"));
+        let found = parsed(&text, Mode::Lenient);
+        let manifest = found.manifest.unwrap();
+        assert_eq!(
+            manifest.card.name.as_str(),
+            "x",
+            "{name}: {:?}",
+            found.diagnostics
+        );
+    }
+    let text = file("name: \"quoted\ndescription: d\n");
+    assert_eq!(loaded(&text).card.name.as_str(), "quoted");
+}
+
 // case 20
 #[test]
 fn a_name_is_never_a_path() {
@@ -53,10 +89,8 @@ fn a_name_is_never_a_path() {
         "....",
         "~/../x",
     ] {
-        refused(
-            &file(&format!("name: \"{name}\"\ndescription: d\n")),
-            "name-unusable",
-        );
+        let text = file(&format!("name: \"{name}\"\ndescription: d\n"));
+        named_by_folder(&text, "name-unusable");
     }
 }
 
@@ -110,7 +144,7 @@ fn a_name_holds_nothing_that_people_can_not_see() {
             "name: \"a\\U{:08x}b\"\ndescription: d\n",
             u32::from(c)
         ));
-        refused(&text, "name-unusable");
+        named_by_folder(&text, "name-unusable");
     }
 }
 
@@ -161,10 +195,8 @@ fn odd_names_load_and_strict_reading_refuses_them() {
         Warns("name-folder"),
         Refused("name-folder"),
     );
-    refused(
-        &file(&format!("name: {}\ndescription: d\n", "a".repeat(2_000))),
-        "name-unusable",
-    );
+    let text = file(&format!("name: {}\ndescription: d\n", "a".repeat(2_000)));
+    named_by_folder(&text, "name-unusable");
 }
 
 // case 21

@@ -155,16 +155,14 @@ fn a_version_or_description_that_looks_like_a_number_keeps_its_spelling() {
 #[test]
 fn nothing_is_not_a_name() {
     for value in ["", "~", "null", "Null", "NULL", "\"\"", "''", "\"  \""] {
-        refused(
-            &file(&format!("name: {value}\ndescription: d\n")),
-            "name-missing",
-        );
+        let text = file(&format!("name: {value}\ndescription: d\n"));
+        check(&text, Warns("name-missing"), Refused("name-missing"));
+        assert_eq!(loaded(&text).card.name.as_str(), "x");
     }
     for value in ["[a]", "{a: b}", "\n  - a", "\n  a: b"] {
-        refused(
-            &file(&format!("name: {value}\ndescription: d\n")),
-            "name-type",
-        );
+        let text = file(&format!("name: {value}\ndescription: d\n"));
+        check(&text, Warns("name-type"), Refused("name-type"));
+        assert_eq!(loaded(&text).card.name.as_str(), "x");
     }
 }
 

@@ -63,6 +63,8 @@ use called::Done;
 use hands::Hands;
 use lifecycle::Lifecycle;
 
+pub(crate) use rooms::entrypoint_among;
+
 pub use called::{Called, May};
 pub use dispatch::Dispatched;
 pub use error::CallError;

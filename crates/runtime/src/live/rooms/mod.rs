@@ -112,6 +112,25 @@ impl Opening<'_, '_> {
 /// The file that is run. It must be one of those that were judged.
 fn entrypoint(active: &Active<'_>, backend: Backend) -> Result<String, ActivateError> {
     let written = active.loaded.manifest.code.entrypoint.as_deref();
+    let files = &active.loaded.held.files;
+    let has = |path: &str| files.iter().any(|file| file.path == *path);
+    let found = entrypoint_among(written, backend, has);
+    found.map_err(|missing| ActivateError::Entrypoint(missing.message))
+}
+
+/// Why there is no file to run.
+pub(crate) struct NoEntrypoint {
+    pub(crate) message: String,
+    /// Whether it is a file that a compiler makes.
+    pub(crate) is_unbuilt: bool,
+}
+
+/// The file that a backend runs, or why there is none.
+pub(crate) fn entrypoint_among(
+    written: Option<&str>,
+    backend: Backend,
+    has: impl Fn(&str) -> bool,
+) -> Result<String, NoEntrypoint> {
     let path = match (written, backend) {
         (Some(path), _) => path.strip_prefix("./").unwrap_or(path),
         (None, Backend::Starlark) => "skill.star",
@@ -120,31 +139,33 @@ fn entrypoint(active: &Active<'_>, backend: Backend) -> Result<String, ActivateE
         (None, Backend::Native) => return Err(unnamed("lib/skill.so")),
         (None, Backend::Process) => return Err(unnamed("main.py")),
     };
-    let files = &active.loaded.held.files;
-    let has = |path: &str| files.iter().any(|file| file.path == *path);
     if has(path) {
         return Ok(path.to_owned());
     }
-    // What nobody writes by hand is seldom lost; it was not built.
-    let is_built = match backend {
+    // A file that a compiler makes is seldom lost; it was not built.
+    let is_unbuilt = match backend {
         Backend::Wasm | Backend::Native => true,
         Backend::Process => path.starts_with("bin/"),
         Backend::Starlark | Backend::Js => false,
     };
-    let advice = match is_built {
+    let advice = match is_unbuilt {
         true if has("README.md") => "; build it first, as its README.md says",
         true => "; build it first",
         false => "",
     };
-    Err(ActivateError::Entrypoint(format!(
-        "its entrypoint `{path}` is not in its folder{advice}"
-    )))
+    Err(NoEntrypoint {
+        message: format!("its entrypoint `{path}` is not in its folder{advice}"),
+        is_unbuilt,
+    })
 }
 
-fn unnamed(such_as: &str) -> ActivateError {
-    ActivateError::Entrypoint(format!(
-        "it does not say which file to run: add `implementation: {{entrypoint: {such_as}}}` to SKILL.yaml"
-    ))
+fn unnamed(such_as: &str) -> NoEntrypoint {
+    NoEntrypoint {
+        message: format!(
+            "it does not say which file to run: add `implementation: {{entrypoint: {such_as}}}` to SKILL.yaml"
+        ),
+        is_unbuilt: false,
+    }
 }
 
 /// The source files of a skill whose names end so, for an interpreter of ours.

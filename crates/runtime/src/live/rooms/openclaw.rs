@@ -138,7 +138,7 @@ fn missing(opening: &Opening<'_, '_>, handler: &Handler) -> Option<String> {
             let is_here = machine.os().is_some_and(|os| systems.contains(&os));
             (!is_here).then(|| "it is for another operating system".to_owned())
         }
-        Need::Tool(_) | Need::Skill(_) => None,
+        Need::Tool(_) | Need::Skill(_) | Need::Metier(_) => None,
     })
 }
 
