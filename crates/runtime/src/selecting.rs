@@ -327,55 +327,85 @@ impl<'a> Candidates<'a> {
             ..*situation
         };
         let view = self.compiled.look(&situation);
-        let weigh = |position: usize, skill: &'a Skill| {
-            let considered = match with_misses {
+        let consider = |(position, skill): (usize, &'a Skill)| {
+            let mut considered = match with_misses {
                 true => view.consider(position),
                 false => Considered {
                     matches: view.matches(position),
                     ..Considered::default()
                 },
             };
-            self.judge(position, skill, considered, rules)
+            let name = self.inventory.entry(skill).name();
+            let subject = self.subject(position, &name);
+            considered.matches.extend(rules.matches(&subject));
+            (skill, considered)
         };
         let skills = self.inventory.skills.iter().enumerate();
-        let weighed = skills.map(|(position, skill)| (skill, weigh(position, skill)));
-        let mut all: Vec<(&'a Skill, Weighed)> = weighed.collect();
-        let lacks = rules
-            .coding
-            .is
-            .then(|| Incomplete::check(|name| self.lack(name, &all)));
+        let mut all: Vec<(&'a Skill, Considered)> = skills.map(consider).collect();
+        let is_wanted = self.complete_pair(&mut all) || rules.coding.is;
+        let judged = all.into_iter().enumerate();
+        let judged = judged.map(|(position, (skill, considered))| {
+            (skill, self.judge(position, skill, considered, rules))
+        });
+        let mut all: Vec<(&'a Skill, Weighed)> = judged.collect();
+        let lacks = is_wanted.then(|| Incomplete::check(|name| self.lack(name, &all)));
         let incomplete = lacks.flatten();
         if let Some(incomplete) = &incomplete {
             for (skill, weighed) in &mut all {
-                if rules
-                    .requires(&self.inventory.entry(skill).name())
-                    .is_some()
-                {
+                if self.is_of_pair(skill) {
                     weighed.refuse_half(incomplete);
                 }
             }
         }
-        (all, incomplete)
+        // Only a coding task can't do without it.
+        (all, incomplete.filter(|_| rules.coding.is))
+    }
+
+    fn is_of_pair(&self, skill: &Skill) -> bool {
+        CODING_PIPELINE.contains(&&*self.inventory.entry(skill).name())
+    }
+
+    /// When something speaks for one half of the coding pipeline, the other half is wanted too; whether any of it is.
+    fn complete_pair(&self, all: &mut [(&'a Skill, Considered)]) -> bool {
+        let is_visible = |skill: &Skill| skill.status != Status::Shadowed;
+        let is_half = |skill: &Skill| is_visible(skill) && self.is_of_pair(skill);
+        let mut halves = all.iter().filter(|(skill, _)| is_half(skill));
+        if !halves.any(|(_, considered)| !considered.matches.is_empty()) {
+            return false;
+        }
+        for (skill, considered) in all {
+            if is_half(skill) && considered.matches.is_empty() {
+                considered.matches.push(Match {
+                    signal: Signal::Rule,
+                    detail: "the coding pipeline is picked as a whole".to_owned(),
+                    weight: Signal::Rule.weight(),
+                });
+            }
+        }
+        true
+    }
+
+    /// A skill, as rules see it.
+    fn subject<'s>(&'s self, position: usize, name: &'s str) -> Subject<'s> {
+        let traits = self.traits.get(position);
+        Subject {
+            name,
+            domains: traits.map_or(&[], |traits| &traits.domains),
+            powers: traits.map_or(&[], |traits| &traits.powers),
+        }
     }
 
     fn judge(
         &self,
         position: usize,
         skill: &Skill,
-        mut considered: Considered,
+        considered: Considered,
         rules: &Rules<'_>,
     ) -> Weighed {
         let name = self.inventory.entry(skill).name();
-        let traits = self.traits.get(position);
-        let subject = Subject {
-            name: &name,
-            domains: traits.map_or(&[], |traits| &traits.domains),
-            powers: traits.map_or(&[], |traits| &traits.powers),
-        };
-        considered.matches.extend(rules.matches(&subject));
         let named = is_named(&considered.matches);
         let mut gates = self.gates(position, skill, &considered.matches);
-        let consent = rules.consent(&subject, named);
+        let consent = rules.consent(&self.subject(position, &name), named);
         let held = consent.as_ref().filter(|consent| consent.held);
         let held = held.filter(|_| !considered.matches.is_empty());
         let only_held = held.is_some() && gates.is_empty();
@@ -739,6 +769,40 @@ mod tests {
             coding(&format!("/{second}"), &strong, Risk::High),
             said(&both, "")
         );
+    }
+
+    #[test]
+    fn whatever_speaks_for_half_of_the_pipeline_speaks_for_all_of_it() {
+        let [first, second] = CODING_PIPELINE;
+        let root = tempfile::tempdir().unwrap();
+        skill(
+            root.path(),
+            first,
+            "category: development\ntriggers: {keywords: [plan]}",
+        );
+        skill(
+            root.path(),
+            second,
+            "permissions: ['shell:exec(opencode *)']",
+        );
+        let inventory = inventory(root.path(), &[]);
+        let picks = |task: &str, risk, domain| {
+            let rules = Rules {
+                coding: Coding::told(false),
+                risk,
+                domain,
+            };
+            let selection = Candidates::read(&inventory, READING).select(&situation(task), &rules);
+            assert!(selection.incomplete.is_none());
+            selection.picks.len()
+        };
+        assert_eq!(picks("make a plan", Risk::Low, None), 2);
+        assert_eq!(picks("look", Risk::Low, Some("development")), 2);
+        assert_eq!(picks(&format!("/{first}"), Risk::Low, None), 2);
+        assert_eq!(picks("look", Risk::Low, None), 0);
+        assert_eq!(picks("look", Risk::High, Some("development")), 0);
+        assert_eq!(picks(&format!("/{first}"), Risk::High, None), 0);
+        assert_eq!(picks(&format!("/{first} /{second}"), Risk::High, None), 2);
     }
 
     proptest! {
