@@ -149,9 +149,8 @@ fn refused(
 }
 
 #[test]
-fn no_call_comes_before_its_turn() {
+fn no_call_comes_before_the_specification() {
     let before = "comes after `specification-engine`";
-    let held = "comes after `opencode-implementer`";
     let spec = || specify(&["A1"]);
     let empty = json!({"goal": "x", "constraints": [], "acceptance": [{"id": "A1", "criterion": " ", "check": "x"}]});
     let words = json!({"goal": "x", "constraints": [], "acceptance": [{"id": "A1", "criterion": "x", "check": "x"}]});
@@ -199,6 +198,14 @@ fn no_call_comes_before_its_turn() {
                 not_met(&[]),
             ],
         ),
+    ]);
+}
+
+#[test]
+fn what_could_write_waits_for_the_implementer() {
+    let held = "comes after `opencode-implementer`";
+    let spec = || specify(&["A1"]);
+    check(vec![
         refused(
             "a shell before the specification",
             ",runner",
@@ -319,17 +326,10 @@ fn no_other_tool_writes_and_nothing_leads_out() {
 }
 
 #[test]
-fn no_report_says_more_than_what_happened() {
+fn no_criterion_is_met_that_nothing_worked_on() {
     let met = || report(&[("A1", true)], &[]);
     let spec = || specify(&["A1"]);
     let named = "no call of `opencode-implementer` named it";
-    let without = json!({"summary": "x", "changed": [], "criteria": [{"id": "A1", "met": true, "evidence": " "}]});
-    let yes = json!({"summary": "x", "changed": [], "criteria": [{"id": "A1", "met": "yes", "evidence": "x"}]});
-    let one = json!({"summary": "x", "changed": [], "criteria": [{"id": "A1", "met": false, "evidence": "x"}]});
-    let two = format!(
-        "```json\n{one}\n```\n```json\n{}\n```",
-        one.to_string().replace("false", "true")
-    );
     check(vec![
         refused(
             "no report",
@@ -396,6 +396,21 @@ fn no_report_says_more_than_what_happened() {
                 not_met(&[]),
             ],
         ),
+    ]);
+}
+
+#[test]
+fn a_report_is_about_each_criterion_once() {
+    let met = || report(&[("A1", true)], &[]);
+    let spec = || specify(&["A1"]);
+    let without = json!({"summary": "x", "changed": [], "criteria": [{"id": "A1", "met": true, "evidence": " "}]});
+    let yes = json!({"summary": "x", "changed": [], "criteria": [{"id": "A1", "met": "yes", "evidence": "x"}]});
+    let one = json!({"summary": "x", "changed": [], "criteria": [{"id": "A1", "met": false, "evidence": "x"}]});
+    let two = format!(
+        "```json\n{one}\n```\n```json\n{}\n```",
+        one.to_string().replace("false", "true")
+    );
+    check(vec![
         refused(
             "met without evidence",
             "",
@@ -458,6 +473,14 @@ fn no_report_says_more_than_what_happened() {
             "there are 2 reports",
             vec![calls([spec()]), Turn::text(&two), not_met(&[])],
         ),
+    ]);
+}
+
+#[test]
+fn the_files_of_a_report_are_those_that_the_implementer_changed() {
+    let met = || report(&[("A1", true)], &[]);
+    let spec = || specify(&["A1"]);
+    check(vec![
         refused(
             "a file that is kept quiet",
             "",
