@@ -81,6 +81,8 @@ pub use price::{Price, PriceError};
 pub use provider::{Endpoint, Kind, Limits, ModelName, Provider, Settings};
 pub use report::Report;
 pub use rules::{Forbidden, Rules, Wanted};
-pub use session::{Plan, Rejected, Role, Session, Shared, SkillSet, Turn, judge_set, open};
+pub use session::{
+    Plan, Rejected, Role, Session, Shared, SkillSet, Turn, is_coding, judge_set, open,
+};
 pub use transcript::Transcript;
 pub use voice::Voice;

@@ -88,13 +88,14 @@ impl Own {
             ),
             Self::SessionsSpawn => (
                 "Give a task to a sub-agent and wait for its report. With `skills` it has exactly the tools that those skills allow, \
-                 and nothing else; a set that does not go together is rejected with all that is wrong. It knows nothing of this \
+                 and nothing else; a set that does not go together is rejected with all that is wrong. A task that writes code needs \
+                 `specification-engine` and `opencode-implementer`. It knows nothing of this \
                  conversation: the task must say all that it needs.",
                 json!({
                     "task": { "type": "string" },
                     "skills": { "type": "array", "items": { "type": "string" } },
                     "model": { "type": "string", "description": "another model, as provider/model" },
-                    "coding": { "type": "boolean", "description": "whether code is to be written; found out from the task if it is left out" },
+                    "coding": { "type": "boolean", "enum": [true], "description": "code is to be written; found out from the task if it is left out" },
                 }),
                 &["task"],
             ),
@@ -135,13 +136,13 @@ pub(crate) struct Read {
 pub(crate) struct Spawn {
     /// What is to be done.
     pub(crate) task: String,
-    /// The skills it is done with; without them it is an agent like any other.
+    /// The skills it is done with; without them it is an agent like any other, or, for coding, one with the coding pipeline.
     #[serde(default)]
     pub(crate) skills: Option<Vec<String>>,
     /// Another model than the parent's.
     #[serde(default)]
     pub(crate) model: Option<String>,
-    /// Whether code is to be written; found out from the task if nobody says it.
+    /// That code is to be written; found out from the task otherwise. `false` is taken for nothing said.
     #[serde(default)]
     pub(crate) coding: Option<bool>,
 }

@@ -1,32 +1,52 @@
-//! Skills that work one after the other: who waits for whom, and whether what they made is what they promised.
+//! Skills that work one after the other: which one waits for which, and whether each made what it promised.
 //!
 //! **Problem.** A specification comes before its implementation, and a model that is told so forgets it. **Decision.** The order is kept by
-//! the program. A skill that comes after another one has its tools refused until the other's *output* exists and fits its contract.
-//! The output of a skill is what one of its tools answered; of a skill without tools, a JSON object in the model's words. The
-//! last skills of the order are asked for theirs at the end: the final answer holds it, or the task is not done.
+//! the program. A tool belongs to the skills that bring it: to the one whose code it is, or to those that allow it by name. It is refused
+//! while all of these wait for another skill. A skill is done when its *result* fits its contract; without a contract, when one of its tools
+//! succeeded. The result is what a tool of the skill's own code answered, or a JSON object in the model's words. Every contract of a set is
+//! asked for at the end, or the task is not done.
 //!
-//! In a conversation skills come and go, and nobody asks for their outputs. There a skill that can't be without the one before it has
+//! A coding set has more rules, which no skill has to declare: `coding.rs`.
+//!
+//! In a conversation skills come and go, and nothing asks for their results. There a skill that can't be without the one before it has
 //! its text and no tools; a sub-agent with both has them.
 
-use metier_model::{ComposabilityRule, Manifest};
-use metier_policy::CODING_PIPELINE;
-use metier_runtime::schema::{BoundedSchema, SchemaRefused};
+mod coding;
+
+use metier_model::{ComposabilityRule, Condition, Manifest, ToolPattern};
+use metier_policy::{CODING_PIPELINE, Composition, allows};
+use metier_runtime::schema::{BoundedSchema, SchemaMisfit, SchemaRefused};
 use serde_json::Value;
+
+pub(crate) use coding::Called;
+use coding::CodingTask;
+
+use crate::rules::Wanted;
 
 /// The skills of a sub-agent, in order.
 #[derive(Default)]
 pub(crate) struct Pipeline {
     stages: Vec<Stage>,
+    /// What a coding set has to keep besides.
+    coding: Option<CodingTask>,
     /// Skills that were loaded in a conversation, and the one that each can't be without.
     apart: Vec<(String, String)>,
 }
 
 struct Stage {
     skill: String,
-    /// The skills that must have finished.
+    /// The skills that must be done.
     after: Vec<String>,
-    contract: Option<Contract>,
-    has_tools: bool,
+    /// What its result has to fit: its contract, and schemas among its postconditions.
+    promises: Vec<Contract>,
+    /// What it has to be given: schemas among its preconditions.
+    expects: Vec<Contract>,
+    /// Whether it has code, whose tools are its own.
+    has_code: bool,
+    /// The tools that it allows.
+    brings: Vec<ToolPattern>,
+    /// A tool that it brings succeeded.
+    has_worked: bool,
     output: Option<Value>,
 }
 
@@ -35,44 +55,92 @@ struct Contract {
     bounded: Result<BoundedSchema, SchemaRefused>,
 }
 
-/// Why a tool has to wait.
+/// Why a tool is not called now.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{waits}` comes after `{first}`, which has not delivered yet: {what}")]
-pub(crate) struct NotYet {
-    /// The skill that has to wait.
-    pub(crate) waits: String,
-    /// The one that comes before.
-    pub(crate) first: String,
-    /// What to do first.
-    pub(crate) what: String,
+pub(crate) enum NotYet {
+    /// Another skill comes first.
+    #[error("`{waits}` comes after `{first}`, which has not delivered yet: {what}")]
+    Waits {
+        /// The skill, or the tool, that has to wait.
+        waits: String,
+        /// The one that comes before.
+        first: String,
+        /// What to do first.
+        what: String,
+    },
+    /// No skill delivered what this one has to be given.
+    #[error("`{skill}` expects a result that fits {schema}, and none was delivered")]
+    Expects {
+        /// The skill.
+        skill: String,
+        /// What it expects.
+        schema: String,
+    },
+    /// Never in a coding set.
+    #[error("a coding task is done with the skills of its set: `{0}` could bring others in")]
+    Leads(String),
+}
+
+impl NotYet {
+    /// The skill whose rule it is.
+    pub(crate) fn by(&self) -> Option<&str> {
+        match self {
+            Self::Waits { first, .. } => Some(first),
+            Self::Expects { skill, .. } => Some(skill),
+            Self::Leads(_) => None,
+        }
+    }
 }
 
 impl Pipeline {
-    /// The order between these skills, as they declare it.
-    pub(crate) fn new<'m>(members: impl IntoIterator<Item = &'m Manifest>) -> Self {
+    /// The order between the skills of a set, as it was judged.
+    pub(crate) fn new<'m>(
+        set: &Composition,
+        members: impl IntoIterator<Item = &'m Manifest>,
+        is_coding: bool,
+    ) -> Self {
         let members: Vec<&Manifest> = members.into_iter().collect();
-        let name = |manifest: &Manifest| manifest.card.name.to_string();
-        let stage = |manifest: &&Manifest| {
-            let is_before = |other: &&&Manifest| {
-                says(other, &name(manifest), "before") || says(manifest, &name(other), "after")
-            };
-            let after = members.iter().filter(is_before);
-            let schema = manifest.contract.output_contract.clone();
-            Stage {
-                skill: name(manifest),
-                after: after.map(|other| name(other)).collect(),
-                contract: schema.map(|schema| Contract {
-                    bounded: BoundedSchema::new(&schema),
-                    schema,
-                }),
-                has_tools: manifest.card.backend.is_some(),
-                output: None,
+        let mut stages: Vec<Stage> = members
+            .iter()
+            .map(|member| Stage::new(member, set))
+            .collect();
+        let coding = CodingTask::new(&members, is_coding);
+        // The two of a coding task owe a specification and a report, whatever they declare.
+        for stage in stages.iter_mut().filter(|_| coding.is_some()) {
+            if stage.promises.is_empty() {
+                stage.promises = coding::owed(&stage.skill)
+                    .iter()
+                    .map(Contract::new)
+                    .collect();
             }
-        };
+        }
         Self {
-            stages: members.iter().map(stage).collect(),
+            stages,
+            coding,
             apart: Vec::new(),
         }
+    }
+
+    /// Contracts that no result could ever fit, because the schema is refused.
+    pub(crate) fn refused(&self) -> Vec<String> {
+        let all = self.stages.iter().flat_map(|stage| {
+            let both = stage.promises.iter().chain(&stage.expects);
+            both.map(move |contract| (&stage.skill, contract))
+        });
+        all.filter_map(|(skill, contract)| {
+            let refused = contract.refusal()?;
+            Some(format!("a schema of `{skill}` is refused: {refused}"))
+        })
+        .collect()
+    }
+
+    /// Skills that come first and expect something that the task does not hold.
+    pub(crate) fn expected_of(&self, task: &str) -> Vec<NotYet> {
+        let given = objects(task);
+        let first = self.stages.iter().filter(|stage| stage.after.is_empty());
+        first
+            .flat_map(|stage| stage.unmet(&given.iter().collect::<Vec<_>>()))
+            .collect()
     }
 
     /// A skill was loaded in a conversation.
@@ -84,8 +152,12 @@ impl Pipeline {
         }
         let rules = manifest.contract.composability_rules.iter();
         let mut first = rules.filter(|rule| rule.required && is_after(rule));
-        if let Some(first) = first.next() {
-            self.apart.push((skill, first.with.to_string()));
+        let first = first.next().map(|rule| rule.with.to_string());
+        // An implementer comes after its specification, whatever it declares.
+        let [specification, implementer] = CODING_PIPELINE;
+        let specified = (skill == implementer).then(|| specification.to_owned());
+        if let Some(first) = first.or(specified) {
+            self.apart.push((skill, first));
         }
     }
 
@@ -94,13 +166,13 @@ impl Pipeline {
         self.apart.retain(|(apart, _)| apart != skill);
     }
 
-    /// Whether a tool of this skill may be called now.
+    /// Whether a tool may be called now.
     ///
     /// # Errors
     /// When another skill comes first.
-    pub(crate) fn admit(&self, skill: &str) -> Result<(), NotYet> {
-        if let Some((waits, first)) = self.apart.iter().find(|(apart, _)| apart == skill) {
-            return Err(NotYet {
+    pub(crate) fn admit(&self, tool: Wanted<'_>) -> Result<(), NotYet> {
+        if let Some((waits, first)) = self.apart_of(tool) {
+            return Err(NotYet::Waits {
                 waits: waits.clone(),
                 first: first.clone(),
                 what: format!(
@@ -108,52 +180,117 @@ impl Pipeline {
                 ),
             });
         }
-        let Some(stage) = self.stages.iter().find(|stage| stage.skill == skill) else {
-            return Ok(());
-        };
-        let waits_for = |first: &&Stage| {
-            stage.after.contains(&first.skill) && first.contract.is_some() && first.output.is_none()
-        };
-        match self.stages.iter().find(waits_for) {
-            None => Ok(()),
-            Some(first) => Err(NotYet {
-                waits: skill.to_owned(),
+        if let Some(coding) = &self.coding {
+            coding.admit(tool)?;
+        }
+        let mut refused = None;
+        for stage in self.bringing(tool) {
+            match self.may_begin(stage) {
+                Ok(()) => return Ok(()),
+                Err(not_yet) => refused = refused.or(Some(not_yet)),
+            }
+        }
+        refused.map_or(Ok(()), Err)
+    }
+
+    fn apart_of(&self, tool: Wanted<'_>) -> Option<&(String, String)> {
+        let mut apart = self.apart.iter();
+        apart.find(|(skill, _)| Some(skill.as_str()) == tool.skill)
+    }
+
+    /// The skills of the set that a tool belongs to: the one whose code it is, else those that allow it.
+    fn bringing(&self, tool: Wanted<'_>) -> Vec<&Stage> {
+        let own = self.stages.iter();
+        let own: Vec<&Stage> = own
+            .filter(|stage| Some(stage.skill.as_str()) == tool.skill)
+            .collect();
+        if !own.is_empty() {
+            return own;
+        }
+        let all = self.stages.iter();
+        all.filter(|stage| stage.allows(tool.name)).collect()
+    }
+
+    fn may_begin(&self, stage: &Stage) -> Result<(), NotYet> {
+        let before: Vec<&Stage> = self
+            .stages
+            .iter()
+            .filter(|first| stage.after.contains(&first.skill))
+            .collect();
+        if let Some(first) = before.iter().find(|first| !first.is_done()) {
+            return Err(NotYet::Waits {
+                waits: stage.skill.clone(),
                 first: first.skill.clone(),
-                what: if first.has_tools {
-                    "call its tool with a result that fits its contract".to_owned()
-                } else {
-                    "write its result as a JSON object that fits its contract".to_owned()
-                },
-            }),
+                what: first.owes().to_owned(),
+            });
+        }
+        if before.is_empty() {
+            // What it expects of the task was checked before the model was asked.
+            return Ok(());
+        }
+        let given: Vec<&Value> = before
+            .iter()
+            .filter_map(|first| first.output.as_ref())
+            .collect();
+        stage.unmet(&given).into_iter().next().map_or(Ok(()), Err)
+    }
+
+    /// Whether what happens around a call has to be known: which files it changes.
+    pub(crate) fn watches(&self, tool: Wanted<'_>) -> bool {
+        self.coding
+            .as_ref()
+            .is_some_and(|coding| coding.watches(tool))
+    }
+
+    /// A tool succeeded. What fits the contract is the skill's result; a later one takes its place.
+    pub(crate) fn deliver(&mut self, tool: Wanted<'_>, output: &Value) {
+        let bringing: Vec<String> = self
+            .bringing(tool)
+            .into_iter()
+            .filter(|stage| self.may_begin(stage).is_ok())
+            .map(|stage| stage.skill.clone())
+            .collect();
+        for stage in &mut self.stages {
+            if !bringing.contains(&stage.skill) {
+                continue;
+            }
+            stage.has_worked = true;
+            let is_own = Some(stage.skill.as_str()) == tool.skill;
+            if is_own && !stage.promises.is_empty() && stage.misfit(output).is_none() {
+                stage.output = Some(output.clone());
+                if let Some(coding) = &mut self.coding {
+                    coding.delivered(&stage.skill, output);
+                }
+            }
         }
     }
 
-    /// A tool of a skill answered. What fits the contract is the skill's output; a later one takes its place.
-    pub(crate) fn deliver(&mut self, skill: &str, output: &Value) {
-        let stage = self.stages.iter_mut().find(|stage| stage.skill == skill);
-        if let Some(stage) = stage
-            && stage.misfit(output).is_none()
-            && stage.contract.is_some()
-        {
-            stage.output = Some(output.clone());
+    /// What came of a call that was watched, also of one that failed.
+    pub(crate) fn watched(&mut self, tool: Wanted<'_>, called: Called) {
+        if let Some(coding) = &mut self.coding {
+            coding.called(tool, called);
         }
     }
 
     /// The model said something: skills without tools deliver in its words.
     pub(crate) fn hear(&mut self, text: &str) {
-        let silent = |stage: &Stage| !stage.has_tools && stage.contract.is_some();
-        if !self.stages.iter().any(silent) {
+        let delivers = |stage: &Stage| !stage.has_code && !stage.promises.is_empty();
+        if !self.stages.iter().any(delivers) {
             return;
         }
         let objects = objects(text);
-        for stage in self.stages.iter_mut().filter(|stage| silent(stage)) {
-            if let Some(fits) = objects.iter().find(|value| stage.misfit(value).is_none()) {
+        for stage in self.stages.iter_mut().filter(|stage| delivers(stage)) {
+            let fits = objects.iter().find(|value| stage.misfit(value).is_none());
+            if let Some(fits) = fits.filter(|fits| stage.output.as_ref() != Some(fits)) {
                 stage.output = Some(fits.clone());
+                if let Some(coding) = &mut self.coding {
+                    coding.delivered(&stage.skill, fits);
+                }
             }
         }
     }
 
-    /// Whether the final answer delivers what the last skills promised.
+    /// Whether the final answer delivers what the skills of the set promised.
     ///
     /// # Errors
     /// What is missing, in sentences that a model can follow.
@@ -162,33 +299,34 @@ impl Pipeline {
         let mut missing = Vec::new();
         for at in 0..self.stages.len() {
             let stage = &self.stages[at];
-            let Some(contract) = &stage.contract else {
+            if stage.promises.is_empty() {
                 continue;
-            };
-            if self.is_waited_for(&stage.skill) {
-                if stage.output.is_none() && stage.has_tools {
+            }
+            let is_last = !self.is_waited_for(&stage.skill);
+            // The last skill of an order reports in the answer; any other one has delivered, or does so now.
+            let is_due = is_last && (!stage.after.is_empty() || stage.output.is_none());
+            if !is_due {
+                if stage.output.is_none() {
                     missing.push(format!("`{}` has not delivered", stage.skill));
                 }
                 continue;
             }
-            // A skill that neither waits nor is waited for owes nothing at the end.
-            if stage.after.is_empty() {
-                continue;
-            }
-            match objects.iter().find(|value| stage.misfit(value).is_none()) {
-                Some(output) => {
-                    missing.extend(self.unanswered(at, output));
-                    self.stages[at].output = Some(output.clone());
-                }
-                None => {
-                    let why = objects.first().and_then(|value| stage.misfit(value));
-                    let why = why.map_or_else(String::new, |why| format!(" ({why})"));
-                    missing.push(format!(
-                        "the result of `{}` is missing{why}: end with a JSON object in a ```json block that fits {}",
-                        stage.skill, contract.schema
-                    ));
+            let fitting: Vec<&Value> = objects
+                .iter()
+                .filter(|value| stage.misfit(value).is_none())
+                .collect();
+            match fitting.as_slice() {
+                [] => missing.push(stage.missing(objects.first())),
+                [one, ..] => {
+                    if let Some(coding) = &self.coding {
+                        missing.extend(coding.disputes(&stage.skill, &fitting));
+                    }
+                    self.stages[at].output = Some((*one).clone());
                 }
             }
+        }
+        if let Some(coding) = &self.coding {
+            missing.extend(coding.breaches());
         }
         if missing.is_empty() {
             Ok(())
@@ -197,53 +335,132 @@ impl Pipeline {
         }
     }
 
+    /// What the program saw of a coding task, whatever the report says.
+    pub(crate) fn facts(&self) -> Option<String> {
+        self.coding.as_ref().map(CodingTask::facts)
+    }
+
     /// Whether another skill comes after this one.
     fn is_waited_for(&self, skill: &str) -> bool {
         let mut after = self.stages.iter().flat_map(|stage| &stage.after);
         after.any(|first| first == skill)
     }
-
-    /// The acceptance criteria that a report leaves out, or calls met without evidence.
-    fn unanswered(&self, at: usize, report: &Value) -> Vec<String> {
-        let [specification, implementer] = CODING_PIPELINE;
-        if self.stages[at].skill != implementer {
-            return Vec::new();
-        }
-        let specified = self
-            .stages
-            .iter()
-            .find(|stage| stage.skill == specification)
-            .and_then(|stage| stage.output.as_ref());
-        let ids = |value: &Value, list: &str| -> Vec<String> {
-            let items = value[list].as_array().into_iter().flatten();
-            items
-                .filter_map(|item| item["id"].as_str().map(str::to_owned))
-                .collect()
-        };
-        let reported = ids(report, "criteria");
-        let promised = specified.map_or_else(Vec::new, |value| ids(value, "acceptance"));
-        let mut wrong: Vec<String> = promised
-            .iter()
-            .filter(|id| !reported.contains(id))
-            .map(|id| format!("nothing is said about acceptance criterion `{id}`"))
-            .collect();
-        for item in report["criteria"].as_array().into_iter().flatten() {
-            let empty = item["evidence"]
-                .as_str()
-                .is_none_or(|evidence| evidence.trim().is_empty());
-            if item["met"] == Value::Bool(true) && empty {
-                wrong.push(format!("criterion {} is met without evidence", item["id"]));
-            }
-        }
-        wrong
-    }
 }
 
 impl Stage {
-    /// Why a value is not what the contract promises. A contract that is no schema promises nothing that could be kept.
+    fn new(manifest: &Manifest, set: &Composition) -> Self {
+        let skill = manifest.card.name.to_string();
+        let waits = set.waits.iter();
+        let after = waits.filter(|(_, second)| *second == skill);
+        let schemas = |conditions: &[Value]| -> Vec<Contract> {
+            let schemas = conditions
+                .iter()
+                .filter_map(|one| match Condition::read(one) {
+                    Condition::Schema(schema) => Some(Contract::new(schema)),
+                    _ => None,
+                });
+            schemas.collect()
+        };
+        let contract = &manifest.contract;
+        // Prose is for the model: there is nothing to compare with.
+        let output = contract.output_contract.as_ref();
+        let output = output.filter(|contract| !contract.is_string());
+        let mut promises: Vec<Contract> = output.map(Contract::new).into_iter().collect();
+        promises.extend(schemas(&contract.postconditions));
+        Self {
+            after: after.map(|(first, _)| first.clone()).collect(),
+            promises,
+            expects: schemas(&contract.preconditions),
+            has_code: manifest.card.backend.is_some(),
+            brings: allows(manifest),
+            has_worked: false,
+            output: None,
+            skill,
+        }
+    }
+
+    fn allows(&self, tool: &str) -> bool {
+        let tool: Option<ToolPattern> = tool.parse().ok();
+        let named = self.brings.iter().filter(|rule| !rule.names_no_tool());
+        tool.is_some_and(|tool| named.into_iter().any(|rule| rule.overlaps(&tool)))
+    }
+
+    /// Whether whoever waits for it need not wait any longer. What has neither a contract nor a tool shows nothing; a warning said so.
+    fn is_done(&self) -> bool {
+        if self.promises.is_empty() {
+            self.has_worked || (self.brings.is_empty() && !self.has_code)
+        } else {
+            self.output.is_some()
+        }
+    }
+
+    fn owes(&self) -> &'static str {
+        match (self.promises.is_empty(), self.has_code) {
+            (true, _) => "call one of its tools",
+            (false, true) => "call its tool with a result that fits its contract",
+            (false, false) => "write its result as a JSON object that fits its contract",
+        }
+    }
+
+    /// What it expects and was not given.
+    fn unmet(&self, given: &[&Value]) -> Vec<NotYet> {
+        let unmet = self.expects.iter().filter(|expected| {
+            let mut given = given.iter();
+            !given.any(|value| expected.misfit(value).is_none())
+        });
+        unmet
+            .map(|expected| NotYet::Expects {
+                skill: self.skill.clone(),
+                schema: expected.schema.to_string(),
+            })
+            .collect()
+    }
+
+    /// Why a value is not what it promises.
     fn misfit(&self, value: &Value) -> Option<String> {
-        let contract = self.contract.as_ref()?;
-        match &contract.bounded {
+        let mut promises = self.promises.iter();
+        promises.find_map(|promise| promise.misfit(value))
+    }
+
+    /// What to say when no object of the answer is its result.
+    fn missing(&self, nearest: Option<&Value>) -> String {
+        let why = nearest.and_then(|value| self.misfit(value));
+        let why = why.map_or_else(String::new, |why| format!(" ({why})"));
+        let schemas: Vec<String> = self
+            .promises
+            .iter()
+            .map(|promise| promise.schema.to_string())
+            .collect();
+        format!(
+            "the result of `{}` is missing{why}: end with a JSON object in a ```json block that fits {}",
+            self.skill,
+            schemas.join(" and ")
+        )
+    }
+}
+
+impl Contract {
+    fn new(schema: &Value) -> Self {
+        Self {
+            bounded: BoundedSchema::new(schema),
+            schema: schema.clone(),
+        }
+    }
+
+    /// Why nothing could ever fit.
+    fn refusal(&self) -> Option<String> {
+        match &self.bounded {
+            Err(refused) => Some(refused.to_string()),
+            Ok(schema) => match schema.check(&Value::Null) {
+                Err(wrong @ SchemaMisfit::Schema(_)) => Some(wrong.to_string()),
+                _ => None,
+            },
+        }
+    }
+
+    /// Why a value does not fit. Nothing fits a schema that is refused.
+    fn misfit(&self, value: &Value) -> Option<String> {
+        match &self.bounded {
             Err(refused) => Some(format!("its contract is refused: {refused}")),
             Ok(schema) => schema.check(value).err().map(|misfit| misfit.to_string()),
         }
@@ -252,14 +469,6 @@ impl Stage {
 
 fn is_after(rule: &ComposabilityRule) -> bool {
     rule.order.as_deref() == Some("after")
-}
-
-/// Whether a skill says that it works before or after another one.
-fn says(manifest: &Manifest, other: &str, order: &str) -> bool {
-    let rules = manifest.contract.composability_rules.iter();
-    let says =
-        |rule: &ComposabilityRule| *rule.with == *other && rule.order.as_deref() == Some(order);
-    rules.into_iter().any(says)
 }
 
 /// The JSON objects of a text: in fenced blocks, or all of it.
@@ -280,5 +489,4 @@ fn objects(text: &str) -> Vec<Value> {
 }
 
 #[cfg(test)]
-#[path = "pipeline_tests.rs"]
 mod tests;

@@ -47,7 +47,7 @@ pub struct Rules {
 #[derive(Clone, Debug)]
 struct Set {
     policy: ToolPolicy,
-    /// What each skill allows of its own tools, by their short names.
+    /// What each skill allows of its own tools, by their short names. Those in the policy's `own` allow all of them.
     own: Vec<(String, Vec<ToolPattern>)>,
 }
 
@@ -171,6 +171,8 @@ impl Rules {
             let by_name = set.policy.allowed.iter().any(|rule| fits(rule, &full));
             let by_owner =
                 own.is_some_and(|(_, patterns)| patterns.iter().any(|rule| fits(rule, &short)));
+            let mut all_own = set.policy.own.iter();
+            let by_owner = by_owner || all_own.any(|skill| Some(skill.as_str()) == tool.skill);
             if !by_name && !by_owner {
                 return refuse(None, "no skill of the set allows it".to_owned());
             }

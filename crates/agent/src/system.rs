@@ -135,9 +135,10 @@ pub(crate) fn contract(manifest: &Manifest) -> String {
         contract.postconditions.iter().map(text).collect(),
     );
     let output = contract.output_contract.as_ref();
-    list(
-        "Its result fits this JSON Schema",
-        output.map(Value::to_string).into_iter().collect(),
-    );
+    let title = match output {
+        Some(Value::String(_)) => "The result",
+        _ => "Its result fits this JSON Schema",
+    };
+    list(title, output.map(text).into_iter().collect());
     out
 }

@@ -99,6 +99,14 @@ pub(crate) fn open_straight(_: BorrowedFd<'_>, _: &[u8]) -> Result<Opened, Errno
     Err(Errno::NOSYS)
 }
 
+/// Whether there is a regular file of this name in a folder. It may be a link, but not out of the folder.
+#[must_use]
+pub fn has_file(folder: &Path, name: &str) -> bool {
+    let file = folder.join(name).canonicalize();
+    let folder = folder.canonicalize();
+    file.is_ok_and(|file| file.is_file() && folder.is_ok_and(|folder| file.starts_with(folder)))
+}
+
 /// The text of a small file that a folder brings along, such as AGENTS.md. It may be a link, but not
 /// out of the folder; a FIFO or device is not waited for. `None` when there is no such file.
 ///

@@ -21,6 +21,7 @@
 
 mod card;
 mod cases;
+mod condition;
 mod diagnostic;
 mod frontmatter;
 pub mod hooks;
@@ -41,6 +42,7 @@ mod yaml;
 
 pub use card::{Card, Dependency, Installer, Need, Requirement};
 pub use cases::{Case, CaseMistake, Expect, What, cases_in_file};
+pub use condition::Condition;
 pub use diagnostic::{Code, Diagnostic, Mode, Position, Severity};
 pub use frontmatter::{Extent, MAX_FRONTMATTER, extent};
 pub use manifest::{

@@ -12,9 +12,13 @@
 //! **Worked example.** `opencode-implementer` forbids `write`, `typist` allows `Write`. In either sequence the set
 //! forbids it, with the warning `tool-conflict`; under [`OnConflict::Reject`] the set is not valid.
 //!
+//! A skill without any list of tools brings `read`, `glob`, `grep` and its own tools: almost no skill has such a list, and an agent
+//! without tools is of no use. A list that is there, also an empty one, is taken at its word.
+//!
 //! The hyphenated and the underscored list of allowed tools stay apart in the manifest, because in a conversation they mean
 //! different things; for the agent of a set both say what it may use.
 
+mod checks;
 mod order;
 mod rules;
 mod tools;
@@ -23,7 +27,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metier_model::{Manifest, Source, text::visible};
 
-pub use tools::ToolPolicy;
+pub use checks::{Unchecked, reads_only, writes};
+pub use tools::{CORE_TOOLS, SESSION_TOOLS, ToolPolicy, allows, brings_own_tools, gives_tools};
 
 /// The two skills that every coding task goes through, in their order.
 pub const CODING_PIPELINE: [&str; 2] = ["specification-engine", "opencode-implementer"];
@@ -84,8 +89,14 @@ pub struct Composition {
     pub skills: Vec<String>,
     /// The order in which they work; empty when they wait for each other.
     pub order: Vec<String>,
+    /// Which of them wait for which: the first has to be done before the second begins.
+    pub waits: Vec<(String, String)>,
     /// Which tools its agent may use.
     pub tools: ToolPolicy,
+    /// Whether its agent could change files or run commands, with a tool of the program or of a skill.
+    pub can_write: bool,
+    /// What skills promise or expect in prose, which no program can check.
+    pub unchecked: Vec<Unchecked>,
     /// The skills that should be in it, too.
     pub missing: Vec<String>,
     /// Why it can't be used.
@@ -122,6 +133,14 @@ pub enum FaultCode {
     ToolConflict,
     /// An entry of a list of tools is not a tool.
     UnreadableTool,
+    /// A list of tools names what nothing provides: an error when that is all it names.
+    NoSuchTool,
+    /// A tool that may write waits until the implementer of a coding task has run.
+    HeldTool,
+    /// Nothing shows that a skill is done which another one waits for.
+    UncheckedOrder,
+    /// A condition that is neither prose nor one of the forms that are checked.
+    UnreadableCondition,
     /// Skills that don't go together.
     Incompatible,
     /// A skill that another one needs is not in the set.
@@ -145,6 +164,10 @@ impl FaultCode {
             Self::Redundant => "redundant",
             Self::ToolConflict => "tool-conflict",
             Self::UnreadableTool => "unreadable-tool",
+            Self::NoSuchTool => "no-such-tool",
+            Self::HeldTool => "held-tool",
+            Self::UncheckedOrder => "unchecked-order",
+            Self::UnreadableCondition => "unreadable-condition",
             Self::Incompatible => "incompatible",
             Self::MissingPartner => "missing-partner",
             Self::PipelineOrder => "pipeline-order",
@@ -164,6 +187,12 @@ pub fn compose(members: &[Member<'_>], options: Options) -> Composition {
     rules::check(&set, options, &mut faults);
     let order = order::arrange(&set, options, &mut faults);
     let tools = tools::gather(&set, options, &mut faults);
+    let waits = order::waits(&set, options);
+    checks::order(&set, &waits, &mut faults);
+    checks::conditions(&set, &mut faults);
+    if options.coding {
+        checks::held(&set, &tools, &mut faults);
+    }
     faults.errors.sort();
     faults.errors.dedup();
     faults.warnings.sort();
@@ -172,7 +201,10 @@ pub fn compose(members: &[Member<'_>], options: Options) -> Composition {
         valid: faults.errors.is_empty(),
         skills: set.names().into_iter().map(str::to_owned).collect(),
         order,
+        waits,
+        can_write: checks::can_write(&set, &tools),
         tools,
+        unchecked: checks::unchecked(&set),
         missing: faults.missing.into_iter().collect(),
         errors: faults.errors,
         warnings: faults.warnings,

@@ -6,6 +6,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::Decision;
 
+/// Code that may have any tool.
+const CODE: &str = "implementation: {backend: starlark, entrypoint: x.star}";
+
 /// A skill with these lines in its SKILL.yaml.
 fn skill(name: &str, lines: &str) -> Manifest {
     let version = if lines.contains("version:") && !lines.contains("{") {
@@ -74,11 +77,15 @@ fn pair() -> [Manifest; 2] {
     [
         skill(
             "specification-engine",
-            "allowed_tools: [specKit]\ncomposability_rules: [{with: opencode-implementer, required: true, order: before}]",
+            &format!(
+                "{CODE}\nallowed_tools: [specKit]\ncomposability_rules: [{{with: opencode-implementer, required: true, order: before}}]"
+            ),
         ),
         skill(
             "opencode-implementer",
-            "allowed_tools: [opencode]\nforbidden_tools: [write, edit]\ncomposability_rules: [{with: specification-engine, required: true}]",
+            &format!(
+                "{CODE}\nallowed_tools: [opencode]\nforbidden_tools: [write, edit]\ncomposability_rules: [{{with: specification-engine, required: true}}]"
+            ),
         ),
     ]
 }
@@ -125,7 +132,8 @@ fn half_a_pipeline_is_refused() {
             .collect::<Vec<_>>()
     );
     // Whoever replaces one of the two by a skill that asks for no partner still has half a pipeline.
-    let own = [skill("opencode-implementer", "allowed_tools: [opencode]")];
+    let own = format!("{CODE}\nallowed_tools: [opencode]");
+    let own = [skill("opencode-implementer", &own)];
     check(
         &own,
         CODING,
@@ -176,8 +184,14 @@ fn the_most_restrictive_wins_in_any_sequence() {
 #[test]
 fn both_lists_allow_and_both_lists_forbid() {
     let skills = [
-        skill("a", "allowed_tools: [x]\nforbidden_tools: [y]"),
-        skill("b", "allowed-tools: z Bash(git:*)\ndisallowed-tools: v"),
+        skill(
+            "a",
+            &format!("{CODE}\nallowed_tools: [x]\nforbidden_tools: [y]"),
+        ),
+        skill(
+            "b",
+            &format!("{CODE}\nallowed-tools: z Bash(git:*)\ndisallowed-tools: v"),
+        ),
     ];
     let found = check(&skills, Options::default(), &[], &[]);
     assert_eq!(written(&found.tools.allowed), ["Bash(git:*)", "x", "z"]);
@@ -275,8 +289,8 @@ fn unknown_and_refused_members_are_named_with_a_way_out() {
 
 #[test]
 fn the_same_skill_twice_is_a_warning_and_two_of_one_name_are_an_error() {
-    let one = skill("a", "allowed_tools: [x]");
-    let other = skill("a", "allowed_tools: [y]");
+    let one = skill("a", "allowed_tools: [read]");
+    let other = skill("a", "allowed_tools: [grep]");
     let at = |manifest, place| Member::Known { manifest, place };
     let found = compose(&[at(&one, "1"), at(&one, "1")], Options::default());
     assert!(found.valid);
@@ -284,6 +298,102 @@ fn the_same_skill_twice_is_a_warning_and_two_of_one_name_are_an_error() {
     assert_eq!(found.skills, ["a"]);
     let found = compose(&[at(&one, "1"), at(&other, "2")], Options::default());
     assert_eq!(codes(&found.errors), ["duplicate"]);
+}
+
+#[test]
+fn a_skill_without_any_list_reads_and_has_its_own_tools() {
+    let found = check(
+        &[skill("a", ""), skill("b", CODE)],
+        Options::default(),
+        &[],
+        &[],
+    );
+    assert_eq!(written(&found.tools.allowed), ["glob", "grep", "read"]);
+    assert_eq!(found.tools.own, ["b"]);
+    assert!(!found.can_write);
+    for list in ["allowed_tools: []", "forbidden_tools: [write]"] {
+        let found = check(&[skill("a", list)], Options::default(), &[], &[]);
+        assert_eq!(written(&found.tools.allowed), [""; 0], "{list}");
+    }
+    let writes = skill("c", &format!("{CODE}\npermissions: [\"file:write\"]"));
+    assert!(composed(&[writes], Options::default()).can_write);
+    let shell = skill("d", "allowed_tools: [Bash(ls)]");
+    assert!(composed(&[shell], Options::default()).can_write);
+}
+
+#[test]
+fn a_list_names_tools_that_there_are() {
+    let dreams = skill("a", "allowed_tools: [no_such_tool, WebFetch]");
+    let found = check(&[dreams], Options::default(), &["no-such-tool"], &[]);
+    assert_eq!(
+        found.errors[0].message,
+        "`a` allows `no_such_tool` and `WebFetch`, which nothing provides: it would have no tool"
+    );
+    let partly = skill("a", "allowed_tools: [Read, WebFetch]");
+    check(&[partly], Options::default(), &[], &["no-such-tool"]);
+    // A tool of another skill in the set is there, under its full name.
+    let other = skill("a", "allowed_tools: [b__go]");
+    check(&[other.clone()], Options::default(), &["no-such-tool"], &[]);
+    check(&[other, skill("b", CODE)], Options::default(), &[], &[]);
+    // The two tools of the coding pipeline come from skills with code, too.
+    let typed = skill("opencode-implementer", "allowed_tools: [opencode]");
+    check(&[typed], Options::default(), &["no-such-tool"], &[]);
+}
+
+#[test]
+fn what_could_write_beside_the_coding_pipeline_is_named() {
+    let [first, second] = pair();
+    for (lines, warned) in [
+        ("allowed_tools: [shell]", true),
+        ("allowed_tools: [read, grep]", false),
+        ("allowed_tools: [sessions_spawn]", true),
+        (CODE, false),
+        (&format!("{CODE}\npermissions: [\"git:write\"]"), true),
+    ] {
+        let found = composed(&[first.clone(), second.clone(), skill("x", lines)], CODING);
+        let is_held = codes(&found.warnings).contains(&"held-tool");
+        assert_eq!(is_held, warned, "{lines}");
+    }
+}
+
+#[test]
+fn whoever_waits_is_said_and_so_is_an_order_that_nothing_shows() {
+    let [first, second] = pair();
+    let found = composed(&[first, second], Options::default());
+    let waits: Vec<_> = found.waits.iter().map(|(a, b)| (&**a, &**b)).collect();
+    assert_eq!(waits, [(CODING_PIPELINE[0], CODING_PIPELINE[1])]);
+    // Of a coding task they wait whatever they declare; a dependency is waited for by nothing.
+    let plain = CODING_PIPELINE.map(|name| skill(name, CODE));
+    assert_eq!(composed(&plain, Options::default()).waits, []);
+    assert_eq!(composed(&plain, CODING).waits.len(), 1);
+    let base = [skill("base", ""), skill("top", "dependencies: [base]")];
+    assert_eq!(composed(&base, Options::default()).waits, []);
+    let silent = [
+        skill(
+            "a",
+            "allowed_tools: []\ncomposability_rules: [{with: b, order: before}]",
+        ),
+        skill("b", ""),
+    ];
+    check(&silent, Options::default(), &[], &["unchecked-order"]);
+}
+
+#[test]
+fn promises_in_prose_are_counted_and_unknown_conditions_refused() {
+    let prose = skill(
+        "a",
+        "preconditions: [It is agreed, {file: x}]\noutput_contract: A list.",
+    );
+    let found = check(&[prose], Options::default(), &[], &[]);
+    let fields: Vec<&str> = found.unchecked.iter().map(|one| one.field).collect();
+    assert_eq!(fields, ["preconditions", "output_contract"]);
+    let unknown = skill("a", "postconditions: [{fiel: x}]");
+    check(
+        &[unknown],
+        Options::default(),
+        &["unreadable-condition"],
+        &[],
+    );
 }
 
 #[test]
@@ -475,7 +585,7 @@ fn everything_that_is_wrong_is_said_at_once() {
             "dependency-version",
             "incomplete-coding-pipeline",
         ],
-        &[],
+        &["unchecked-order"],
     );
 }
 
@@ -625,7 +735,7 @@ proptest! {
         }
         // And nothing is allowed that no skill named.
         for tool in &after.tools.allowed {
-            let named = |skill: &Manifest| tools::allowed(skill).contains(tool);
+            let named = |skill: &Manifest| tools::allows(skill).contains(tool);
             prop_assert!(all.iter().any(named));
         }
     }

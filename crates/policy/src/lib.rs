@@ -43,8 +43,9 @@ pub use act::{Act, Command, ExactOnly, Fetch, Git, Line, Within};
 pub use admit::{Evidence, Facts, Reason, ReasonKind, Scan, Standing, Verdict, admit, scan_reason};
 pub use approve::{Approver, Changes, Headless, Question, Reply};
 pub use compose::{
-    CODING_PIPELINE, Composition, Fault, FaultCode, Member, OnConflict, Options, ToolPolicy,
-    compose,
+    CODING_PIPELINE, CORE_TOOLS, Composition, Fault, FaultCode, Member, OnConflict, Options,
+    SESSION_TOOLS, ToolPolicy, Unchecked, allows, brings_own_tools, compose, gives_tools,
+    reads_only, writes,
 };
 pub use danger::Danger;
 pub use decision::Decision;

@@ -7,6 +7,7 @@ use metier_host::{
     child::{Exit, Outcome},
     world::Done,
 };
+use metier_model::shell;
 use metier_model::template::{Command, Piece, Script, Values, Variable};
 use metier_policy::{Act, Line, Purpose};
 use metier_store::Receipt;
@@ -116,6 +117,28 @@ pub fn activate(
         rendered,
         commands: hands.ran.into_inner(),
         receipts: worker.receipts(),
+    })
+}
+
+/// Runs a command that must succeed before or after a skill works, in the project: whether it ended with exit code 0, and else why not.
+///
+/// # Errors
+/// When the skill may not run it.
+pub fn check_command(
+    skill: &Loaded<'_>,
+    command: &str,
+    premises: &Premises<'_>,
+) -> Result<Result<(), String>, ActivationError> {
+    let conditions = skill.condition_commands();
+    let worker = premises.worker(skill, Purpose::Render(&conditions))?;
+    let understood = shell::parse(command).ok();
+    let line = Line::new(command, understood.as_ref(), command, Vec::new());
+    let Done::Child(ended, _) = worker.act(&Act::Line(line.in_project()))? else {
+        return Ok(Ok(()));
+    };
+    Ok(match ended.exit {
+        Exit::Code(0) => Ok(()),
+        exit => Err(format!("`{command}` failed: {exit}")),
     })
 }
 

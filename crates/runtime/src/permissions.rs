@@ -12,7 +12,9 @@ pub fn everything(skill: &Loaded<'_>, config: &Config) -> Request {
     let configured = premises::configured(config, &skill.manifest.card);
     let names: Vec<&str> = configured.iter().map(|(name, _)| name.as_str()).collect();
     let pieces = skill.pieces();
-    let commands: Vec<&str> = pieces.iter().filter_map(command).collect();
+    let conditions = skill.condition_commands();
+    let commands = pieces.iter().filter_map(command).chain(conditions);
+    let commands: Vec<&str> = commands.collect();
     let request = |purpose| Request::of(&skill.manifest, purpose, &names);
     let has_scripts = skill
         .held

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::prompt;
 use metier_catalog::{Entry, FileEntry, ReadError, Resource, Snapshot};
 use metier_model::{
-    Manifest, Mode, Parsed,
+    Condition, Manifest, Mode, Parsed,
     model_text::for_model,
     template::{self, Command, Piece, Placeholders, Values, Variable},
 };
@@ -101,6 +101,21 @@ impl<'a> Loaded<'a> {
         let declared = invocation.argument_hint.is_some() || !invocation.arguments.is_empty();
         let names = &invocation.arguments;
         template::parse(&self.body, Placeholders { names, declared })
+    }
+
+    /// The commands that must succeed before or after it works.
+    #[must_use]
+    pub fn condition_commands(&self) -> Vec<&str> {
+        let contract = &self.manifest.contract;
+        let both = contract
+            .preconditions
+            .iter()
+            .chain(&contract.postconditions);
+        let commands = both.filter_map(|value| match Condition::read(value) {
+            Condition::Command(line) => Some(line),
+            _ => None,
+        });
+        commands.collect()
     }
 }
 

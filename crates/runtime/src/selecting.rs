@@ -327,55 +327,85 @@ impl<'a> Candidates<'a> {
             ..*situation
         };
         let view = self.compiled.look(&situation);
-        let weigh = |position: usize, skill: &'a Skill| {
-            let considered = match with_misses {
+        let consider = |(position, skill): (usize, &'a Skill)| {
+            let mut considered = match with_misses {
                 true => view.consider(position),
                 false => Considered {
                     matches: view.matches(position),
                     ..Considered::default()
                 },
             };
-            self.judge(position, skill, considered, rules)
+            let name = self.inventory.entry(skill).name();
+            let subject = self.subject(position, &name);
+            considered.matches.extend(rules.matches(&subject));
+            (skill, considered)
         };
         let skills = self.inventory.skills.iter().enumerate();
-        let weighed = skills.map(|(position, skill)| (skill, weigh(position, skill)));
-        let mut all: Vec<(&'a Skill, Weighed)> = weighed.collect();
-        let lacks = rules
-            .coding
-            .is
-            .then(|| Incomplete::check(|name| self.lack(name, &all)));
+        let mut all: Vec<(&'a Skill, Considered)> = skills.map(consider).collect();
+        let is_wanted = self.complete_pair(&mut all) || rules.coding.is;
+        let judged = all.into_iter().enumerate();
+        let judged = judged.map(|(position, (skill, considered))| {
+            (skill, self.judge(position, skill, considered, rules))
+        });
+        let mut all: Vec<(&'a Skill, Weighed)> = judged.collect();
+        let lacks = is_wanted.then(|| Incomplete::check(|name| self.lack(name, &all)));
         let incomplete = lacks.flatten();
         if let Some(incomplete) = &incomplete {
             for (skill, weighed) in &mut all {
-                if rules
-                    .requires(&self.inventory.entry(skill).name())
-                    .is_some()
-                {
+                if self.is_of_pair(skill) {
                     weighed.refuse_half(incomplete);
                 }
             }
         }
-        (all, incomplete)
+        // Only a coding task can't do without it.
+        (all, incomplete.filter(|_| rules.coding.is))
+    }
+
+    fn is_of_pair(&self, skill: &Skill) -> bool {
+        CODING_PIPELINE.contains(&&*self.inventory.entry(skill).name())
+    }
+
+    /// When something speaks for one half of the coding pipeline, the other half is wanted too; whether any of it is.
+    fn complete_pair(&self, all: &mut [(&'a Skill, Considered)]) -> bool {
+        let is_visible = |skill: &Skill| skill.status != Status::Shadowed;
+        let is_half = |skill: &Skill| is_visible(skill) && self.is_of_pair(skill);
+        let mut halves = all.iter().filter(|(skill, _)| is_half(skill));
+        if !halves.any(|(_, considered)| !considered.matches.is_empty()) {
+            return false;
+        }
+        for (skill, considered) in all {
+            if is_half(skill) && considered.matches.is_empty() {
+                considered.matches.push(Match {
+                    signal: Signal::Rule,
+                    detail: "the coding pipeline is picked as a whole".to_owned(),
+                    weight: Signal::Rule.weight(),
+                });
+            }
+        }
+        true
+    }
+
+    /// A skill, as rules see it.
+    fn subject<'s>(&'s self, position: usize, name: &'s str) -> Subject<'s> {
+        let traits = self.traits.get(position);
+        Subject {
+            name,
+            domains: traits.map_or(&[], |traits| &traits.domains),
+            powers: traits.map_or(&[], |traits| &traits.powers),
+        }
     }
 
     fn judge(
         &self,
         position: usize,
         skill: &Skill,
-        mut considered: Considered,
+        considered: Considered,
         rules: &Rules<'_>,
     ) -> Weighed {
         let name = self.inventory.entry(skill).name();
-        let traits = self.traits.get(position);
-        let subject = Subject {
-            name: &name,
-            domains: traits.map_or(&[], |traits| &traits.domains),
-            powers: traits.map_or(&[], |traits| &traits.powers),
-        };
-        considered.matches.extend(rules.matches(&subject));
         let named = is_named(&considered.matches);
         let mut gates = self.gates(position, skill, &considered.matches);
-        let consent = rules.consent(&subject, named);
+        let consent = rules.consent(&self.subject(position, &name), named);
         let held = consent.as_ref().filter(|consent| consent.held);
         let held = held.filter(|_| !considered.matches.is_empty());
         let only_held = held.is_some() && gates.is_empty();
@@ -590,188 +620,5 @@ fn validate(entry: &Entry) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::{fs, path::Path, time::SystemTime};
-
-    use metier_catalog::{Host, Limits, Options, Root, discover};
-    use metier_config::load;
-    use metier_model::Source;
-    use metier_select::rules::{Coding, Risk};
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::{scanning::Unscreened, survey};
-
-    const READING: Reading = Reading {
-        mode: Mode::Lenient,
-        max_bytes: 1 << 20,
-        threads: 2,
-        everything: false,
-        powers: true,
-    };
-
-    fn skill(root: &Path, name: &str, front: &str) {
-        let folder = root.join(name);
-        fs::create_dir_all(&folder).unwrap();
-        let text = format!("---\nname: {name}\ndescription: Does.\n{front}\n---\n");
-        fs::write(folder.join("SKILL.md"), text).unwrap();
-    }
-
-    fn inventory(root: &Path, selection: &[&str]) -> Inventory {
-        let options = Options {
-            mode: Mode::Lenient,
-            limits: Limits {
-                max_skills: 1000,
-                max_entries: 1000,
-                max_skill_bytes: 1 << 20,
-                max_depth: 8,
-                max_root_time: std::time::Duration::from_secs(60),
-            },
-            threads: 1,
-            index: None,
-            now: SystemTime::UNIX_EPOCH,
-            builtins: false,
-            progress: None,
-        };
-        let roots = vec![Root::explicit(Source::User, root.to_owned())];
-        let setting = |_: &str| false;
-        let host = Host::new(None, Default::default(), &setting, None);
-        let selection: Vec<String> = selection.iter().map(|name| (*name).to_owned()).collect();
-        let config = load(Vec::new()).config;
-        let catalog = discover(roots, &options);
-        survey(
-            catalog,
-            &config,
-            &host,
-            Mode::Lenient,
-            &selection,
-            &Unscreened,
-        )
-    }
-
-    fn situation(task: &str) -> Situation<'_> {
-        Situation {
-            task,
-            files: &[],
-            languages: &[],
-            mode: metier_select::Mode::Interactive,
-            explicit: &[],
-        }
-    }
-
-    fn names(inventory: &Inventory, task: &str) -> Vec<String> {
-        let picks = triggered(inventory, &situation(task), READING);
-        let name = |pick: &Pick<'_>| inventory.entry(pick.skill).name().into_owned();
-        picks.iter().map(name).collect()
-    }
-
-    #[test]
-    fn picks_come_by_score_and_then_by_name() {
-        let root = tempfile::tempdir().unwrap();
-        skill(root.path(), "b", "triggers: {keywords: [one]}");
-        skill(root.path(), "a", "triggers: {keywords: [one]}");
-        skill(root.path(), "c", "triggers: {keywords: [one, two]}");
-        skill(root.path(), "d", "");
-        let plain = inventory(root.path(), &[]);
-        assert_eq!(names(&plain, "one and two"), ["c", "a", "b"]);
-        assert_eq!(names(&plain, "none"), [""; 0]);
-        let selected = inventory(root.path(), &["d", "user:b"]);
-        assert_eq!(names(&selected, "one"), ["b", "d", "a", "c"]);
-    }
-
-    #[test]
-    fn a_skill_that_changed_under_our_hands_is_not_picked() {
-        let root = tempfile::tempdir().unwrap();
-        skill(root.path(), "a", "triggers: {keywords: [one]}");
-        let before = inventory(root.path(), &[]);
-        let other =
-            "---\nname: other\ndescription: Is another.\ntriggers: {keywords: [one]}\n---\n";
-        fs::write(root.path().join("a/SKILL.md"), other).unwrap();
-        assert_eq!(names(&before, "one /a"), [""; 0]);
-        let candidates = Candidates::read(&before, READING);
-        let refused = candidates
-            .select(&situation("/a"), &Rules::default())
-            .refused;
-        assert_eq!(refused[0].gates[0].kind, "changed");
-    }
-
-    #[test]
-    fn half_of_a_pipeline_is_never_picked() {
-        let [first, second] = CODING_PIPELINE;
-        let coding = |task: &str, here: &[(&str, &str)], risk| {
-            let root = tempfile::tempdir().unwrap();
-            for (name, front) in here {
-                skill(root.path(), name, front);
-            }
-            let inventory = inventory(root.path(), &[]);
-            let rules = Rules {
-                coding: Coding::told(true),
-                risk,
-                domain: None,
-            };
-            let selection = Candidates::read(&inventory, READING).select(&situation(task), &rules);
-            let name = |pick: &Pick<'_>| inventory.entry(pick.skill).name().into_owned();
-            let lacks = selection.incomplete.map(|incomplete| incomplete.lacks);
-            let lacks: Vec<&str> = lacks.iter().flatten().map(|lack| lack.name).collect();
-            let picks: Vec<String> = selection.picks.iter().map(name).collect();
-            (picks.join(" "), lacks.join(" "))
-        };
-        let both = format!("{first} {second}");
-        let said = |picks: &str, lacks: &str| (picks.to_owned(), lacks.to_owned());
-        let plain = [(second, ""), (first, "")];
-        assert_eq!(coding("x", &plain, Risk::Low), said(&both, ""));
-        assert_eq!(coding("x", &[], Risk::Low), said("", &both));
-        assert_eq!(coding("x", &plain[..1], Risk::Low), said("", first));
-        assert_eq!(
-            coding(&format!("/{second}"), &plain[..1], Risk::Low),
-            said("", first)
-        );
-        let absent = "metadata: {openclaw: {requires: {bins: [absent]}}}";
-        let ill = [(first, ""), (second, absent)];
-        assert_eq!(coding("x", &ill, Risk::Low), said("", second));
-        let strong = [
-            (first, ""),
-            (second, "permissions: ['shell:exec(opencode *)']"),
-        ];
-        assert_eq!(coding("x", &strong, Risk::Medium), said(&both, ""));
-        assert_eq!(coding("x", &strong, Risk::High), said("", second));
-        assert_eq!(
-            coding(&format!("/{second}"), &strong, Risk::High),
-            said(&both, "")
-        );
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(32))]
-        /// What is picked is what `why` calls picked, in the same order, and only what is ready.
-        #[test]
-        fn why_tells_the_same_as_select(task in "(one|two|three|/s[0-9]| ){0,5}", coding: bool, high: bool) {
-            let root = tempfile::tempdir().unwrap();
-            for (number, word) in ["one", "two", "three"].iter().cycle().take(9).enumerate() {
-                let hidden = ["", "disable-model-invocation: true\n"][usize::from(number > 6)];
-                let needs = ["", "metadata: {openclaw: {requires: {bins: [absent]}}}\n"][number % 2];
-                let power = ["", "permissions: ['shell:exec(ls)']\n"][usize::from(number % 4 == 0)];
-                let front = format!("{hidden}{needs}{power}triggers: {{keywords: [{word}]}}");
-                skill(root.path(), &format!("s{number}"), &front);
-            }
-            let inventory = inventory(root.path(), &[]);
-            let rules = Rules {
-                coding: Coding::told(coding),
-                risk: if high { Risk::High } else { Risk::Low },
-                domain: None,
-            };
-            let selection = Candidates::read(&inventory, READING).select(&situation(&task), &rules);
-            let picks = selection.picks;
-            let all = Candidates::read(&inventory, Reading { everything: true, ..READING });
-            let (accounts, incomplete) = all.accounts(&situation(&task), &rules);
-            prop_assert_eq!(incomplete.is_some(), coding);
-            prop_assert_eq!(&incomplete, &selection.incomplete);
-            prop_assert!(high || selection.held.is_empty());
-            prop_assert_eq!(accounts.len(), 9);
-            let told: Vec<usize> = accounts.iter().filter(|account| account.picked).map(|account| account.skill.entry).collect();
-            let picked: Vec<usize> = picks.iter().map(|pick| pick.skill.entry).collect();
-            prop_assert_eq!(told, picked);
-            prop_assert!(picks.iter().all(|pick| pick.skill.status == Status::Ready && pick.score > 0.0));
-        }
-    }
-}
+#[path = "selecting_tests.rs"]
+mod tests;

@@ -1,7 +1,7 @@
 //! `compose --json`: several skills as one set.
 
 use metier_model::ToolPattern;
-use metier_policy::{Composition, Fault};
+use metier_policy::{Composition, Fault, Unchecked};
 use serde::Serialize;
 
 /// `compose --json`.
@@ -13,8 +13,12 @@ pub struct ComposeDocument<'a> {
     pub skills: &'a [String],
     /// The order in which they work; empty when they wait for each other.
     pub order: &'a [String],
+    /// Which of them wait until which is done, as `[first, second]`.
+    pub waits: Vec<[&'a str; 2]>,
     /// What its agent may use.
     pub tools: ComposeTools<'a>,
+    /// What skills promise or expect in prose: the model is asked to keep it, and nothing checks it.
+    pub unchecked: Vec<UncheckedRow<'a>>,
     /// Why it can't be used.
     pub errors: Vec<FaultRow<'a>>,
     /// What is odd about it.
@@ -30,6 +34,19 @@ pub struct ComposeTools<'a> {
     pub forbidden: Vec<&'a str>,
     /// Those of the allowed ones that are written with a star for everything. A bare `*` is asked for, tool by tool.
     pub broad: Vec<&'a str>,
+    /// The skills whose own tools are all allowed, because they have no list.
+    pub own: &'a [String],
+}
+
+/// A promise or an expectation in prose.
+#[derive(Serialize)]
+pub struct UncheckedRow<'a> {
+    /// The skill.
+    pub skill: &'a str,
+    /// The field that holds it.
+    pub field: &'static str,
+    /// Its words.
+    pub text: &'a str,
 }
 
 /// What is wrong with a set.
@@ -52,11 +69,18 @@ impl<'a> From<&'a Composition> for ComposeDocument<'a> {
             valid: set.valid,
             skills: &set.skills,
             order: &set.order,
+            waits: set
+                .waits
+                .iter()
+                .map(|(first, second)| [&**first, &**second])
+                .collect(),
             tools: ComposeTools {
                 allowed: written(&set.tools.allowed),
                 forbidden: written(&set.tools.forbidden),
                 broad: broad.map(ToolPattern::as_str).collect(),
+                own: &set.tools.own,
             },
+            unchecked: set.unchecked.iter().map(UncheckedRow::from).collect(),
             errors: set.errors.iter().map(FaultRow::from).collect(),
             warnings: set.warnings.iter().map(FaultRow::from).collect(),
         }
@@ -65,6 +89,16 @@ impl<'a> From<&'a Composition> for ComposeDocument<'a> {
 
 fn written(tools: &[ToolPattern]) -> Vec<&str> {
     tools.iter().map(ToolPattern::as_str).collect()
+}
+
+impl<'a> From<&'a Unchecked> for UncheckedRow<'a> {
+    fn from(unchecked: &'a Unchecked) -> Self {
+        Self {
+            skill: &unchecked.skill,
+            field: unchecked.field,
+            text: &unchecked.text,
+        }
+    }
 }
 
 impl<'a> From<&'a Fault> for FaultRow<'a> {

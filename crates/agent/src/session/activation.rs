@@ -17,6 +17,7 @@ use super::{Role, Session, SkillSet, effort, subagent::Child};
 use crate::conversation::SkillText;
 use crate::event::Event;
 use crate::pipeline::Pipeline;
+use crate::rules::Wanted;
 use crate::system::contract;
 use crate::{Record, Report};
 
@@ -220,12 +221,14 @@ impl<'p> Session<'_, 'p> {
                 why: By::Plan.why().to_owned(),
                 already: false,
             });
-            members.push(skill.manifest);
+            members.push(skill);
         }
+        let manifests: Vec<&Manifest> = members.iter().map(|skill| &skill.manifest).collect();
+        let composition = set.composition();
         self.rules
-            .confine(set.composition().tools.clone(), &members);
-        self.pipeline = Pipeline::new(&members);
-        Ok(())
+            .confine(composition.tools.clone(), manifests.iter().copied());
+        self.pipeline = Pipeline::new(composition, manifests, set.is_coding());
+        self.keep_conditions(set, members)
     }
 
     /// The skills of a set, if they are still those that were judged: between the two somebody may have written to their folders.
@@ -358,7 +361,12 @@ impl<'p> Session<'_, 'p> {
             why: by.why().to_owned(),
             already: false,
         });
-        if let Err(not_yet) = self.pipeline.admit(&name) {
+        let workflow = Wanted {
+            name: &name,
+            short: &name,
+            skill: Some(&name),
+        };
+        if let Err(not_yet) = self.pipeline.admit(workflow) {
             let reason = not_yet.to_string();
             self.runtime.refuse(Some(&name), &name, &reason)?;
             return Err(Report::new("order", reason).skill(name));
@@ -464,7 +472,7 @@ fn not_active(skill: &str, error: &ActivateError) -> Report {
     }
 }
 
-fn not_rendered(skill: &str, error: &ActivationError) -> Report {
+pub(super) fn not_rendered(skill: &str, error: &ActivationError) -> Report {
     let report = Report::new("not-active", format!("skill `{skill}`: {error}")).skill(skill);
     match error {
         ActivationError::Refused(refused) => with_way_out(report, skill, refused),

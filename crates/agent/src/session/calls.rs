@@ -7,7 +7,7 @@
 use std::thread;
 use std::time::Instant;
 
-use metier_catalog::Resource;
+use metier_catalog::{ProjectLimits, ProjectState, Resource};
 use metier_model::Context;
 use metier_model::model_text::for_model;
 use metier_runtime::live::Planned;
@@ -22,6 +22,7 @@ use super::{
 };
 use crate::event::Event;
 use crate::own::{self, Own};
+use crate::pipeline::Called;
 use crate::rules::{Forbidden, Wanted};
 use crate::toolbox::Target;
 use crate::{Input, Record, Report, ToolCall};
@@ -76,6 +77,8 @@ enum Job<'s> {
     Answer(Outcome),
     /// It may not be made, for this reason.
     Refused(Forbidden, Option<String>),
+    /// A sub-agent that is not started, with all that is wrong.
+    Rejected(Report),
     /// The program does it.
     Own(Own, Map<String, Value>),
     /// A skill does it.
@@ -172,7 +175,7 @@ impl<'s> Session<'s, '_> {
                 for (call, job) in now {
                     // What was done meanwhile counts: a skill that was loaded forbids, one that delivered lets others begin.
                     let job = match job {
-                        Job::Answer(_) => job,
+                        Job::Answer(_) | Job::Rejected(_) => job,
                         _ => self.judge_call(&call)?,
                     };
                     self.run_job(&call, job, ahead.contains(&call.id))?;
@@ -207,7 +210,16 @@ impl<'s> Session<'s, '_> {
             })
             .collect();
         let loads = |(_, job): &(ToolCall, Job<'s>)| matches!(job, Job::Own(Own::ActivateSkill, _));
-        if inputs.len() < 2 || jobs.iter().any(loads) {
+        // Whose files changed can be seen of one call at a time.
+        let is_watched = |(id, skill, short, _): &(&str, &str, &str, Value)| {
+            let name = jobs.iter().find(|(call, _)| call.id == *id);
+            self.pipeline.watches(Wanted {
+                name: name.map_or(short, |(call, _)| &call.name),
+                short,
+                skill: Some(skill),
+            })
+        };
+        if inputs.len() < 2 || jobs.iter().any(loads) || inputs.iter().any(is_watched) {
             return Ok(Vec::new());
         }
         let is_alone = |skill: &str| inputs.iter().filter(|(_, of, ..)| *of == skill).count() == 1;
@@ -242,23 +254,21 @@ impl<'s> Session<'s, '_> {
             let skill = wanted.skill.map(str::to_owned);
             return Ok(Job::Refused(forbidden, skill));
         }
+        if let Err(not_yet) = self.pipeline.admit(wanted) {
+            let forbidden = Forbidden {
+                tool: call.name.clone(),
+                by: not_yet.by().map(str::to_owned),
+                reason: not_yet.to_string(),
+            };
+            return Ok(Job::Refused(forbidden, wanted.skill.map(str::to_owned)));
+        }
         match target {
             Target::Own(own) => self.judge_own(*own, input.clone()),
-            Target::Skill { skill, short } => {
-                if let Err(not_yet) = self.pipeline.admit(skill) {
-                    let forbidden = Forbidden {
-                        tool: call.name.clone(),
-                        by: Some(not_yet.first.clone()),
-                        reason: not_yet.to_string(),
-                    };
-                    return Ok(Job::Refused(forbidden, Some(skill.clone())));
-                }
-                Ok(Job::Skill {
-                    skill: skill.clone(),
-                    short: short.clone(),
-                    input: input.clone(),
-                })
-            }
+            Target::Skill { skill, short } => Ok(Job::Skill {
+                skill: skill.clone(),
+                short: short.clone(),
+                input: input.clone(),
+            }),
         }
     }
 
@@ -299,7 +309,12 @@ impl<'s> Session<'s, '_> {
         let child = match own {
             Own::SessionsSpawn => match own::read(input) {
                 Err(wrong) => return Ok(Job::Answer(misread(&wrong))),
-                Ok(spawn) => Child::spawn(self, spawn),
+                Ok(spawn) => {
+                    return Ok(match Child::spawn(self, spawn) {
+                        Ok(child) => Job::Child(Box::new(child)),
+                        Err(report) => Job::Rejected(report),
+                    });
+                }
             },
             Own::ActivateSkill => {
                 let wanted: own::Activate = match own::read(input.clone()) {
@@ -365,6 +380,10 @@ impl<'s> Session<'s, '_> {
                 });
                 return self.conclude(call, Outcome::badly(forbidden.to_string()));
             }
+            Job::Rejected(report) => {
+                self.runtime.refuse(None, &call.name, &report.message)?;
+                report.into()
+            }
             Job::Own(own, input) => {
                 self.record(Record::Began {
                     id: call.id.clone(),
@@ -399,6 +418,9 @@ impl<'s> Session<'s, '_> {
             short,
             skill: Some(skill),
         };
+        if let Err(report) = self.check_preconditions(skill) {
+            return report.into();
+        }
         // A hook may make another input of it: what was allowed was this one.
         let may = |changed: &Value| {
             let changed = changed.as_object().ok_or("it is no JSON object")?;
@@ -406,12 +428,24 @@ impl<'s> Session<'s, '_> {
             permitted.map_err(|forbidden| forbidden.reason)
         };
         let input = Value::Object(input);
-        match self.runtime.call_within(skill, short, &input, &may) {
+        let before = self.pipeline.watches(wanted).then(|| self.project_state());
+        let done = self.runtime.call_within(skill, short, &input, &may);
+        let made = done.as_ref().ok().and_then(|called| called.made());
+        if let Some(made) = made {
+            self.pipeline.deliver(wanted, made);
+        }
+        if let Some(before) = before {
+            let seen = Called {
+                criterion: input["criterion"].as_str().map(str::to_owned),
+                output: made.cloned(),
+                before,
+                after: self.project_state(),
+            };
+            self.pipeline.watched(wanted, seen);
+        }
+        match done {
             Err(error) => Outcome::badly(error.to_string()),
             Ok(called) => {
-                if let Some(made) = called.made() {
-                    self.pipeline.deliver(skill, made);
-                }
                 self.tell_said(called.said);
                 Outcome {
                     output: shown(&called.output),
@@ -420,6 +454,12 @@ impl<'s> Session<'s, '_> {
                 }
             }
         }
+    }
+
+    /// The files of the project, as they are now.
+    fn project_state(&self) -> ProjectState {
+        let project = &self.runtime.premises().desk.terms.project;
+        ProjectState::now(project, ProjectLimits::default())
     }
 
     fn run_own(&mut self, own: Own, input: Map<String, Value>) -> Outcome {

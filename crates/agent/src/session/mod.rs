@@ -19,6 +19,7 @@
 mod activation;
 mod calls;
 mod compaction;
+mod conditions;
 mod opening;
 mod set;
 mod subagent;
@@ -30,7 +31,7 @@ use metier_runtime::live::Runtime;
 use metier_sdk::HookPhase;
 
 pub use opening::{Plan, Role, Shared, open};
-pub use set::{Rejected, SkillSet, judge_set};
+pub use set::{Rejected, SkillSet, is_coding, judge_set};
 
 use crate::conversation::Conversation;
 use crate::event::{Event, Told};
@@ -61,6 +62,8 @@ pub struct Session<'s, 'p> {
     instead: Option<Chosen>,
     rules: Rules,
     pipeline: Pipeline,
+    /// The skills of a set whose conditions are checked.
+    conditioned: Vec<conditions::Conditioned<'p>>,
     conversation: Conversation,
     transcript: Transcript<'s>,
     system: System,
@@ -239,9 +242,15 @@ impl<'s, 'p> Session<'s, 'p> {
                 _ if text.trim().is_empty() => self.note("the model answered nothing"),
                 _ => {}
             }
-            let Err(missing) = self.pipeline.conclude(&text) else {
-                return self.transformed(text);
-            };
+            let missing = self.missing(&text)?;
+            if missing.is_empty() {
+                let text = self.transformed(text)?;
+                if let Some(facts) = self.pipeline.facts() {
+                    self.note(facts);
+                }
+                return Ok(text);
+            }
+            self.runtime.refuse(None, "report", &missing.join("; "))?;
             if reminders == MAX_REMINDERS {
                 return Err(unfinished(&missing));
             }
@@ -252,6 +261,13 @@ impl<'s, 'p> Session<'s, 'p> {
                 skills: Vec::new(),
             })?;
         }
+    }
+
+    /// What the skills of a set promised and the answer, or the project, does not hold.
+    fn missing(&mut self, answer: &str) -> Result<Vec<String>, Report> {
+        let mut missing = self.pipeline.conclude(answer).err().unwrap_or_default();
+        missing.extend(self.unkept_postconditions()?);
+        Ok(missing)
     }
 
     /// One request. What is said on the way is told, unless a transform has to see it first.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use metier_policy::CORE_TOOLS;
 use metier_runtime::live::Runtime;
 use metier_store::NewConversation;
 
@@ -19,9 +20,8 @@ use crate::transcript::Transcript;
 use crate::voice::Voice;
 use crate::{Budget, Cancel, Record, Report};
 
-/// The skill that has the program's core tools, and those tools.
+/// The skill that has the program's core tools.
 const CORE_SKILL: &str = "core-tools";
-const CORE_TOOLS: &[&str] = &["read", "write", "edit", "glob", "grep", "shell"];
 /// As many characters as a list has room for.
 const MAX_TITLE: usize = 80;
 
@@ -155,6 +155,7 @@ impl<'s, 'p> Session<'s, 'p> {
             instead: None,
             rules: plan.rules,
             pipeline: Pipeline::default(),
+            conditioned: Vec::new(),
             conversation: Conversation::replay(records),
             transcript,
             system: System::default(),
@@ -195,6 +196,9 @@ impl<'s, 'p> Session<'s, 'p> {
             self.inject(&set)?;
         }
         self.add_core_tools();
+        if let Role::Set(set) = self.role.clone() {
+            self.check_tools(&set)?;
+        }
         if !skills.is_empty() && self.role == Role::Orchestrator {
             return Err(no_hands(&skills.join(", ")));
         }

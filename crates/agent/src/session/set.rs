@@ -7,7 +7,7 @@
 use metier_config::Config;
 use metier_policy::{Composition, Fault};
 use metier_runtime::{Inventory, render::Loaded};
-use metier_select::rules::{Named, coding};
+use metier_select::rules::{Named, Sign, coding};
 
 use crate::Report;
 use crate::ground::Ground;
@@ -37,7 +37,13 @@ impl SkillSet {
     pub(super) fn is_still(&self, skills: &[Loaded<'_>], config: &Config) -> bool {
         let now = Inventory::compose_loaded(skills, config, self.is_coding);
         let then = &self.composition;
-        now.valid && now.order == then.order && now.tools == then.tools
+        let is_same = now.order == then.order && now.waits == then.waits;
+        now.valid && is_same && now.tools == then.tools
+    }
+
+    /// Whether code is to be written.
+    pub(super) fn is_coding(&self) -> bool {
+        self.is_coding
     }
 }
 
@@ -76,23 +82,32 @@ impl Rejected {
     }
 }
 
-/// Whether these skills go together for this task.
+/// Whether a task is coding, by its words.
+#[must_use]
+pub fn is_coding(task: &str) -> bool {
+    coding(task, Named::default()).is
+}
+
+/// The same for a task that a model wrote: it does not get out of the pipeline by writing that no code is to be changed.
+pub(super) fn is_coding_of_model(task: &str) -> bool {
+    coding(task, Named::default()).asks_for_a_change()
+}
+
+/// Whether a task is longer than what is read of it.
+pub(super) fn is_unread(task: &str) -> bool {
+    let evidence = coding(task, Named::default()).evidence;
+    evidence.iter().any(|found| found.sign == Sign::Unread)
+}
+
+/// Whether these skills go together for this task; `is_coding` is whether code is to be written.
 ///
 /// # Errors
 /// With everything that is wrong, when they don't.
 pub fn judge_set(
     ground: &dyn Ground,
-    task: &str,
     skills: &[String],
-    is_coding: Option<bool>,
+    is_coding: bool,
 ) -> Result<SkillSet, Rejected> {
-    let is_coding = is_coding.unwrap_or_else(|| {
-        let named = Named {
-            files: &[],
-            languages: &[],
-        };
-        coding(task, named).is
-    });
     let mode = metier_model::Mode::Lenient;
     let inventory = ground.inventory();
     let composition = inventory.compose(skills, ground.config(), mode, is_coding);

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use metier_policy::CODING_PIPELINE;
 use metier_runtime::render::Loaded;
 
 use super::{
@@ -13,6 +14,7 @@ use super::{
     activation::{place, wanted_model},
     calls::Outcome,
     judge_set, open,
+    set::{is_coding_of_model, is_unread},
 };
 use crate::budget::Budget;
 use crate::event::Event;
@@ -34,20 +36,16 @@ impl<'s> Child<'s> {
         if spawn.task.trim().is_empty() {
             return Err(Report::new("spawn", "a sub-agent needs a task"));
         }
-        let role = match &spawn.skills {
+        let role = match Self::named(parent, &spawn)? {
             None => Role::Helper,
-            Some(skills) => {
-                for name in skills {
-                    let card = parent.ground.inventory().find(name).ok();
-                    let card =
-                        card.and_then(|skill| parent.ground.inventory().entry(skill).card.as_ref());
-                    if card.is_some_and(|card| !card.model_invocable) {
-                        let message =
-                            format!("skill `{name}` is started by people only, its author says");
-                        return Err(Report::new("not-for-models", message).skill(name.as_str()));
-                    }
+            Some((skills, is_coding)) => {
+                let mut judged = judge_set(parent.ground, &skills, is_coding);
+                if let Ok(set) = &judged
+                    && set.composition().can_write
+                    && parent.suspects_coding(&spawn.task)
+                {
+                    judged = judge_set(parent.ground, &skills, true);
                 }
-                let judged = judge_set(parent.ground, &spawn.task, skills, spawn.coding);
                 Role::Set(Box::new(judged.map_err(|rejected| {
                     parent.tell(Event::SubagentRejected {
                         errors: rejected.lines(),
@@ -57,6 +55,34 @@ impl<'s> Child<'s> {
             }
         };
         Self::new(parent, role, spawn.model, spawn.task)
+    }
+
+    /// The skills of a sub-agent that a model asks for, and whether it is to write code; none if it is to be an agent like any other. A model can
+    /// say that a task is coding, and never that it is not.
+    fn named(
+        parent: &Session<'s, '_>,
+        spawn: &Spawn,
+    ) -> Result<Option<(Vec<String>, bool)>, Report> {
+        let is_coding = spawn.coding == Some(true) || is_coding_of_model(&spawn.task);
+        let Some(skills) = &spawn.skills else {
+            if parent.role == Role::Orchestrator {
+                return Err(needs_skills("an orchestrator's sub-agent needs skills"));
+            }
+            let pair = CODING_PIPELINE.map(str::to_owned).to_vec();
+            return Ok(is_coding.then_some((pair, true)));
+        };
+        if skills.is_empty() {
+            return Err(needs_skills("a set of no skills has no tools"));
+        }
+        for name in skills {
+            let card = parent.ground.inventory().find(name).ok();
+            let card = card.and_then(|skill| parent.ground.inventory().entry(skill).card.as_ref());
+            if card.is_some_and(|card| !card.model_invocable) {
+                let message = format!("skill `{name}` is started by people only, its author says");
+                return Err(Report::new("not-for-models", message).skill(name.as_str()));
+            }
+        }
+        Ok(Some((skills.clone(), is_coding)))
     }
 
     /// For a skill that wants a session of its own.
@@ -115,13 +141,30 @@ impl<'s> Child<'s> {
     pub(super) fn run(self) -> Outcome {
         let task = self.task;
         let done = open(self.ground, self.shared, self.plan, |session| {
-            session.assign(&task)
+            let turn = session.assign(&task)?;
+            Ok((turn.text, session.pipeline.facts()))
         });
-        done.map_or_else(Outcome::from, |turn| Outcome::well(turn.text))
+        // What the program saw of a coding task stands beside what the model says of it.
+        done.map_or_else(Outcome::from, |(text, facts)| match facts {
+            None => Outcome::well(text),
+            Some(facts) => Outcome::well(format!("{text}\n\n[seen by metier: {facts}]")),
+        })
     }
 }
 
+fn needs_skills(why: &str) -> Report {
+    let message = format!("the sub-agent was not started: {why}");
+    Report::new("spawn", message).hint("name them in `skills`; search_skills finds those that fit")
+}
+
 impl<'s> Session<'s, '_> {
+    /// Whether a sub-agent that could write files may be meant to write code, though its task does not say so: part of the task was not read, or the
+    /// person asked for code and only sub-agents can write it.
+    fn suspects_coding(&self, task: &str) -> bool {
+        let asked = self.conversation.last_user_text();
+        is_unread(task) || (self.role == Role::Orchestrator && is_coding_of_model(asked))
+    }
+
     /// Says that a sub-agent begins.
     pub(super) fn announce(&self, child: &Child<'s>) {
         let (kind, skills) = match &child.plan.role {
@@ -152,6 +195,10 @@ impl<'s> Session<'s, '_> {
     }
 
     fn work_on(&mut self, task: &str) -> Result<String, Report> {
+        if let Some(expects) = self.pipeline.expected_of(task).first() {
+            let report = Report::new("precondition", expects.to_string());
+            return Err(report.hint("put it into the task, as a JSON object in a ```json block"));
+        }
         self.system_prompt()?;
         let record = match self.role.clone() {
             Role::Fork { skill, arguments } => {

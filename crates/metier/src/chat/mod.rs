@@ -53,6 +53,7 @@ pub(crate) fn hold(
     session: &Session<'_>,
     kept: &Conversations,
     resumed: Option<Conversation>,
+    orchestrate: bool,
     how: &How,
 ) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
@@ -83,7 +84,7 @@ pub(crate) fn hold(
         },
     };
     let plan = Plan {
-        role: role(session),
+        role: role(session, orchestrate),
         model,
         skills: session.global.skills.clone(),
         resume: resumed.map(|one| one.id),

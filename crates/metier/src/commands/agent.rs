@@ -28,6 +28,9 @@ pub(crate) struct Args {
     /// What is to be done
     #[arg(required = true)]
     task: Vec<String>,
+    /// The agent only orchestrates: it reads, writes and runs nothing itself and gives every part of the task to a sub-agent with skills
+    #[arg(long)]
+    orchestrate: bool,
     #[command(flatten)]
     how: How,
 }
@@ -49,7 +52,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
     let task = args.task.join(" ");
     let plan = Plan {
-        role: role(session),
+        role: role(session, args.orchestrate),
         model: args.how.model.clone(),
         skills: session.global.skills.clone(),
         ..Plan::about(&task)
@@ -58,8 +61,8 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
 }
 
 /// Whether the agent that a person talks to may do something itself.
-pub(crate) fn role(session: &Session<'_>) -> Role {
-    if session.config.agent.orchestrator {
+pub(crate) fn role(session: &Session<'_>, orchestrate: bool) -> Role {
+    if orchestrate || session.config.agent.orchestrator {
         Role::Orchestrator
     } else {
         Role::Primary

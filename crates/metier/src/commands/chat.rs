@@ -26,6 +26,9 @@ pub(crate) struct Args {
     /// List the conversations of this project, and begin none
     #[arg(long)]
     list: bool,
+    /// The agent only orchestrates: it gives every part of a task to a sub-agent with skills
+    #[arg(long)]
+    orchestrate: bool,
     #[command(flatten)]
     how: How,
 }
@@ -45,7 +48,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         Some(None) => Some(kept.newest()?),
         Some(Some(id)) => Some(kept.named(id)?),
     };
-    chat::hold(session, &kept, resumed, &args.how)
+    chat::hold(session, &kept, resumed, args.orchestrate, &args.how)
 }
 
 fn list(session: &Session<'_>, kept: &Conversations) -> Result<ExitCode, Failure> {

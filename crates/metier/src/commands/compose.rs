@@ -15,7 +15,7 @@ use crate::{
 /// Put skills together for one agent: which tools it may use, in which order they work, what is wrong
 ///
 /// A tool is allowed when some skill of the set allows it and none forbids it; what no skill names is not
-/// allowed. The sequence in which skills are named doesn't matter. Exit code 1 when the set can't be used.
+/// allowed. A skill without any list of tools brings `read`, `glob`, `grep` and its own tools. The sequence in which skills are named doesn't matter. Exit code 1 when the set can't be used.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The skills: names, `source:name`, or folders
@@ -69,7 +69,17 @@ fn page(set: &Composition, args: &Args, output: &Output) -> String {
         field("order", set.order.join(" → "));
     }
     field("allowed", tools(&set.tools.allowed, note));
+    if !set.tools.own.is_empty() {
+        field("own tools", format!("all of {}", set.tools.own.join(", ")));
+    }
     field("forbidden", tools(&set.tools.forbidden, |_| ""));
+    if !set.unchecked.is_empty() {
+        let conditions = count(set.unchecked.len(), "promise");
+        field(
+            "unchecked",
+            format!("{conditions} in prose, which the model is asked to keep"),
+        );
+    }
     for (word, tone, faults) in [
         ("error:", Tone::Bad, &set.errors),
         ("warning:", Tone::Warn, &set.warnings),

@@ -54,7 +54,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     }
     let said = invocation(&inventory, entry, &args.arguments)?;
     let plan = Plan {
-        role: agent::role(session),
+        role: agent::role(session, false),
         model: args.how.model.clone(),
         skills: session.global.skills.clone(),
         ..Plan::about(&said)

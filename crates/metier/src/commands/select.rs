@@ -115,7 +115,7 @@ impl Ruled {
 }
 
 /// What there is beside the task.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(super) struct Around {
     /// A file that the task is about, instead of all files of the project
     #[arg(long, value_name = "FILE")]
@@ -128,9 +128,10 @@ pub(super) struct Around {
     mode: Mode,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, Default, ValueEnum)]
 enum Mode {
     /// With somebody at the keyboard
+    #[default]
     Interactive,
     /// Alone
     Headless,
@@ -262,6 +263,47 @@ fn note_refused(inventory: &Inventory, refused: &Refused<'_>, output: &Output) {
         let word = output.paint_talk("hint:", Tone::Note);
         output.note(&format!("{word} {}", one_line(hint)));
     }
+}
+
+/// The skills that fit a task, for whoever starts an agent with them: what was picked is said, and what is missing is an error.
+pub(super) fn names(
+    session: &Session<'_>,
+    inventory: &Inventory,
+    task: &str,
+    is_coding: bool,
+) -> Result<Vec<String>, Failure> {
+    let candidates = Candidates::read(inventory, reading(session, false));
+    let project = Project::look(session, &Around::default(), &candidates);
+    let rules = Rules {
+        coding: Coding::told(is_coding),
+        ..Rules::default()
+    };
+    let selection = project.with(task, |situation| candidates.select(situation, &rules));
+    if let Some(incomplete) = &selection.incomplete {
+        let failure = Failure::unmet(Incomplete::CODE, incomplete.to_string());
+        return Err(match incomplete.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        });
+    }
+    if selection.picks.is_empty() {
+        let message = "no skill fits the task, so there is no set to start a sub-agent with";
+        let task = shell_word(task);
+        return Err(Failure::unmet("no-skill", message).hint(format!(
+            "name some with --skills; `metier why {task} NAME` explains why one does not fit"
+        )));
+    }
+    for pick in &selection.picks {
+        let why = pick.why.first().map_or("", |found| found.detail.as_str());
+        let name = inventory.entry(pick.skill).name();
+        let line = format!("selected {name}: {why}");
+        session.output.note(&one_line(&line));
+    }
+    let place = |pick: &Pick<'_>| {
+        let entry = inventory.entry(pick.skill);
+        format!("{}:{}", entry.source, entry.name())
+    };
+    Ok(selection.picks.iter().map(place).collect())
 }
 
 fn page(inventory: &Inventory, pick: &Pick<'_>, output: &Output) -> String {

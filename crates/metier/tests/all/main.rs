@@ -48,6 +48,7 @@ mod live_word_count;
 mod mcp;
 mod not_obeyed;
 mod own_tests;
+mod pipeline;
 mod places;
 mod protected;
 mod real_model;

@@ -2,6 +2,7 @@
 
 use super::{Draft, shape};
 use crate::{
+    Condition,
     diagnostic::Code,
     manifest::{CompatibilityRule, ComposabilityRule, Json},
     report::{Report, Say},
@@ -14,9 +15,9 @@ impl Draft {
         let (key, node) = (pair.key.as_ref(), &pair.node);
         match key {
             "execution_protocol" => self.contract.execution_protocol = steps(key, node, report),
-            "preconditions" => self.contract.preconditions = conditions(node),
-            "postconditions" => self.contract.postconditions = conditions(node),
-            "output_contract" => self.contract.output_contract = Some(node.to_json()),
+            "preconditions" => self.contract.preconditions = conditions(key, node, report),
+            "postconditions" => self.contract.postconditions = conditions(key, node, report),
+            "output_contract" => self.contract.output_contract = result(key, node, report),
             "conflicts_with" => self.contract.conflicts_with = shape::texts(key, node, report),
             "compatibility_rules" => {
                 let items = shape::maps(key, node, report);
@@ -46,11 +47,37 @@ fn steps(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<Box<str>> {
     }
 }
 
-fn conditions(node: &Node<'_>) -> Vec<Json> {
+fn conditions(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<Json> {
+    let items = match &node.value {
+        Value::List(items) => items.as_slice(),
+        Value::Null => &[],
+        _ => std::slice::from_ref(node),
+    };
+    let mut read = |item: &Node<'_>| {
+        let value = item.to_json();
+        if Condition::read(&value) == Condition::Unknown {
+            let wanted = "a sentence, or `{file: PATH}`, `{command: LINE}` or `{schema: {…}}`";
+            report.add(Code::FieldForm, item.at, || {
+                let value = value.to_string();
+                let value = visible(&value);
+                Say::new(format!("`{value}` in `{key}` can't be checked"))
+                    .hint(format!("write {wanted}"))
+            });
+        }
+        value
+    };
+    items.iter().map(&mut read).collect()
+}
+
+/// A JSON Schema, or prose.
+fn result(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Option<Json> {
     match &node.value {
-        Value::List(items) => items.iter().map(Node::to_json).collect(),
-        Value::Null => Vec::new(),
-        _ => vec![node.to_json()],
+        Value::Map(_) | Value::Text(..) => Some(node.to_json()),
+        Value::Null => None,
+        _ => {
+            shape::wrong(key, node, "a JSON Schema or a text", report);
+            None
+        }
     }
 }
 

@@ -48,6 +48,30 @@ pub(super) fn arrange(set: &Set<'_>, options: Options, faults: &mut Faults) -> V
     Vec::new()
 }
 
+/// Which skill has to be done before which begins, by name: what `order` says, and the two of a coding task whatever they say. A dependency is
+/// a skill that another one builds on; it comes first, and nothing waits for it.
+pub(super) fn waits(set: &Set<'_>, options: Options) -> Vec<(String, String)> {
+    let names = set.names();
+    let named = |name: &str| names.binary_search(&name).is_ok();
+    let mut pairs: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for skill in &set.skills {
+        let own = skill.card.name.as_str();
+        for rule in &skill.contract.composability_rules {
+            match rule.order.as_deref() {
+                Some("before") => pairs.insert((own, &rule.with)),
+                Some("after") => pairs.insert((&rule.with, own)),
+                _ => false,
+            };
+        }
+    }
+    if options.coding {
+        pairs.insert(CODING_PIPELINE.into());
+    }
+    pairs.retain(|(first, second)| named(first) && named(second));
+    let owned = |(first, second): (&str, &str)| (first.to_owned(), second.to_owned());
+    pairs.into_iter().map(owned).collect()
+}
+
 /// Who works before whom, as positions in the list of names.
 fn edges(set: &Set<'_>, names: &[&str], options: Options) -> BTreeMap<usize, Vec<usize>> {
     let position = |name: &str| names.binary_search(&name).ok();
@@ -55,23 +79,15 @@ fn edges(set: &Set<'_>, names: &[&str], options: Options) -> BTreeMap<usize, Vec
     let mut before = |first: Option<usize>, second: Option<usize>| {
         pairs.extend(first.zip(second));
     };
+    for (first, second) in waits(set, options) {
+        before(position(&first), position(&second));
+    }
     for skill in &set.skills {
-        let own = position(&skill.card.name);
-        for rule in &skill.contract.composability_rules {
-            match rule.order.as_deref() {
-                Some("before") => before(own, position(&rule.with)),
-                Some("after") => before(position(&rule.with), own),
-                _ => {}
-            }
-        }
         for requirement in &skill.card.requirements {
             if let Need::Skill(dependency) = &requirement.need {
-                before(position(&dependency.name), own);
+                before(position(&dependency.name), position(&skill.card.name));
             }
         }
-    }
-    if options.coding {
-        before(position(CODING_PIPELINE[0]), position(CODING_PIPELINE[1]));
     }
     let mut edges: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (first, second) in pairs {

@@ -245,7 +245,7 @@ impl<'a> Declared<'a> {
     fn of(manifest: &'a Manifest) -> Self {
         Self {
             manifest,
-            allows: tools::allowed(manifest),
+            allows: tools::allows(manifest),
             forbids: tools::forbidden(manifest),
         }
     }

@@ -7,8 +7,36 @@ use metier_model::{Manifest, ToolPattern, text::visible};
 use super::{Fault, FaultCode, Faults, OnConflict, Options, Set, list};
 use crate::decision::Decision;
 
+/// The tools of the skill `core-tools`.
+pub const CORE_TOOLS: &[&str] = &["read", "write", "edit", "glob", "grep", "shell"];
+
+/// The tools by which a session works with skills: no skill may call one of its own tools so.
+pub const SESSION_TOOLS: &[&str] = &[
+    "list_skills",
+    "search_skills",
+    "activate_skill",
+    "read_skill_resource",
+    "sessions_spawn",
+];
+
+/// What a skill without any list of tools brings, beside its own tools.
+const IMPLIED: [&str; 3] = ["glob", "grep", "read"];
+
 /// The tools that a coding task leaves to its implementer.
 const DIRECT: [&str; 2] = ["edit", "write"];
+
+/// The tools that keep their short name outside of the skill that has them, and that skill.
+const RESERVED: [(&str, &str); 2] = [
+    (super::CODING_PIPELINE[0], "specKit"),
+    (super::CODING_PIPELINE[1], "opencode"),
+];
+
+/// Whether a skill, wherever it comes from, gives a tool this name for others: the two of the coding pipeline, which a user's own skill of the
+/// same name may replace.
+#[must_use]
+pub fn gives_tools(skill: &str, tool: &str) -> bool {
+    RESERVED.contains(&(skill, tool))
+}
 
 /// Which tools may be used: those that are allowed and not forbidden, and no others.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
@@ -17,6 +45,8 @@ pub struct ToolPolicy {
     pub allowed: Vec<ToolPattern>,
     /// What some skill forbids, sorted.
     pub forbidden: Vec<ToolPattern>,
+    /// The skills whose own tools are all allowed because they have no list, by name.
+    pub own: Vec<String>,
 }
 
 impl ToolPolicy {
@@ -58,10 +88,24 @@ impl ToolPolicy {
     }
 }
 
-/// What a skill allows, in either list.
-pub(super) fn allowed(skill: &Manifest) -> Vec<ToolPattern> {
+/// What a skill allows, in either list; without one, what every skill brings.
+#[must_use]
+pub fn allows(skill: &Manifest) -> Vec<ToolPattern> {
+    if brings_own_tools(skill) {
+        return IMPLIED
+            .iter()
+            .filter_map(|tool| tool.parse().ok())
+            .collect();
+    }
     let entries = allowing(skill).map(|(_, entry)| entry);
     entries.filter_map(|entry| entry.parse().ok()).collect()
+}
+
+/// Whether a skill has no list of tools, neither of allowed nor of forbidden ones: then all of its own tools are allowed, too.
+#[must_use]
+pub fn brings_own_tools(skill: &Manifest) -> bool {
+    let has_any = allowing(skill).next().is_some() || forbidding(skill).next().is_some();
+    skill.tools.only.is_none() && !has_any
 }
 
 /// What a skill forbids, in either list.
@@ -90,23 +134,84 @@ type Rule<'a> = (ToolPattern, Option<&'a str>);
 
 /// Unions first, then the difference: no sequence can change it.
 pub(super) fn gather(set: &Set<'_>, options: Options, faults: &mut Faults) -> ToolPolicy {
-    let (mut allows, mut forbids): (Vec<Rule<'_>>, Vec<Rule<'_>>) = (Vec::new(), Vec::new());
+    let (mut allowing, mut forbids): (Vec<Rule<'_>>, Vec<Rule<'_>>) = (Vec::new(), Vec::new());
     for skill in &set.skills {
         let name = skill.card.name.as_str();
-        allows.extend(allowed(skill).into_iter().map(|tool| (tool, Some(name))));
+        allowing.extend(allows(skill).into_iter().map(|tool| (tool, Some(name))));
         forbids.extend(forbidden(skill).into_iter().map(|tool| (tool, Some(name))));
         unreadable(skill, faults);
+        unprovided(skill, set, faults);
     }
     if options.coding {
         forbids.extend(DIRECT.map(|tool| (ToolPattern::prohibiting(tool), None)));
     }
     let forbidden = distinct(&forbids);
     for rule in &forbidden {
-        conflict(rule, &allows, &forbids, options, faults);
+        conflict(rule, &allowing, &forbids, options, faults);
     }
-    let mut allowed = distinct(&allows);
+    let mut allowed = distinct(&allowing);
     allowed.retain(|tool| !forbidden.iter().any(|rule| rule.covers(tool)));
-    ToolPolicy { allowed, forbidden }
+    let own = set.skills.iter().filter(|skill| brings_own_tools(skill));
+    let own = own.filter(|skill| skill.card.backend.is_some());
+    let own: BTreeSet<&str> = own.map(|skill| skill.card.name.as_str()).collect();
+    ToolPolicy {
+        allowed,
+        forbidden,
+        own: own.into_iter().map(str::to_owned).collect(),
+    }
+}
+
+/// Entries of a list that name no tool which the program or a skill of the set has. A list that names nothing else leaves its skill without
+/// any tool. What code registers is known when it runs, so a skill with code is believed.
+fn unprovided(skill: &Manifest, set: &Set<'_>, faults: &mut Faults) {
+    let name = skill.card.name.as_str();
+    let entries = allowing(skill).map(|(_, entry)| entry);
+    let patterns: Vec<ToolPattern> = entries
+        .filter_map(|entry| entry.parse().ok())
+        .filter(|pattern: &ToolPattern| !pattern.names_no_tool())
+        .collect();
+    let is_provided = |pattern: &ToolPattern| {
+        let is = |tool: &&&str| tool.parse().is_ok_and(|tool| pattern.overlaps(&tool));
+        let mut of_program = CORE_TOOLS.iter().chain(SESSION_TOOLS);
+        let of_others = set.skills.iter().any(|other| gives(other, pattern));
+        of_program.any(|tool| is(&tool)) || skill.card.backend.is_some() || of_others
+    };
+    let missing: Vec<&str> = patterns
+        .iter()
+        .filter(|pattern| !is_provided(pattern))
+        .map(ToolPattern::as_str)
+        .collect();
+    if missing.is_empty() {
+        return;
+    }
+    let has_none = missing.len() == patterns.len();
+    let end = if has_none {
+        ": it would have no tool"
+    } else {
+        ""
+    };
+    let shown = list(&missing, "and");
+    let message = format!("`{name}` allows {shown}, which nothing provides{end}");
+    let fault = Fault::new(FaultCode::NoSuchTool, [name], message).hint(format!(
+        "the tools of the program are {}; every other tool comes from a skill with code in the set",
+        list(CORE_TOOLS, "and")
+    ));
+    if has_none {
+        faults.error(fault);
+    } else {
+        faults.warning(fault);
+    }
+}
+
+/// Whether a tool of this name may come from a skill's code.
+fn gives(skill: &Manifest, pattern: &ToolPattern) -> bool {
+    let name = skill.card.name.as_str();
+    let written = pattern.as_str();
+    let tool = written.split('(').next().unwrap_or_default();
+    let own = tool
+        .strip_prefix(name)
+        .is_some_and(|rest| rest.starts_with("__"));
+    skill.card.backend.is_some() && (own || gives_tools(name, tool))
 }
 
 /// Each pattern once, in its first spelling.

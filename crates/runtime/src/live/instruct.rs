@@ -62,6 +62,18 @@ impl<'p> Runtime<'p> {
         activate::activate(skill, arguments, &project, self.premises)
     }
 
+    /// Whether a command that must succeed before or after a skill works does so; else why not.
+    ///
+    /// # Errors
+    /// When the skill may not run it.
+    pub fn check_command(
+        &self,
+        skill: &Loaded<'p>,
+        command: &str,
+    ) -> Result<Result<(), String>, ActivationError> {
+        activate::check_command(skill, command, self.premises)
+    }
+
     /// Writes down that a tool was not called: for the skill whose it is, or for the program.
     ///
     /// # Errors

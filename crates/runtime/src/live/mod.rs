@@ -73,7 +73,7 @@ pub use lifecycle::{State, Transition};
 pub use open::ActivateError;
 pub use telling::{Fragment, PromptError, Section};
 pub use together::Planned;
-pub use tools::{BadTool, CORE, SESSION, Tool, full_name};
+pub use tools::{BadTool, CORE, Tool, full_name};
 
 /// How many lines are kept that nobody asked for.
 const MAX_SAID: usize = 2_000;

@@ -3,9 +3,11 @@
 //! Inside of its skill a tool has a short name. Outside, core tools keep it (`read`, `shell`), which only come with the program, and every
 //! other tool has its skill's name before it (`kubernetes__apply`), so no skill can stand in another's place. The names of
 //! core tools belong to the program even while the skill that has them is not active, and those of the tools by which a session
-//! works with skills (`activate_skill`) belong to no skill at all.
+//! works with skills (`activate_skill`) belong to no skill at all. A user's own `specification-engine` or `opencode-implementer` takes the place of
+//! the built-in one, and so do its tools `specKit` and `opencode`.
 
 use metier_model::Source;
+use metier_policy::{SESSION_TOOLS, gives_tools};
 use metier_sdk::wire::ToolSpec;
 
 use crate::schema::SchemaRefused;
@@ -15,15 +17,6 @@ pub const CORE: &[&str] = &[
     "read", "write", "edit", "glob", "grep", "shell", "bash", "exec", "fetch", "task", "ls",
     // the two halves of the coding pipeline
     "specKit", "opencode",
-];
-
-/// Tools that a session itself has: not even a skill of the program may call one of its tools so.
-pub const SESSION: &[&str] = &[
-    "list_skills",
-    "search_skills",
-    "activate_skill",
-    "read_skill_resource",
-    "sessions_spawn",
 ];
 
 /// The longest name that models take.
@@ -80,6 +73,7 @@ fn is_in(names: &[&str], tool: &str) -> bool {
 pub fn full_name(skill: &str, source: Source, tool: &str) -> String {
     match source {
         Source::Builtin if is_core(tool) => tool.to_owned(),
+        _ if gives_tools(skill, tool) => tool.to_owned(),
         _ => format!("{skill}__{tool}"),
     }
 }
@@ -91,8 +85,10 @@ pub(super) fn named(skill: &str, source: Source, specs: &[ToolSpec]) -> Result<V
     }
     let mut tools: Vec<Tool> = Vec::new();
     for spec in specs {
-        let is_taken = is_core(&spec.name) && source != Source::Builtin;
-        if is_taken || is_in(SESSION, &spec.name) {
+        // The two of the coding pipeline may be a user's own, under the same name.
+        let is_replaced = gives_tools(skill, &spec.name);
+        let is_taken = is_core(&spec.name) && source != Source::Builtin && !is_replaced;
+        if is_taken || is_in(SESSION_TOOLS, &spec.name) {
             return Err(BadTool::Core(spec.name.clone()));
         }
         let name = full_name(skill, source, &spec.name);
@@ -157,10 +153,33 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_tools_of_the_coding_pipeline_come_with_whichever_skill_has_its_name() {
+        let tools = named(
+            "opencode-implementer",
+            Source::User,
+            &[spec("opencode"), spec("x")],
+        );
+        let tools = tools.unwrap();
+        assert_eq!(
+            (&*tools[0].name, &*tools[1].name),
+            ("opencode", "opencode-implementer__x")
+        );
+        for (skill, tool) in [
+            ("opencode-implementer", "specKit"),
+            ("opencode-implementer", "OpenCode"),
+            ("specification-engine", "opencode"),
+            ("opencode-implementer", "shell"),
+        ] {
+            let taken = named(skill, Source::User, &[spec(tool)]);
+            assert_eq!(taken, Err(BadTool::Core(tool.into())));
+        }
+    }
+
     // case 65, 137
     #[test]
     fn no_skill_at_all_stands_in_the_place_of_a_tool_of_the_session() {
-        for name in SESSION.iter().copied().chain(["Sessions_Spawn"]) {
+        for name in SESSION_TOOLS.iter().copied().chain(["Sessions_Spawn"]) {
             for source in [Source::Builtin, Source::User] {
                 assert_eq!(
                     named("a", source, &[spec(name)]),

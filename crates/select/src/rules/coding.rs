@@ -103,6 +103,12 @@ impl Coding {
         }
     }
 
+    /// Whether something in it asks for a change of code, also where other words forbid one.
+    #[must_use]
+    pub fn asks_for_a_change(&self) -> bool {
+        self.evidence.iter().any(|found| found.weight >= THRESHOLD)
+    }
+
     /// What speaks for it most, in words.
     #[must_use]
     pub fn because(&self) -> &str {

@@ -1,0 +1,345 @@
+//! What holds in every coding set, whatever its skills declare: specification, implementation, check.
+//!
+//! **Problem.** A report is written by a model. It can call a criterion met that nothing worked on, or leave out what went wrong. **Decision.** The
+//! program keeps its own record: which calls the implementer's tools answered and with which exit code, which criterion each named, and which
+//! files changed around every call that could change one. A report is accepted when it agrees with that record.
+//!
+//! - A criterion is *met* only if the last call that named it succeeded, after the specification that is in force.
+//! - Files that the report calls changed are those that changed.
+//! - Only the implementer changes files. A tool of another skill that could do so waits until the implementer has run; what it changes
+//!   nevertheless has to be undone, or done by the implementer.
+//! - Nothing leads out of the session: no sub-agent, no further skill.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metier_catalog::ProjectState;
+use metier_model::Manifest;
+use metier_policy::{CODING_PIPELINE, reads_only, writes};
+use serde_json::{Value, json};
+
+use super::NotYet;
+use crate::rules::Wanted;
+
+/// As many files as a sentence names.
+const MAX_FILES: usize = 20;
+
+/// The record of a coding task.
+pub(super) struct CodingTask {
+    /// Skills beside the two that can change nothing with their own tools.
+    harmless: Vec<String>,
+    specification: Option<Value>,
+    /// Calls of the implementer since the specification that is in force.
+    calls: Vec<Call>,
+    has_run: bool,
+    /// The project before the first call that could change it, and after the last one.
+    first: Option<ProjectState>,
+    last: Option<ProjectState>,
+    /// Files that the implementer changed.
+    implemented: BTreeSet<String>,
+    /// Files that something else changed, with the tool.
+    elsewhere: BTreeMap<String, String>,
+}
+
+/// One call of the implementer.
+struct Call {
+    criterion: Option<String>,
+    ended: Result<(), String>,
+    changed: Option<BTreeSet<String>>,
+}
+
+/// What came of a call that was watched.
+pub(crate) struct Called {
+    /// What the model gave.
+    pub(crate) criterion: Option<String>,
+    /// What the tool itself answered; none if that was an error.
+    pub(crate) output: Option<Value>,
+    /// The project before and after.
+    pub(crate) before: ProjectState,
+    /// The project after it.
+    pub(crate) after: ProjectState,
+}
+
+impl CodingTask {
+    /// The record of a set, if it is one for coding.
+    pub(super) fn new(members: &[&Manifest], is_coding: bool) -> Option<Self> {
+        let named = |name: &str| members.iter().any(|member| *member.card.name == *name);
+        if !is_coding && !named(CODING_PIPELINE[1]) {
+            return None;
+        }
+        let harmless = members.iter().filter(|member| !writes(member));
+        Some(Self {
+            harmless: harmless
+                .map(|member| member.card.name.to_string())
+                .collect(),
+            specification: None,
+            calls: Vec::new(),
+            has_run: false,
+            first: None,
+            last: None,
+            implemented: BTreeSet::new(),
+            elsewhere: BTreeMap::new(),
+        })
+    }
+
+    /// Whether a call of this tool may change files, apart from the implementer's.
+    fn could_write(&self, tool: Wanted<'_>) -> bool {
+        match tool.skill {
+            Some(skill) if CODING_PIPELINE.contains(&skill) => false,
+            Some(skill) if self.harmless.iter().any(|harmless| harmless == skill) => false,
+            _ => !reads_only(tool.short),
+        }
+    }
+
+    /// Whether a tool may be called before, between or after the two.
+    pub(super) fn admit(&self, tool: Wanted<'_>) -> Result<(), NotYet> {
+        if !self.could_write(tool) {
+            return Ok(());
+        }
+        // A tool of the program that does more than read leads to other skills or sessions.
+        if tool.skill.is_none() {
+            return Err(NotYet::Leads(tool.name.to_owned()));
+        }
+        if self.has_run {
+            return Ok(());
+        }
+        let [specification, implementer] = CODING_PIPELINE;
+        Err(NotYet::Waits {
+            waits: tool.name.to_owned(),
+            first: implementer.to_owned(),
+            what: match self.specification {
+                None => format!(
+                    "deliver what `{specification}` promises, then call the tool of `{implementer}`"
+                ),
+                Some(_) => "call its tool for a criterion of the specification".to_owned(),
+            },
+        })
+    }
+
+    /// Whether the files around a call have to be known.
+    pub(super) fn watches(&self, tool: Wanted<'_>) -> bool {
+        tool.skill == Some(CODING_PIPELINE[1]) || self.could_write(tool)
+    }
+
+    /// A skill delivered. A new specification begins a new record of calls: what was done for another one proves nothing.
+    pub(super) fn delivered(&mut self, skill: &str, output: &Value) {
+        if skill == CODING_PIPELINE[0] {
+            self.specification = Some(output.clone());
+            self.calls.clear();
+        }
+    }
+
+    /// A watched call ended.
+    pub(super) fn called(&mut self, tool: Wanted<'_>, called: Called) {
+        let changed = called.after.changed_since(&called.before);
+        let files = changed.clone().unwrap_or_default();
+        self.first.get_or_insert(called.before);
+        self.last = Some(called.after);
+        if tool.skill != Some(CODING_PIPELINE[1]) {
+            let files = files.into_iter().map(|file| (file, tool.name.to_owned()));
+            self.elsewhere.extend(files);
+            return;
+        }
+        self.elsewhere.retain(|file, _| !files.contains(file));
+        self.implemented.extend(files);
+        let ended = match &called.output {
+            None => Err("failed".to_owned()),
+            Some(output) => exit(output),
+        };
+        self.has_run |= ended.is_ok();
+        // A hook may have made another criterion of it: then it names neither.
+        let said = called
+            .output
+            .as_ref()
+            .and_then(|output| output["criterion"].as_str());
+        let criterion = called.criterion.map(|name| name.trim().to_owned());
+        let is_same = said.is_none() || said.map(str::trim) == criterion.as_deref();
+        self.calls.push(Call {
+            criterion: criterion.filter(|_| is_same),
+            ended,
+            changed,
+        });
+    }
+
+    /// What of a report does not agree with the record.
+    pub(super) fn disputes(&self, skill: &str, reports: &[&Value]) -> Vec<String> {
+        if skill != CODING_PIPELINE[1] {
+            return Vec::new();
+        }
+        let [report] = reports else {
+            return vec![format!(
+                "there are {} reports in the answer: give one",
+                reports.len()
+            )];
+        };
+        let specified = self.specification.as_ref();
+        let promised = specified.map_or_else(Vec::new, |value| ids(value, "acceptance"));
+        if promised.is_empty() {
+            let [specification, _] = CODING_PIPELINE;
+            return vec![format!(
+                "`{specification}` has delivered no acceptance criterion with an `id`"
+            )];
+        }
+        let reported = ids(report, "criteria");
+        let mut wrong: Vec<String> = promised
+            .iter()
+            .filter(|id| !reported.contains(id))
+            .map(|id| format!("nothing is said about acceptance criterion `{id}`"))
+            .collect();
+        let items = report["criteria"].as_array().into_iter().flatten();
+        let mut seen = BTreeSet::new();
+        for item in items {
+            let Some(id) = item["id"].as_str().map(str::trim) else {
+                wrong.push("a criterion has no `id`".to_owned());
+                continue;
+            };
+            if !seen.insert(id) {
+                wrong.push(format!("criterion `{id}` is reported twice"));
+            } else if !promised.iter().any(|promised| promised == id) {
+                wrong.push(format!("the specification has no criterion `{id}`"));
+            // Whatever is not a plain no is a claim.
+            } else if item["met"] != Value::Bool(false) {
+                wrong.extend(self.unproven(id, item));
+            }
+        }
+        wrong.extend(self.miscounted(report));
+        wrong
+    }
+
+    /// Why a criterion can't be called met.
+    fn unproven(&self, id: &str, item: &Value) -> Option<String> {
+        let evidence = item["evidence"].as_str().unwrap_or_default();
+        if evidence.trim().is_empty() {
+            return Some(format!("criterion `{id}` is met without evidence"));
+        }
+        let mut calls = self.calls.iter().rev();
+        let last = calls.find(|call| call.criterion.as_deref() == Some(id));
+        let [_, implementer] = CODING_PIPELINE;
+        match last.map(|call| &call.ended) {
+            Some(Ok(())) => None,
+            Some(Err(why)) => Some(format!(
+                "criterion `{id}` is called met, and the last call of `{implementer}` for it {why}"
+            )),
+            None => Some(format!(
+                "criterion `{id}` is called met, and no call of `{implementer}` named it: call its tool with `criterion` `{id}`, or say that it is not met"
+            )),
+        }
+    }
+
+    /// What a report says about files that is not so.
+    fn miscounted(&self, report: &Value) -> Option<String> {
+        let said = report["changed"].as_array()?;
+        let said: BTreeSet<String> = said
+            .iter()
+            .filter_map(Value::as_str)
+            .map(|path| path.trim().trim_start_matches("./").to_owned())
+            .collect();
+        let changed = self.changed()?;
+        (said != changed).then(|| {
+            format!(
+                "the report says that {} changed; what changed is {}",
+                files(&said),
+                files(&changed)
+            )
+        })
+    }
+
+    /// What differs now from the beginning, as far as a call changed it; `None` when that can't be known.
+    fn changed(&self) -> Option<BTreeSet<String>> {
+        let (Some(first), Some(last)) = (&self.first, &self.last) else {
+            return Some(BTreeSet::new());
+        };
+        let mut changed = last.changed_since(first)?;
+        changed.retain(|file| self.implemented.contains(file) || self.elsewhere.contains_key(file));
+        Some(changed)
+    }
+
+    /// Files that something else than the implementer changed, and that are not as they were.
+    pub(super) fn breaches(&self) -> Vec<String> {
+        let changed = self.changed();
+        let is_left = |file: &str| {
+            changed
+                .as_ref()
+                .is_none_or(|changed| changed.contains(file))
+        };
+        let left = self.elsewhere.iter().filter(|(file, _)| is_left(file));
+        let [_, implementer] = CODING_PIPELINE;
+        left.take(MAX_FILES)
+            .map(|(file, tool)| {
+                format!("`{file}` was changed by `{tool}`: remove it, or let `{implementer}` make the change")
+            })
+            .collect()
+    }
+
+    /// What the program saw, in one sentence for each call.
+    pub(super) fn facts(&self) -> String {
+        let [_, implementer] = CODING_PIPELINE;
+        let all = match self.changed() {
+            None => "which files changed in all is not known".to_owned(),
+            Some(changed) => format!("in all, {} changed", files(&changed)),
+        };
+        if self.calls.is_empty() {
+            return format!("`{implementer}` did not run for the specification; {all}");
+        }
+        let lines = self.calls.iter().map(|call| {
+            let what = match &call.criterion {
+                Some(id) => format!("for `{id}`"),
+                None => "for no criterion".to_owned(),
+            };
+            let ended = match &call.ended {
+                Ok(()) => "succeeded",
+                Err(why) => why,
+            };
+            let changed = match &call.changed {
+                None => "which files it changed is not known".to_owned(),
+                Some(changed) => format!("it changed {}", files(changed)),
+            };
+            format!("`{implementer}` {what} {ended}, {changed}")
+        });
+        let lines: Vec<String> = lines.chain([all]).collect();
+        lines.join("; ")
+    }
+}
+
+/// What one of the two skills owes when it declares no contract.
+pub(super) fn owed(skill: &str) -> Option<Value> {
+    let [specification, implementer] = CODING_PIPELINE;
+    let list = |name: &str, least: usize, fields: &[&str]| {
+        let items =
+            json!({"type": "object", "required": fields, "properties": {"id": {"type": "string"}}});
+        let properties = json!({name: {"type": "array", "minItems": least, "items": items}});
+        json!({"type": "object", "required": [name], "properties": properties})
+    };
+    if skill == specification {
+        Some(list("acceptance", 1, &["id"]))
+    } else {
+        (skill == implementer).then(|| list("criteria", 0, &["id", "met", "evidence"]))
+    }
+}
+
+/// Whether a program that the implementer ran ended well, as far as its tool says.
+fn exit(output: &Value) -> Result<(), String> {
+    match &output["exit"] {
+        Value::Null if output.get("exit").is_none() => Ok(()),
+        Value::Number(code) if code.as_i64() == Some(0) => Ok(()),
+        Value::Number(code) => Err(format!("ended with exit code {code}")),
+        _ => Err("did not end by itself".to_owned()),
+    }
+}
+
+fn ids(value: &Value, list: &str) -> Vec<String> {
+    let items = value[list].as_array().into_iter().flatten();
+    let ids = items.filter_map(|item| item["id"].as_str());
+    ids.map(|id| id.trim().to_owned()).collect()
+}
+
+fn files(files: &BTreeSet<String>) -> String {
+    let named = files.iter().take(MAX_FILES);
+    let named: Vec<String> = named.map(|file| format!("`{file}`")).collect();
+    match files.len() {
+        0 => "no file".to_owned(),
+        more if more > MAX_FILES => {
+            format!("{} and {} more", named.join(", "), more - MAX_FILES)
+        }
+        _ => named.join(", "),
+    }
+}

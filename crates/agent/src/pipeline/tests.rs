@@ -1,0 +1,466 @@
+//! Who waits for whom, and whether what was promised came.
+
+use metier_catalog::{ProjectLimits, ProjectState};
+use metier_model::{FileText, Files, Manifest, Mode, parse};
+use metier_policy::{CODING_PIPELINE, Member, Options, compose};
+use serde_json::json;
+
+use super::*;
+
+const CONTRACT: &str = "output_contract: {type: object, required: [plan], properties: {plan: {type: string, minLength: 3}}}\n";
+
+fn skill(name: &str, lines: &str) -> Manifest {
+    let text = format!("name: {name}\nversion: 1.0.0\ndescription: Does {name}.\n{lines}");
+    let files = Files {
+        skill_yaml: Some(FileText {
+            name: "SKILL.yaml",
+            text: &text,
+        }),
+        ..Files::default()
+    };
+    let parsed = parse(&files, Mode::Lenient);
+    parsed
+        .manifest
+        .unwrap_or_else(|| panic!("{:?}", parsed.diagnostics))
+}
+
+/// The order of a set, as a sub-agent has it.
+fn pipeline<'m>(members: impl IntoIterator<Item = &'m Manifest>) -> Pipeline {
+    let members: Vec<&Manifest> = members.into_iter().collect();
+    let named: Vec<Member<'_>> = members
+        .iter()
+        .map(|manifest| Member::Known {
+            manifest,
+            place: manifest.card.name.as_str(),
+        })
+        .collect();
+    let composition = compose(&named, Options::default());
+    assert!(!composition.order.is_empty(), "{:?}", composition.errors);
+    Pipeline::new(&composition, members, false)
+}
+
+/// A tool of a skill's own code.
+fn own(skill: &str) -> Wanted<'_> {
+    Wanted {
+        name: skill,
+        short: "go",
+        skill: Some(skill),
+    }
+}
+
+/// A tool of the program.
+fn core(name: &str) -> Wanted<'_> {
+    Wanted {
+        name,
+        short: name,
+        skill: Some("core-tools"),
+    }
+}
+
+const CODE: &str = "types: [tool]\nimplementation: {backend: starlark, entrypoint: x.star}\n";
+
+/// A planner with a tool, and a builder behind it.
+fn pair() -> [Manifest; 2] {
+    let code = "types: [tool]\nimplementation: {backend: starlark, entrypoint: x.star}\n";
+    [
+        skill("planner", &format!("{code}{CONTRACT}")),
+        skill(
+            "builder",
+            &format!(
+                "{code}composability_rules: [{{with: planner, required: true, order: after}}]\n\
+                 output_contract: {{type: object, required: [done]}}\n"
+            ),
+        ),
+    ]
+}
+
+#[test]
+fn a_skill_waits_until_the_one_before_has_delivered() {
+    let pair = pair();
+    let mut pipeline = pipeline(&pair);
+    assert_eq!(pipeline.admit(own("planner")), Ok(()));
+    assert_eq!(pipeline.admit(own("somebody-else")), Ok(()));
+    let not_yet = pipeline.admit(own("builder")).unwrap_err();
+    assert_eq!(not_yet.by(), Some("planner"));
+    for misfit in [
+        json!("a plan"),
+        json!({}),
+        json!({"plan": "x"}),
+        json!({"plan": 7}),
+    ] {
+        pipeline.deliver(own("planner"), &misfit);
+        assert!(pipeline.admit(own("builder")).is_err(), "{misfit}");
+    }
+    // No skill delivers for another.
+    pipeline.deliver(own("builder"), &json!({"plan": "by somebody else"}));
+    assert!(pipeline.admit(own("builder")).is_err());
+    pipeline.deliver(own("planner"), &json!({"plan": "three steps"}));
+    assert_eq!(pipeline.admit(own("builder")), Ok(()));
+}
+
+#[test]
+fn in_a_conversation_a_skill_has_no_tools_without_the_one_that_it_requires() {
+    let pair = pair();
+    let mut conversation = Pipeline::default();
+    for skill in &pair {
+        conversation.join(skill);
+    }
+    assert_eq!(conversation.admit(own("planner")), Ok(()));
+    let apart = conversation.admit(own("builder")).unwrap_err();
+    assert!(apart.to_string().contains("sub-agent"), "{apart}");
+    conversation.leave("builder");
+    assert_eq!(conversation.admit(own("builder")), Ok(()));
+
+    // A member of a set that is loaded once more stays a member.
+    let mut set = pipeline(&pair);
+    set.deliver(own("planner"), &json!({"plan": "three steps"}));
+    set.join(&pair[1]);
+    assert_eq!(set.admit(own("builder")), Ok(()));
+}
+
+#[test]
+fn the_order_may_be_said_by_either() {
+    let first = skill(
+        "first",
+        &format!("composability_rules: [{{with: second, order: before}}]\n{CONTRACT}"),
+    );
+    let second = skill("second", "");
+    let pipeline = pipeline([&second, &first]);
+    assert!(pipeline.admit(own("second")).is_err());
+    assert_eq!(pipeline.admit(own("first")), Ok(()));
+}
+
+#[test]
+fn a_skill_without_tools_delivers_in_the_models_words() {
+    let first = skill(
+        "first",
+        &format!("composability_rules: [{{with: second, order: before}}]\n{CONTRACT}"),
+    );
+    let second = skill("second", "");
+    let mut pipeline = pipeline([&first, &second]);
+    pipeline.hear("I have a plan.");
+    assert!(pipeline.admit(own("second")).is_err());
+    pipeline.hear("Here it is:\n```json\n{\"plan\": \"three steps\"}\n```\nShall I?");
+    assert_eq!(pipeline.admit(own("second")), Ok(()));
+}
+
+#[test]
+fn a_task_is_done_when_the_last_skill_has_delivered() {
+    let pair = pair();
+    let mut pipeline = pipeline(&pair);
+    let missing = pipeline.conclude("Done.").unwrap_err();
+    assert_eq!(missing.len(), 2, "{missing:?}");
+    assert!(
+        missing[0].contains("`planner` has not delivered"),
+        "{missing:?}"
+    );
+    pipeline.deliver(own("planner"), &json!({"plan": "three steps"}));
+    assert!(pipeline.conclude("```json\n{}\n```").is_err());
+    assert_eq!(pipeline.conclude("{\"done\": true}"), Ok(()));
+}
+
+#[test]
+fn a_skill_that_works_alone_delivers_what_it_promised() {
+    let alone = skill("alone", CONTRACT);
+    let missing = pipeline([&alone]).conclude("Done.").unwrap_err();
+    assert!(
+        missing[0].contains("the result of `alone` is missing"),
+        "{missing:?}"
+    );
+    assert_eq!(
+        pipeline([&alone]).conclude(r#"{"plan": "three steps"}"#),
+        Ok(())
+    );
+    let with_tool = skill("alone", &format!("{CODE}{CONTRACT}"));
+    let mut by_tool = pipeline([&with_tool]);
+    by_tool.deliver(own("alone"), &json!({"plan": "three steps"}));
+    assert_eq!(by_tool.conclude("Done."), Ok(()));
+    // What is promised in prose is the model's to keep.
+    let prose = skill("alone", "output_contract: A plan.\n");
+    assert_eq!(pipeline([&prose]).conclude("Done."), Ok(()));
+    assert_eq!(Pipeline::default().conclude("Done."), Ok(()));
+}
+
+#[test]
+fn an_order_holds_without_a_contract() {
+    let first = skill(
+        "first",
+        &format!("{CODE}composability_rules: [{{with: second, order: before}}]\n"),
+    );
+    let second = skill("second", CODE);
+    let mut set = pipeline([&first, &second]);
+    assert!(set.admit(own("second")).is_err());
+    set.deliver(own("second"), &json!("done"));
+    assert!(set.admit(own("second")).is_err());
+    set.deliver(own("first"), &json!("done"));
+    assert_eq!(set.admit(own("second")), Ok(()));
+}
+
+#[test]
+fn a_tool_of_the_program_belongs_to_the_skills_that_allow_it() {
+    let first = skill(
+        "first",
+        "allowed_tools: [grep]\ncomposability_rules: [{with: second, order: before}]\n",
+    );
+    let second = skill("second", "allowed_tools: [shell, read]\n");
+    let third = skill("third", "allowed_tools: [read]\n");
+    let mut set = pipeline([&first, &second, &third]);
+    assert!(set.admit(core("shell")).is_err());
+    // Another skill that waits for nothing allows it, too.
+    assert_eq!(set.admit(core("read")), Ok(()));
+    set.deliver(core("read"), &json!("text"));
+    assert!(set.admit(core("shell")).is_err());
+    set.deliver(core("grep"), &json!("text"));
+    assert_eq!(set.admit(core("shell")), Ok(()));
+}
+
+#[test]
+fn what_a_skill_expects_is_delivered_before_it_works() {
+    let expects = "preconditions: [{schema: {type: object, required: [plan]}}]\n";
+    let first = skill(
+        "first",
+        &format!("{CODE}output_contract: {{type: object}}\n"),
+    );
+    let second = skill(
+        "second",
+        &format!("{CODE}{expects}composability_rules: [{{with: first, order: after}}]\n"),
+    );
+    let mut set = pipeline([&first, &second]);
+    set.deliver(own("first"), &json!({}));
+    let not_yet = set.admit(own("second")).unwrap_err();
+    assert_eq!(not_yet.by(), Some("second"));
+    set.deliver(own("first"), &json!({"plan": 1}));
+    assert_eq!(set.admit(own("second")), Ok(()));
+
+    let alone = skill("alone", expects);
+    assert_eq!(pipeline([&alone]).expected_of("Build it.").len(), 1);
+    assert_eq!(
+        pipeline([&alone]).expected_of("Build it.\n```json\n{\"plan\": 1}\n```"),
+        []
+    );
+}
+
+#[test]
+fn a_schema_among_postconditions_is_a_promise() {
+    let alone = skill(
+        "alone",
+        "postconditions: [{schema: {type: object, required: [sum]}}]\n",
+    );
+    assert!(pipeline([&alone]).conclude("{}").is_err());
+    assert_eq!(pipeline([&alone]).conclude(r#"{"sum": 3}"#), Ok(()));
+}
+
+#[test]
+fn a_contract_that_is_no_schema_can_not_be_kept() {
+    let first = skill(
+        "first",
+        "composability_rules: [{with: second, order: before}]\noutput_contract: {type: nonsense}\n",
+    );
+    let second = skill("second", "");
+    let mut pipeline = pipeline([&first, &second]);
+    pipeline.deliver(own("first"), &json!({}));
+    assert!(pipeline.admit(own("second")).is_err());
+    assert_eq!(pipeline.refused().len(), 1);
+}
+
+/// A coding set in a folder of its own.
+struct Coding {
+    pipeline: Pipeline,
+    root: tempfile::TempDir,
+}
+
+const IMPLEMENTER: &str = CODING_PIPELINE[1];
+
+impl Coding {
+    /// After a specification with the criteria A1 and A2.
+    fn new() -> Self {
+        let [specification, implementer] = CODING_PIPELINE;
+        let specification = skill(
+            specification,
+            &format!(
+                "{CODE}composability_rules: [{{with: {implementer}, order: before}}]\noutput_contract: {{type: object, required: [acceptance]}}\n"
+            ),
+        );
+        let implementer = skill(
+            implementer,
+            &format!("{CODE}output_contract: {{type: object, required: [criteria]}}\n"),
+        );
+        let helper = skill("helper", "allowed_tools: [shell, read]\n");
+        let mut coding = Self {
+            pipeline: pipeline([&specification, &implementer, &helper]),
+            root: tempfile::tempdir().unwrap(),
+        };
+        coding.specify();
+        coding
+    }
+
+    fn specify(&mut self) {
+        let criteria = json!({"acceptance": [{"id": "A1"}, {"id": "A2"}]});
+        self.pipeline.deliver(own(CODING_PIPELINE[0]), &criteria);
+    }
+
+    /// A call that writes a file and answers so.
+    fn call(&mut self, tool: Wanted<'_>, criterion: &str, output: Option<Value>, file: &str) {
+        let now = || ProjectState::now(self.root.path(), ProjectLimits::default());
+        let before = now();
+        if !file.is_empty() {
+            std::fs::write(self.root.path().join(file), "x").unwrap();
+        }
+        let called = Called {
+            criterion: Some(criterion.to_owned()),
+            output,
+            before,
+            after: now(),
+        };
+        self.pipeline.watched(tool, called);
+    }
+
+    fn implements(&mut self, criterion: &str, exit: i64) {
+        let output = json!({"exit": exit, "criterion": criterion});
+        self.call(
+            own(IMPLEMENTER),
+            criterion,
+            Some(output),
+            &format!("{criterion}.rs"),
+        );
+    }
+
+    /// What is wrong with a report that calls these criteria met, and A2 not met.
+    fn disputes(&mut self, met: &[&str]) -> Vec<String> {
+        let mut criteria: Vec<Value> = met
+            .iter()
+            .map(|id| json!({"id": id, "met": true, "evidence": "3 passed"}))
+            .collect();
+        if !met.contains(&"A2") {
+            criteria.push(json!({"id": "A2", "met": false}));
+        }
+        self.answer(&json!({ "criteria": criteria }))
+    }
+
+    fn answer(&mut self, report: &Value) -> Vec<String> {
+        let answer = self.pipeline.conclude(&report.to_string());
+        answer.err().unwrap_or_default()
+    }
+}
+
+#[test]
+fn a_criterion_is_met_when_the_last_call_that_named_it_succeeded() {
+    let mut coding = Coding::new();
+    assert!(coding.disputes(&["A1"])[0].contains("no call of `opencode-implementer` named it"));
+    coding.implements("A2", 0);
+    assert!(coding.disputes(&["A1"])[0].contains("named it"));
+    coding.implements("A1", 1);
+    assert!(coding.disputes(&["A1"])[0].contains("ended with exit code 1"));
+    coding.implements("A1", 0);
+    assert_eq!(coding.disputes(&["A1", "A2"]), [""; 0]);
+    coding.implements("A1", 2);
+    assert!(coding.disputes(&["A1"])[0].contains("ended with exit code 2"));
+    coding.call(own(IMPLEMENTER), "A1", None, "");
+    assert!(coding.disputes(&["A1"])[0].contains("failed"));
+    coding.implements("A1", 0);
+    assert_eq!(coding.disputes(&["A1"]), [""; 0]);
+    // What was done for another specification proves nothing.
+    coding.specify();
+    assert_eq!(coding.disputes(&["A1"]).len(), 1);
+}
+
+#[test]
+fn a_report_is_about_each_criterion_once_and_nothing_else() {
+    let mut coding = Coding::new();
+    coding.implements("A1", 0);
+    coding.implements("Z9", 0);
+    assert!(coding.disputes(&["A1", "Z9"])[0].contains("no criterion `Z9`"));
+    assert!(coding.disputes(&["A1", "A1"])[0].contains("reported twice"));
+    let silent = json!({"criteria": [{"id": "A1", "met": true, "evidence": " "}]});
+    assert_eq!(
+        coding.answer(&silent),
+        [
+            "nothing is said about acceptance criterion `A2`",
+            "criterion `A1` is met without evidence"
+        ]
+    );
+    // Whatever is not a plain no is a claim.
+    let claims = json!({"criteria": [{"id": "A1", "met": false}, {"id": "A2", "met": "yes", "evidence": "x"}]});
+    assert_eq!(coding.answer(&claims).len(), 1);
+    let two = "```json\n{\"criteria\": []}\n```\n```json\n{\"criteria\": []}\n```";
+    let said = coding.pipeline.conclude(two).unwrap_err();
+    assert!(said[0].contains("2 reports"), "{said:?}");
+}
+
+#[test]
+fn the_files_of_a_report_are_those_that_changed() {
+    let mut coding = Coding::new();
+    coding.implements("A1", 0);
+    let report = |files: &[&str]| json!({"criteria": [{"id": "A1", "met": true, "evidence": "x"}, {"id": "A2", "met": false}], "changed": files});
+    assert_eq!(coding.answer(&report(&["./A1.rs"])), [""; 0]);
+    for files in [&[][..], &["A1.rs", "other.rs"], &["other.rs"]] {
+        assert_eq!(coding.answer(&report(files)).len(), 1, "{files:?}");
+    }
+}
+
+#[test]
+fn what_could_write_waits_for_the_implementer_and_changes_nothing() {
+    let mut coding = Coding::new();
+    assert_eq!(coding.pipeline.admit(core("read")), Ok(()));
+    assert!(coding.pipeline.admit(core("shell")).is_err());
+    coding.implements("A1", 1);
+    assert!(coding.pipeline.admit(core("shell")).is_err());
+    coding.implements("A1", 0);
+    assert_eq!(coding.pipeline.admit(core("shell")), Ok(()));
+    coding.call(core("shell"), "A1", Some(json!("done")), "sneaked.rs");
+    let said = coding.disputes(&["A1"]);
+    assert!(
+        said[0].contains("`sneaked.rs` was changed by `shell`"),
+        "{said:?}"
+    );
+    std::fs::remove_file(coding.root.path().join("sneaked.rs")).unwrap();
+    coding.call(core("shell"), "A1", Some(json!("done")), "");
+    assert_eq!(coding.disputes(&["A1"]), [""; 0]);
+    for tool in ["sessions_spawn", "activate_skill"] {
+        let of_program = Wanted {
+            name: tool,
+            short: tool,
+            skill: None,
+        };
+        assert!(matches!(
+            coding.pipeline.admit(of_program),
+            Err(NotYet::Leads(_))
+        ));
+    }
+}
+
+#[test]
+fn the_two_of_a_coding_task_owe_a_specification_and_a_report_whatever_they_declare() {
+    let [specification, implementer] = CODING_PIPELINE.map(|name| skill(name, CODE));
+    let members = [&specification, &implementer];
+    let named: Vec<Member<'_>> = members
+        .iter()
+        .map(|manifest| Member::Known {
+            manifest,
+            place: manifest.card.name.as_str(),
+        })
+        .collect();
+    let options = Options {
+        coding: true,
+        ..Options::default()
+    };
+    let mut set = Pipeline::new(&compose(&named, options), members, true);
+    for nothing in [json!("done"), json!({}), json!({"acceptance": []})] {
+        set.deliver(own(CODING_PIPELINE[0]), &nothing);
+        assert!(set.admit(own(IMPLEMENTER)).is_err(), "{nothing}");
+    }
+    set.deliver(
+        own(CODING_PIPELINE[0]),
+        &json!({"acceptance": [{"id": "A1"}]}),
+    );
+    assert_eq!(set.admit(own(IMPLEMENTER)), Ok(()));
+    assert!(set.conclude("Done.").is_err());
+    assert!(set.conclude(r#"{"criteria": []}"#).is_err());
+    let honest = r#"{"criteria": [{"id": "A1", "met": false, "evidence": ""}]}"#;
+    assert_eq!(set.conclude(honest), Ok(()));
+
+    // In a conversation an implementer has no tools, whatever it declares.
+    let mut conversation = Pipeline::default();
+    conversation.join(&implementer);
+    assert!(conversation.admit(own(IMPLEMENTER)).is_err());
+}
