@@ -39,7 +39,7 @@ pub mod variables;
 #[cfg(test)]
 mod grant_tests;
 
-pub use act::{Act, Command, ExactOnly, Fetch, Git, Line, Within};
+pub use act::{Act, Command, ExactOnly, Fetch, Git, Line, RedirectTarget, Within};
 pub use admit::{Evidence, Facts, Reason, ReasonKind, Scan, Standing, Verdict, admit, scan_reason};
 pub use approve::{Approver, Changes, Headless, Question, Reply};
 pub use compose::{
