@@ -69,7 +69,7 @@ pub use error::CallError;
 pub use ledger::{Attached, Ledger};
 pub use lifecycle::{State, Transition};
 pub use open::ActivateError;
-pub use telling::{Fragment, PromptError, Section};
+pub use telling::{Fragment, LastWords, PromptError, Section};
 pub use together::Planned;
 pub use tools::{BadTool, CORE, SESSION, Tool, full_name};
 
