@@ -21,6 +21,7 @@
 
 mod card;
 mod cases;
+mod chat_tokens;
 mod diagnostic;
 mod frontmatter;
 pub mod hooks;
@@ -36,6 +37,7 @@ pub mod shell;
 pub mod template;
 pub mod text;
 pub mod tools;
+pub mod twins;
 mod words;
 mod yaml;
 

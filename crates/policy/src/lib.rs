@@ -46,7 +46,7 @@ pub use compose::{
     CODING_PIPELINE, Composition, Fault, FaultCode, Member, OnConflict, Options, ToolPolicy,
     compose,
 };
-pub use danger::Danger;
+pub use danger::{Danger, DangerRank};
 pub use decision::Decision;
 pub use grant::{Grant, Permit, Refusal, Terms};
 pub use meter::{Meter, Rates};
