@@ -266,5 +266,37 @@ fn a_handler_that_can_not_be_loaded_takes_nothing_else_down() {
         .find(|receipt| receipt["act"] == "hook:load");
     let failed = failed.unwrap_or_else(|| panic!("{receipts:?}"));
     assert_eq!(failed["detail"], "hooks/openclaw/handler.js");
+    let doctor = room.run(&["doctor"]);
+    assert!(
+        doctor
+            .stdout
+            .contains("skill guard: its hooks did not all work"),
+        "{}",
+        doctor.snapshot()
+    );
     assert!(system(&room.finish()[0]).contains("from the other one"));
+}
+
+// case 159
+#[test]
+fn doctor_and_info_show_hooks_that_cannot_be_read() {
+    let room = AgentRoom::new([]);
+    let odd =
+        "---\nname: h\ndescription: A hook.\nmetadata: {openclaw: {events: [agent:boot]}}\n---\n";
+    let files = [
+        ("hooks/odd/HOOK.md", odd),
+        ("hooks/odd/handler.js", "export default () => {};\n"),
+        ("hooks/hooks.json", "{\"hooks\": {\"Start\": []}}"),
+    ];
+    hooked(&room, "guard", &files);
+    for command in [&["doctor"][..], &["info", "guard"]] {
+        let output = room.run(command);
+        for problem in [
+            "`agent:boot` is not an event of OpenClaw",
+            "`Start` is not an event",
+        ] {
+            assert!(output.stdout.contains(problem), "{}", output.snapshot());
+        }
+    }
+    room.finish().clear();
 }
