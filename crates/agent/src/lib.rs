@@ -63,6 +63,7 @@ mod rules;
 mod session;
 mod system;
 mod tally;
+mod tool_schema;
 mod toolbox;
 mod transcript;
 mod voice;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use metier_model::model_text::for_model;
 use metier_runtime::live::Tool;
-use serde_json::Value;
 
 use crate::ToolSpec;
 use crate::own::Own;
 use crate::rules::{Rules, Wanted};
+use crate::tool_schema::schema_for_model;
 
 /// Who answers a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Toolbox {
             let spec = ToolSpec {
                 name: tool.name,
                 description: for_model(&tool.spec.description).into_owned(),
-                input_schema: described(tool.spec.input_schema),
+                input_schema: schema_for_model(tool.spec.input_schema),
             };
             (spec, target)
         });
@@ -115,28 +115,4 @@ impl Toolbox {
             .find(|(known, _)| known == name)
             .map(|(_, target)| target)
     }
-}
-
-/// A schema whose words pass for nothing else. What a value is compared with stays as it is.
-fn described(mut schema: Value) -> Value {
-    let mut left = vec![&mut schema];
-    while let Some(value) = left.pop() {
-        match value {
-            Value::Array(items) => left.extend(items),
-            Value::Object(members) => {
-                for (key, value) in members {
-                    match value {
-                        Value::String(text)
-                            if ["description", "title", "$comment"].contains(&&**key) =>
-                        {
-                            *text = for_model(text).into_owned();
-                        }
-                        value => left.push(value),
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    schema
 }

@@ -136,9 +136,17 @@ fn text(question: &Question<'_>) -> String {
     for asked in wants.iter().take(MAX_WANTS) {
         out.push_str(&format!("  - {}\n", cut(want(asked))));
     }
-    if wants.len() > MAX_WANTS {
+    if let [.., last, next] = &wants[..wants.len().min(MAX_WANTS + 1)]
+        && wants.len() > MAX_WANTS
+    {
+        let alike = Danger::of(&last.want) == Danger::of(&next.want);
+        let compared = if alike {
+            "some of them as dangerous as these"
+        } else {
+            "less dangerous than these"
+        };
         out.push_str(&format!(
-            "  and {} more, less dangerous than these: type `l` to list all {}\n",
+            "  and {} more, {compared}: type `l` to list all {}\n",
             wants.len() - MAX_WANTS,
             wants.len()
         ));
@@ -153,10 +161,10 @@ fn text(question: &Question<'_>) -> String {
     out
 }
 
-/// The worst first; what is alike stays in the order in which the skill asks for it.
+/// The worst first, and of what is alike the widest.
 fn by_danger(asked: &[Asked]) -> Vec<&Asked> {
     let mut wants: Vec<&Asked> = asked.iter().collect();
-    wants.sort_by_key(|asked| Danger::of(&asked.want));
+    wants.sort_by_key(|asked| Danger::rank(&asked.want));
     wants
 }
 
@@ -325,11 +333,49 @@ mod tests {
         assert_eq!(lines[0], "  - read files: ~/**");
         assert!(lines[1].starts_with("  - run: echo yyy") && lines[1].ends_with("; rm -r x"));
         assert!(lines[1].contains("more characters, type `l` to see them; sha256 "));
-        assert!(
-            shown.contains("  and 380 more, less dangerous than these: type `l` to list all 400\n")
-        );
+        assert!(shown.contains(
+            "  and 380 more, some of them as dangerous as these: type `l` to list all 400\n"
+        ));
         let all = all_wants(&wants);
         assert_eq!(all.lines().count(), 402);
         assert!(all.contains(&"y".repeat(2_000)));
+    }
+
+    // case 127
+    #[test]
+    fn what_is_alike_is_not_called_less_dangerous() {
+        let identity = Identity {
+            skill: "x".into(),
+            source: Source::User,
+            digest: Digest([1; 32]),
+        };
+        let asked = |text: String| Asked {
+            want: text.parse().expect("a permission"),
+            why: Why::Declared,
+        };
+        let shown = |wants: &[Asked]| {
+            text(&Question {
+                identity: &identity,
+                place: "/p",
+                asked: wants,
+                changes: None,
+            })
+        };
+        let files = (0..MAX_WANTS).map(|at| format!("file:read(~/{at})"));
+        let wide = ["file:read(./**)".to_owned(), "file:read(~/**)".to_owned()];
+        let mut wants: Vec<Asked> = files.chain(wide).map(asked).collect();
+        let question = shown(&wants);
+        let first = question.lines().find(|line| line.starts_with("  - "));
+        assert_eq!(first, Some("  - read files: ~/**"));
+        assert!(
+            question.contains("  and 2 more, some of them as dangerous as these"),
+            "{question}"
+        );
+        wants.remove(0);
+        let question = shown(&wants);
+        assert!(
+            question.contains("  and 1 more, less dangerous than these"),
+            "{question}"
+        );
     }
 }

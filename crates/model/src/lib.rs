@@ -21,6 +21,7 @@
 
 mod card;
 mod cases;
+mod chat_tokens;
 mod condition;
 mod diagnostic;
 mod frontmatter;
@@ -37,6 +38,7 @@ pub mod shell;
 pub mod template;
 pub mod text;
 pub mod tools;
+pub mod twins;
 mod words;
 mod yaml;
 

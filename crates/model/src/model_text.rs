@@ -5,7 +5,8 @@
 //! A skill, a file or the answer of a tool can hold any of them.
 //!
 //! **Decision.** Each one is broken: its first letter becomes what HTML calls it (`&lt;|im_start|>`), which stays readable, means the
-//! same to a model that is asked about templates, and is no token any more. A frame with a random name would not do: tokens are
+//! same to a model that is asked about templates, and is no token any more. Names are compared as a model reads them: with
+//! compatible and look-alike letters folded. A frame with a random name would not do: tokens are
 //! cut out inside of it too, and text that changes with each activation can't be cached or compared. Invisible characters
 //! are spelled out, or counted where there are many.
 //!
@@ -14,123 +15,13 @@
 
 use std::borrow::Cow;
 
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+
+use crate::chat_tokens::{
+    BRACKETED, COUNTED, FRAMES, NUMBERED, ODD, TAGS, TOKENS, TURNS, UNDERLINED,
+};
 use crate::text::{hides_text, is_invisible};
-
-/// The frames in which a model is told something by us.
-const FRAMES: &[&str] = &[
-    "skill_content",
-    "skill_resources",
-    "available_skills",
-    "conversation_summary",
-];
-
-/// Tags by which hosts of models mark what the system, a tool or the model itself said, each with or without a namespace.
-const TAGS: &[&str] = &[
-    "assistant",
-    "developer",
-    "developer_message",
-    "function_call",
-    "function_calls",
-    "function_response",
-    "function_result",
-    "function_results",
-    "im_end",
-    "im_sep",
-    "im_start",
-    "invoke",
-    "system",
-    "system_instruction",
-    "system_instructions",
-    "system_message",
-    "system_notification",
-    "system_prompt",
-    "system_reminder",
-    "system_warning",
-    "thinking",
-    "tool_call",
-    "tool_calls",
-    "tool_output",
-    "tool_outputs",
-    "tool_response",
-    "tool_responses",
-    "tool_result",
-    "tool_results",
-    "tool_use",
-    "tool_use_error",
-    "tools",
-    "user_message",
-    "user_prompt",
-];
-
-/// Tokens of chat templates that look like a tag, written exactly so. Those that can't begin or end a turn (`<unk>`, `[MASK]`)
-/// are left alone: code is full of them.
-const TOKENS: &[&str] = &[
-    "bos",
-    "bos_token",
-    "begin_of_text",
-    "end_of_turn",
-    "end_of_text",
-    "end_of_utterance",
-    "endofprompt",
-    "endoftext",
-    "eoa",
-    "eod",
-    "eom",
-    "eop",
-    "eop_token",
-    "eos",
-    "eos_token",
-    "eot",
-    "eot_id",
-    "eou",
-    "gmask",
-    "s",
-    "sop",
-    "start_of_turn",
-    "start_of_utterance",
-    "sys",
-    "think",
-];
-/// Tokens with a number or a name behind these letters.
-const NUMBERED: &[&str] = &["reserved_", "extra_id_", "special_", "seed:"];
-
-/// Tokens of chat templates in brackets, written exactly so.
-const BRACKETED: &[&str] = &[
-    "INST",
-    "SYS",
-    "SYSTEM_PROMPT",
-    "AVAILABLE_TOOLS",
-    "TOOL_CALLS",
-    "TOOL_RESULTS",
-    "TOOL_CONTENT",
-    "THINK",
-    "MODEL_SETTINGS",
-    "gMASK",
-    "sMASK",
-    "BOS",
-    "EOS",
-];
-
-/// Tokens that look like nothing else.
-const ODD: &[&str] = &["]~b]", "]~!b[", "[e~["];
-
-/// Of all of these, the ones that stand in no honest text by accident.
-const TURNS: &[&str] = &[
-    "INST",
-    "SYSTEM_PROMPT",
-    "AVAILABLE_TOOLS",
-    "TOOL_CALLS",
-    "TOOL_RESULTS",
-    "end_of_turn",
-    "function_calls",
-    "function_results",
-    "im_end",
-    "im_start",
-    "start_of_turn",
-    "system_reminder",
-    "tool_result",
-    "tool_results",
-];
+use crate::twins::prototype;
 
 /// More of them in a row are counted, not spelled out.
 const MAX_SPELLED: usize = 4;
@@ -153,12 +44,15 @@ pub fn for_model_framed(text: &str) -> Cow<'_, str> {
 /// What passes for a turn or for words of a host at this place of a text, if something does: only what nothing else looks like.
 #[must_use]
 pub fn chat_token_at(text: &str) -> Option<&str> {
-    let opening = text.chars().next().filter(|c| is_angle(*c) || *c == '[')?;
+    let opening = text
+        .chars()
+        .next()
+        .filter(|c| is_angle(*c) || is_square(*c))?;
     let behind = &text[opening.len_utf8()..];
     let bare = behind.trim_start_matches('/');
     let is_one = match opening {
         _ if bare.starts_with(is_bar) => has_bar_name(opening, bare),
-        '[' => is_bracketed(bare, TURNS),
+        _ if is_square(opening) => is_bracketed(bare, TURNS),
         _ => is_double(behind) || is_named(behind, TURNS),
     };
     let end = text
@@ -186,10 +80,8 @@ fn broken(text: &str, frames: bool) -> Cow<'_, str> {
         match first {
             ']' if ODD.iter().any(|odd| rest.starts_with(odd)) => out.push_str("&#93;"),
             '[' if ODD.iter().any(|odd| rest.starts_with(odd)) => out.push_str("&#91;"),
-            '<' | '＜' | '﹤' | '‹' if is_ours || is_token(first, behind) => {
-                out.push_str("&lt;");
-            }
-            '[' if is_token(first, behind) => out.push_str("&#91;"),
+            _ if is_angle(first) && (is_ours || is_token(first, behind)) => out.push_str("&lt;"),
+            _ if is_square(first) && is_token(first, behind) => out.push_str("&#91;"),
             _ => out.push(first),
         }
         rest = behind;
@@ -208,22 +100,44 @@ fn spell<'t>(text: &'t str, out: &mut String) -> &'t str {
     rest
 }
 
-/// Control characters but those that set lines and columns, and what has no place in honest text.
+/// Control characters but those that set lines and columns, what has no place in honest text, and what splits a word or a line
+/// without being seen.
 fn is_hidden(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\t' | '\r')) || hides_text(c)
+    (c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
+        || hides_text(c)
+        || matches!(c, '\u{ad}' | '\u{2028}' | '\u{2029}')
 }
 
 fn is_opening(c: char) -> bool {
-    is_angle(c) || c == '[' || c == ']'
+    is_angle(c) || is_square(c) || c == ']'
 }
 
 /// What a reader takes for the beginning of a tag, and some tokenizers turn into one.
 fn is_angle(c: char) -> bool {
-    matches!(c, '<' | '＜' | '﹤' | '‹')
+    matches!(
+        c,
+        '<' | '＜' | '﹤' | '‹' | '〈' | '\u{2329}' | '⟨' | '❮' | '《' | '≪' | '˂' | 'ᐸ'
+    )
+}
+
+/// What a reader takes for the end of one.
+fn is_angle_end(c: char) -> bool {
+    matches!(
+        c,
+        '>' | '＞' | '﹥' | '›' | '〉' | '\u{232a}' | '⟩' | '❯' | '》' | '≫' | '˃' | 'ᐳ'
+    )
+}
+
+fn is_square(c: char) -> bool {
+    matches!(c, '[' | '［' | '【' | '〔')
+}
+
+fn is_square_end(c: char) -> bool {
+    matches!(c, ']' | '］' | '】' | '〕')
 }
 
 fn is_bar(c: char) -> bool {
-    matches!(c, '|' | '｜' | '∣' | '│' | '¦')
+    matches!(c, '|' | '｜' | '∣' | '│' | '┃' | '❘' | 'ǀ' | '¦')
 }
 
 /// Whether a token or a tag of others begins with this character, seen with what follows it.
@@ -235,76 +149,176 @@ fn is_token(opening: char, behind: &str) -> bool {
     if bare.starts_with(is_bar) {
         return has_bar_name(opening, bare);
     }
-    if opening == '[' {
+    if is_square(opening) {
         return is_bracketed(behind.strip_prefix('/').unwrap_or(behind), BRACKETED);
     }
-    is_named(behind, TAGS) || is_exactly(behind)
+    is_named(behind, TAGS) || is_exactly(behind) || is_inside_out(behind)
 }
 
-/// Whether one of these names and a bracket follow.
+/// Whether one of these names, or a counted one, and a bracket follow.
 fn is_bracketed(behind: &str, names: &[&str]) -> bool {
-    let mut names = names.iter().filter_map(|name| behind.strip_prefix(name));
-    names.any(|after| after.starts_with(']'))
+    let shown = behind.chars().take(MAX_NAME).filter(|c| !is_invisible(*c));
+    let folded: String = shown.nfkc().collect();
+    let Some(end) = folded.find(is_square_end) else {
+        return false;
+    };
+    names.contains(&&folded[..end]) || is_counted(&folded[..end])
 }
 
-/// `<<SYS>>` and its end.
+/// `unused12` and the like.
+fn is_counted(name: &str) -> bool {
+    let numbers = COUNTED.iter().filter_map(|start| name.strip_prefix(start));
+    let mut numbers = numbers.filter(|number| !number.is_empty());
+    numbers.any(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// `<<SYS>>`, `<<INST>>` and their ends.
 fn is_double(behind: &str) -> bool {
-    ["<SYS>", "</SYS>"]
-        .iter()
-        .any(|sign| behind.starts_with(sign))
+    let Some(second) = behind.chars().next().filter(|c| is_angle(*c)) else {
+        return false;
+    };
+    let inner = &behind[second.len_utf8()..];
+    let inner = inner.strip_prefix('/').unwrap_or(inner);
+    ["SYS", "INST"].iter().any(|name| {
+        inner
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.starts_with(is_angle_end))
+    })
 }
 
-/// `<|name|>`, `<|name>` or `[|name|]`. A shell writes `<|` too, and code `[|x|]`: a name follows the bar at once.
+/// `<]name[>`.
+fn is_inside_out(behind: &str) -> bool {
+    let Some(inner) = behind.strip_prefix(is_square_end) else {
+        return false;
+    };
+    let name = inner.trim_start_matches(|c: char| c.is_alphanumeric() || "_-".contains(c));
+    name.len() < inner.len()
+        && name
+            .strip_prefix(is_square)
+            .is_some_and(|rest| rest.starts_with(is_angle_end))
+}
+
+/// `<|name|>`, `<|name>`, `<|"|>` or `[|name|]`. A shell writes `<|` too, and code `[|x|]`: a name follows the bar at once.
 fn has_bar_name(opening: char, bare: &str) -> bool {
     let name = bare.trim_start_matches(|c| is_bar(c) || is_invisible(c));
-    let end = name.find(|c: char| !(c.is_alphanumeric() || "_-▁/:. ".contains(c)));
+    if is_angle(opening) && is_quoted(name) {
+        return true;
+    }
+    let is_part = |c: char| {
+        c.is_alphanumeric() || is_combining_mark(c) || is_invisible(c) || "_-▁/:. ＿".contains(c)
+    };
+    let end = name.find(|c: char| !is_part(c));
     let (name, after) = name.split_at(end.unwrap_or(name.len()));
-    let after = after.trim_start_matches(is_invisible);
-    let closes = match opening {
-        '[' => after.starts_with(is_bar) && after.trim_start_matches(is_bar).starts_with(']'),
-        _ => after.starts_with(|c| is_bar(c) || matches!(c, '>' | '＞')),
+    let closes = match is_square(opening) {
+        true => {
+            after.starts_with(is_bar) && after.trim_start_matches(is_bar).starts_with(is_square_end)
+        }
+        false => after.starts_with(|c| is_bar(c) || is_angle_end(c)),
     };
     !name.is_empty() && !name.starts_with(' ') && closes
 }
 
-/// The name of a tag, as a model reads it: in small letters, without invisible characters, with one kind of dash; and what follows it.
-fn name_of(behind: &str) -> (String, Option<char>) {
+/// One sign in front of another bar.
+fn is_quoted(name: &str) -> bool {
+    let mut letters = name.chars();
+    letters.next().is_some_and(|c| c.is_ascii_punctuation())
+        && letters.next().is_some_and(is_bar)
+        && letters.next().is_some_and(is_angle_end)
+}
+
+/// The name of a tag, as a model reads it, and what follows it.
+struct TagName {
+    /// In small letters of one kind, without invisible characters and marks, with one kind of dash.
+    full: String,
+    next: Option<char>,
+    /// Whether a bar and the end follow: `<name|>`.
+    ends_with_bar: bool,
+    /// Whether it is written `LikeThis`, as types are in code.
+    camel: bool,
+}
+
+fn name_of(behind: &str) -> TagName {
     let skipped = |c: char| c == '/' || c.is_whitespace() || is_invisible(c);
-    let mut letters = behind.trim_start_matches(skipped).chars();
-    let mut name = String::new();
+    let mut letters = behind
+        .trim_start_matches(skipped)
+        .chars()
+        .filter(|c| !is_invisible(*c));
+    let mut full = String::new();
     let mut next = None;
-    for letter in letters.by_ref().filter(|c| !is_invisible(*c)) {
-        let is_letter = letter.is_alphanumeric() || "-_:".contains(letter);
-        if !is_letter || name.len() >= MAX_NAME {
+    let (mut small, mut capital) = (false, false);
+    for letter in letters.by_ref() {
+        let dash = matches!(letter, '-' | '_' | '＿' | '－' | '‐'..='―' | '−');
+        let is_part =
+            dash || letter == ':' || letter.is_alphanumeric() || is_combining_mark(letter);
+        if !is_part || full.len() >= MAX_NAME {
             next = Some(letter);
             break;
         }
-        name.extend(
-            letter
-                .to_lowercase()
-                .map(|c| if c == '-' { '_' } else { c }),
-        );
+        small |= letter.is_lowercase();
+        capital |= letter.is_uppercase();
+        match dash {
+            true => full.push('_'),
+            false => full.extend(folded(letter)),
+        }
     }
-    (name, next)
+    let ends_with_bar =
+        !full.is_empty() && next.is_some_and(is_bar) && letters.next().is_some_and(is_angle_end);
+    TagName {
+        full,
+        next,
+        ends_with_bar,
+        camel: small && capital,
+    }
+}
+
+/// A letter as small ASCII where it is compatible with one or looks like one; nothing for a mark.
+fn folded(letter: char) -> impl Iterator<Item = char> {
+    std::iter::once(letter)
+        .nfkd()
+        .filter(|c| !is_combining_mark(*c))
+        .map(|c| prototype(c).unwrap_or(c))
+        .flat_map(char::to_lowercase)
+}
+
+/// Whether two names differ in nothing but dashes.
+fn is_same(known: &str, name: &str) -> bool {
+    let known = known.chars().filter(|c| *c != '_');
+    known.eq(name.chars().filter(|c| *c != '_'))
 }
 
 fn is_named(behind: &str, names: &[&str]) -> bool {
-    let (name, _) = name_of(behind);
-    let bare = name.rsplit(':').next().unwrap_or(&name);
-    names.contains(&bare)
+    let TagName { full, camel, .. } = name_of(behind);
+    let bare = full.rsplit(':').next().unwrap_or(&full);
+    let joined = full.replace(':', "_");
+    // `Vec<ToolCall>` is code, and nothing but a tag is called `SystemPrompt`.
+    let fits = |known: &&str| match camel && !known.starts_with("system") {
+        true => **known == *bare,
+        false => is_same(known, bare) || is_same(known, &joined),
+    };
+    names.iter().any(fits)
         || names
             .iter()
             .any(|frame| frame.len() > 12 && bare.starts_with(frame))
+        || (full.contains(':') && bare == "parameter")
 }
 
 /// `<s>` and the like: the tag ends behind the name.
 fn is_exactly(behind: &str) -> bool {
-    let (name, next) = name_of(behind);
-    let closes = matches!(next, Some('>' | '＞'));
-    let is_call = next == Some('=') && ["function", "parameter"].contains(&&*name);
-    is_call
-        || closes
-            && (TOKENS.contains(&&*name) || NUMBERED.iter().any(|start| name.starts_with(start)))
+    let TagName {
+        full,
+        next,
+        ends_with_bar,
+        ..
+    } = name_of(behind);
+    let bare = full.rsplit(':').next().unwrap_or(&full);
+    let is_call = next == Some('=') && ["function", "parameter"].contains(&&*full);
+    let is_known = || {
+        TOKENS.iter().any(|token| is_same(token, bare))
+            || UNDERLINED.contains(&&*full)
+            || NUMBERED.iter().any(|start| full.starts_with(start))
+            || is_counted(&full)
+    };
+    ends_with_bar || is_call || (next.is_some_and(is_angle_end) && is_known())
 }
 
 #[cfg(test)]
@@ -358,6 +372,41 @@ mod tests {
             "<sys\u{200d}tem>",
             "<\u{200f}system>",
             "＜system＞",
+            "<turn|>",
+            "</tool_response|>",
+            "<|\"|>",
+            "[unused12]",
+            "<unused7>",
+            "<ctrl99>",
+            "<]minimax[>",
+            "<mm:think>",
+            "<_user>",
+            "<用户>",
+            "<TOOLCALL>",
+            "<start_function_call>",
+            "<user-prompt-submit-hook>",
+            "<command-name>",
+            "<local-command-stdout>",
+            "<environment_context>",
+            "<systemPrompt>",
+            "<toolresult>",
+            "<system:reminder>",
+            "<system\u{2011}reminder>",
+            "<ｓｙｓｔｅｍ>",
+            "<systеm>",
+            "<sуstem-reminder>",
+            "<s\u{301}ystem>",
+            "<𝐬𝐲𝐬𝐭𝐞𝐦>",
+            "〈system〉",
+            "⟨system⟩",
+            "≪SYS≫",
+            "<<INST>>",
+            "［INST］",
+            "【INST】",
+            "<|ｉｍ＿ｓｔａｒｔ|>",
+            "<|im\u{ad}_start|>",
+            "<｜im_start｜＞",
+            "<x:parameter name=\"x\">",
         ] {
             let broken = for_model(text);
             assert!(
@@ -380,6 +429,10 @@ mod tests {
             "grüße ‹zitat› <日本>",
             "<https://example.com>",
             "{ a: [|1; 2|] } [|x|y|]",
+            "<unused> <unused_name> <ctrl> [unused] <user> <_> <a|b> x <y| z",
+            "<parameter> <function> [ARGS] [OPTIONS] 【注意】 《书名》",
+            "f <| g |> h, a <|> b",
+            "Vec<ToolCall>, Promise<ToolResult>, <UserInfo user={user} />",
             "",
         ] {
             assert_eq!(for_model(text), text);
@@ -399,6 +452,10 @@ mod tests {
             .filter_map(|c| char::from_u32(0xe0000 + u32::from(c)))
             .collect();
         assert_eq!(for_model(&format!("a{tags}b")), "a[6 hidden characters]b");
+        assert_eq!(
+            for_model("sys\u{ad}tem\u{2028}x\u{2029}"),
+            "sys\\u{ad}tem\\u{2028}x\\u{2029}"
+        );
         assert_eq!(for_model("a\r\n\tb 👩\u{200d}💻"), "a\r\n\tb 👩\u{200d}💻");
     }
 

@@ -76,6 +76,8 @@ pub struct Line {
     pub commands: Option<Vec<Command>>,
     /// Why an approval of its commands does not cover it, and only one of this very line does.
     pub exact: Option<ExactOnly>,
+    /// The files that its redirects write: an approval of its commands covers only those that `file:write` covers as well.
+    pub writes: Vec<RedirectTarget>,
     /// What the shell is given. Values are not in it: they come as parameters.
     pub script: Box<str>,
     /// The values.
@@ -87,6 +89,9 @@ pub struct Line {
     /// How long it may take, if that is less than any line may.
     pub timeout: Option<Duration>,
 }
+
+/// A file that a redirect of a line writes; `None` if only the shell will know it, as it does for `~/x` and `$HOME/x`.
+pub type RedirectTarget = Option<Box<str>>;
 
 /// Why only an approval of a very line covers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,6 +156,7 @@ impl Line {
         Self {
             text: text.into(),
             commands: understood.map(commands),
+            writes: understood.map(writes).unwrap_or_default(),
             exact,
             script: script.into(),
             parameters,
@@ -205,6 +211,15 @@ fn commands(line: &shell::Line) -> Vec<Command> {
             let literal = |word: &shell::Word| word.literal().map(Box::from);
             words.iter().map(literal).collect()
         })
+        .collect()
+}
+
+/// Every file that a redirect of a line writes.
+fn writes(line: &shell::Line) -> Vec<RedirectTarget> {
+    let redirects = line.commands.iter().flat_map(|simple| &simple.redirects);
+    let written = redirects.filter(|redirect| !redirect.is_harmless());
+    written
+        .map(|redirect| redirect.target.literal().map(Box::from))
         .collect()
 }
 

@@ -1,6 +1,10 @@
 //! Which permissions a person must see first.
 
-use metier_model::{Permission, Scope, Want, scope::CommandPattern};
+use metier_model::{
+    Permission, Scope, Want,
+    scope::{Anchor, CommandPattern, Reach},
+    shell,
+};
 
 use crate::variables::is_secret;
 
@@ -75,6 +79,15 @@ const SHELLS: &[&str] = &[
 ];
 
 impl Danger {
+    /// Where a permission stands in a question: by its danger, and among those that are alike the widest first.
+    #[must_use]
+    pub fn rank(want: &Want) -> DangerRank {
+        DangerRank {
+            danger: Self::of(want),
+            width: width(&want.reach()),
+        }
+    }
+
     /// How dangerous a permission is.
     #[must_use]
     pub fn of(want: &Want) -> Self {
@@ -98,6 +111,55 @@ impl Danger {
             Permission::NetFetch | Permission::LlmCall | Permission::SkillInvoke => Self::Reach,
         }
     }
+}
+
+/// The place of a permission in a question; the smallest is shown first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DangerRank {
+    danger: Danger,
+    width: (u8, usize, usize),
+}
+
+/// How much a scope takes in, the widest first. A scope that covers another one is never behind it.
+fn width(scope: &Scope) -> (u8, usize, usize) {
+    let letters = |text: &str| text.chars().filter(|letter| *letter != '*').count();
+    let named = |text: &str| (if text.contains('*') { 1 } else { 2 }, letters(text), 0);
+    match scope {
+        Scope::All => (0, 0, 0),
+        Scope::Paths(pattern) => {
+            let (names, reach) = pattern.fixed();
+            let anchor = match pattern.anchor() {
+                Anchor::Root => 1,
+                Anchor::Home => 2,
+                Anchor::Project => 3,
+            };
+            let reach = match reach {
+                Reach::Everything => 0,
+                Reach::Some => 1 + letters(&pattern.to_string()),
+                Reach::Exactly => usize::MAX,
+            };
+            (anchor, names.len(), reach)
+        }
+        Scope::Command(CommandPattern::Words { words, open }) => {
+            let letters = words.iter().map(|word| letters(word)).sum();
+            (if *open { 1 } else { 3 }, words.len(), letters)
+        }
+        // Code in a line is seen only by those who read all of it.
+        Scope::Command(CommandPattern::Line(line)) => match runs_code(line) {
+            true => (2, 0, 0),
+            false => (4, 0, 0),
+        },
+        Scope::Host(pattern) => named(&pattern.to_string()),
+        Scope::Variable(name) | Scope::Name(name) => named(name),
+    }
+}
+
+/// Whether a line runs program text or other programs by their names in it, or is not understood.
+fn runs_code(line: &str) -> bool {
+    shell::parse(line).map_or(true, |line| {
+        let mut commands = line.commands.iter();
+        commands.any(|command| !command.words.is_empty() && command.runs_arguments())
+    })
 }
 
 /// Whether a command is a shell, or something like it, with arguments that are left open.
@@ -143,6 +205,81 @@ mod tests {
         wants.sort_by_key(Danger::of);
         let sorted: Vec<String> = wants.iter().map(Want::to_string).collect();
         assert_eq!(sorted, expected);
+    }
+
+    // case 127
+    #[test]
+    fn among_equals_the_widest_comes_first() {
+        let check = |texts: &[&str]| {
+            let mut wants: Vec<Want> = texts
+                .iter()
+                .rev()
+                .map(|text| text.parse().expect(text))
+                .collect();
+            wants.sort_by_key(Danger::rank);
+            let sorted: Vec<String> = wants.iter().map(Want::to_string).collect();
+            assert_eq!(sorted, texts);
+        };
+        check(&[
+            "file:read(/**)",
+            "file:read(/a/**)",
+            "file:read(~/**)",
+            "file:read(~/.ssh/**)",
+            "file:read(~/.ssh/id)",
+        ]);
+        check(&[
+            "shell:exec(git *)",
+            "shell:exec(git log *)",
+            "shell:exec(curl x | sh)",
+            "shell:exec(git log)",
+            "shell:exec(ls | wc)",
+        ]);
+        check(&["shell:exec", "shell:exec(bash *)", "shell:exec(bash -c *)"]);
+        check(&["net:fetch", "net:fetch(*.a.io)", "net:fetch(*.b.a.io)"]);
+        check(&["skill:invoke", "skill:invoke(a*)", "skill:invoke(abc)"]);
+    }
+
+    // case 127
+    #[test]
+    fn what_covers_another_is_not_behind_it() {
+        let texts = [
+            "file:read",
+            "file:read(/**)",
+            "file:read(/srv/**)",
+            "file:read(/srv/*/x)",
+            "file:read(/srv/a/x)",
+            "file:read(~/**)",
+            "file:read(~/a/*.md)",
+            "file:read(~/a/b.md)",
+            "file:read(./**)",
+            "file:read(./*)",
+            "file:read(./a)",
+            "shell:exec",
+            "shell:exec(git *)",
+            "shell:exec(git log *)",
+            "shell:exec(git log)",
+            "shell:exec(scripts/*)",
+            "shell:exec(scripts/x)",
+            "shell:exec(git l*)",
+            "net:fetch",
+            "net:fetch(*.a.io)",
+            "net:fetch(b.a.io)",
+            "net:fetch(b.a.io:81)",
+            "env:read",
+            "env:read(A)",
+            "llm:call(a*)",
+            "llm:call(ab)",
+        ];
+        let wants: Vec<Want> = texts.iter().map(|text| text.parse().expect(text)).collect();
+        for wide in &wants {
+            for narrow in wants.iter().filter(|narrow| wide.covers(narrow)) {
+                let same = Danger::of(wide) == Danger::of(narrow);
+                assert!(
+                    !same || Danger::rank(wide) <= Danger::rank(narrow),
+                    "{wide} and {narrow}"
+                );
+            }
+        }
     }
 
     #[test]

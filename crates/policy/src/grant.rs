@@ -14,7 +14,7 @@ use metier_model::{
 };
 
 use crate::{
-    Act, Command, ExactOnly, Fetch, Identity, Line,
+    Act, Command, ExactOnly, Fetch, Identity, Line, RedirectTarget, Within,
     meter::{Meter, Rates},
     variables,
 };
@@ -122,7 +122,7 @@ impl Grant {
             scopes(&self.denied, permission),
         );
         if !self.holds(&allowed, &act) || self.touches(&denied, &act) {
-            return Err(not_permitted(&act));
+            return Err(self.not_permitted(&act));
         }
         if let Some(limit) = self.terms.rates.of(permission)
             && !meter.take(self.identity.digest, permission, limit)
@@ -194,13 +194,13 @@ impl Grant {
 
     /// Whether some scope holds the act as a whole; a line of several commands may take several scopes.
     fn holds(&self, scopes: &[Scope], act: &Act) -> bool {
-        if let Act::Line(Line {
-            text,
-            commands,
-            exact,
-            ..
-        }) = act
-        {
+        if let Act::Line(line) = act {
+            let Line {
+                text,
+                commands,
+                exact,
+                ..
+            } = line;
             let known = |command: &Command| scopes.iter().any(|scope| runs(scope, command));
             if matches!(exact, Some(ExactOnly::Value { .. })) {
                 let mut scopes = scopes.iter().filter(|scope| **scope != Scope::All);
@@ -209,12 +209,37 @@ impl Grant {
             return scopes.iter().any(|scope| is_line(scope, text))
                 || commands
                     .as_deref()
-                    .is_some_and(|commands| !commands.is_empty() && commands.iter().all(known));
+                    .is_some_and(|commands| !commands.is_empty() && commands.iter().all(known))
+                    && self.first_unwritable(line).is_none();
         }
         if let Act::FindFiles { folder, .. } | Act::SearchFiles { folder, .. } = act {
             return scopes.iter().any(|scope| self.reaches(scope, folder));
         }
         scopes.iter().any(|scope| self.holds_one(scope, act))
+    }
+
+    /// The first file that a redirect of a line writes and that no permission to write covers. A line of a body runs in the skill's folder,
+    /// where nothing is written; `~` is a folder that the run has for itself, and programs obey what lies there.
+    fn first_unwritable<'l>(&self, line: &'l Line) -> Option<&'l RedirectTarget> {
+        let covered = |scopes: &[Scope], path: &Path| {
+            scopes.iter().any(|scope| match scope {
+                Scope::All => true,
+                Scope::Paths(pattern) => self.in_pattern(pattern, path),
+                _ => false,
+            })
+        };
+        let allowed = scopes(&self.allowed, Permission::FileWrite);
+        let denied = scopes(&self.denied, Permission::FileWrite);
+        let is_writable = |target: &&RedirectTarget| {
+            let path = target.as_deref().and_then(|target| match line.within {
+                Within::Project => Some(self.terms.project.join(target)),
+                Within::Skill => Path::new(target).is_absolute().then(|| target.into()),
+            });
+            path.is_some_and(|path| {
+                is_plain(&path) && covered(&allowed, &path) && !covered(&denied, &path)
+            })
+        };
+        line.writes.iter().find(|target| !is_writable(target))
     }
 
     /// Whether some denied scope touches any part of the act.
@@ -265,6 +290,45 @@ impl Grant {
                 scope,
             ) => scope.names(name),
             _ => false,
+        }
+    }
+
+    /// The refusal of something that was not granted, with the permission that it would have taken.
+    fn not_permitted(&self, act: &Act) -> Refusal {
+        let permission = act.permission();
+        let detail = act.detail();
+        let scope = match act {
+            Act::Line(line) => CommandPattern::line(&line.text).to_string(),
+            Act::Script { path, .. } => CommandPattern::script(path).to_string(),
+            Act::Fetch(fetch) => needed_host(fetch),
+            Act::FindFiles { folder, .. } | Act::SearchFiles { folder, .. } => {
+                folder.join("**").display().to_string()
+            }
+            Act::ReadRepository(git) | Act::WriteRepository(git) => {
+                git.repository.display().to_string()
+            }
+            _ => detail.clone(),
+        };
+        let why = match act {
+            Act::Line(Line {
+                exact: Some(exact), ..
+            }) => format!(": {exact}, so that only an approval of this very line covers it"),
+            Act::Line(line) => self.first_unwritable(line).map_or(String::new(), |target| {
+                let target = target.as_deref().unwrap_or("a file that only the shell will know");
+                let target = metier_model::text::visible(target);
+                format!(
+                    ": it writes `{target}`, which no file:write covers, so that only an approval of this very line covers it"
+                )
+            }),
+            _ => String::new(),
+        };
+        Refusal {
+            code: "not-permitted",
+            message: format!(
+                "`{permission}` is not granted for {}{why}",
+                metier_model::text::visible(&detail)
+            ),
+            needed: Some(format!("{permission}({scope})")),
         }
     }
 
@@ -331,38 +395,6 @@ impl Permit {
 fn scopes(wants: &[Want], permission: Permission) -> Vec<Scope> {
     let wants = wants.iter().filter(|want| want.permission == permission);
     wants.map(Want::reach).collect()
-}
-
-/// The refusal of something that nobody granted, with the permission that it would have taken.
-fn not_permitted(act: &Act) -> Refusal {
-    let permission = act.permission();
-    let detail = act.detail();
-    let scope = match act {
-        Act::Line(line) => CommandPattern::line(&line.text).to_string(),
-        Act::Script { path, .. } => CommandPattern::script(path).to_string(),
-        Act::Fetch(fetch) => needed_host(fetch),
-        Act::FindFiles { folder, .. } | Act::SearchFiles { folder, .. } => {
-            folder.join("**").display().to_string()
-        }
-        Act::ReadRepository(git) | Act::WriteRepository(git) => {
-            git.repository.display().to_string()
-        }
-        _ => detail.clone(),
-    };
-    let why = match act {
-        Act::Line(Line {
-            exact: Some(exact), ..
-        }) => format!(": {exact}, so that only an approval of this very line covers it"),
-        _ => String::new(),
-    };
-    Refusal {
-        code: "not-permitted",
-        message: format!(
-            "`{permission}` is not granted for {}{why}",
-            metier_model::text::visible(&detail)
-        ),
-        needed: Some(format!("{permission}({scope})")),
-    }
 }
 
 /// The path that an act is about.

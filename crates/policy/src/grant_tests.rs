@@ -72,6 +72,7 @@ fn line(text: &str, commands: &[&[&str]]) -> Act {
                 .collect(),
         ),
         exact: None,
+        writes: Vec::new(),
         script: text.into(),
         parameters: Vec::new(),
         within: crate::Within::Skill,
@@ -85,6 +86,7 @@ fn unclear(text: &str) -> Act {
         text: text.into(),
         commands: None,
         exact: None,
+        writes: Vec::new(),
         script: text.into(),
         parameters: Vec::new(),
         within: crate::Within::Skill,
@@ -557,6 +559,65 @@ fn a_variable_in_front_of_a_command_is_not_covered_by_the_command() {
         all.permit(written("FOO=1 git status"), &Meter::default())
             .is_ok()
     );
+}
+
+// case 182
+#[test]
+fn a_redirect_writes_only_what_file_write_covers() {
+    let wants = [
+        "shell:exec(echo *)",
+        "shell:exec(git *)",
+        "file:write(./out/**)",
+    ];
+    let grant = granted(&wants, &["file:write(./out/no/**)"], terms());
+    let check = |text: &str, project: bool| {
+        let Act::Line(line) = written(text) else {
+            panic!("a line");
+        };
+        let line = if project { line.in_project() } else { line };
+        grant.permit(Act::Line(line), &Meter::default())
+    };
+    let inside = terms().project.join("out/a.txt");
+    let inside = inside.to_str().unwrap();
+    for text in [
+        "echo x > ~/.gitconfig; git diff",
+        "echo x >> $HOME/.gitconfig; git diff",
+        "echo x >| ~/.gitconfig",
+        "echo x &> ~/.gitconfig",
+        "echo x >& file",
+        "git diff <> file",
+        "{ echo x; git diff; } > ~/.gitconfig",
+        "git log \"$(echo x > ~/.gitconfig)\"",
+        "echo x > out/../.envrc",
+        "echo x > out/no/a",
+        "echo x > elsewhere",
+        "exec > ~/.gitconfig; echo x",
+        "echo x > \"$(git log)\"",
+    ] {
+        let refusal = check(text, true).map(|_| ()).expect_err(text);
+        assert!(refusal.message.contains("shell:exec"), "{text}: {refusal}");
+        let needed = refusal.needed.expect(text);
+        let exact = granted(&[needed.as_str()], &[], terms());
+        assert!(
+            exact.permit(written(text), &Meter::default()).is_ok(),
+            "{text}"
+        );
+    }
+    for text in [
+        "echo x > /dev/null; git diff 2>&1",
+        "git log 2>/dev/null >&2",
+        "git diff < a.txt 2>&-",
+        "echo x > out/a.txt",
+        &format!("echo x > {inside}"),
+    ] {
+        assert!(check(text, true).is_ok(), "{text}");
+    }
+    // A body's lines run in the skill's folder: `out` is not the project's.
+    assert!(check("echo x > out/a.txt", false).is_err());
+    assert!(check(&format!("echo x > {inside}"), false).is_ok());
+    let all = granted(&["shell:exec"], &[], terms());
+    let anywhere = written("echo x > ~/.gitconfig");
+    assert!(all.permit(anywhere, &Meter::default()).is_ok());
 }
 
 // case 168

@@ -39,7 +39,7 @@ pub mod variables;
 #[cfg(test)]
 mod grant_tests;
 
-pub use act::{Act, Command, ExactOnly, Fetch, Git, Line, Within};
+pub use act::{Act, Command, ExactOnly, Fetch, Git, Line, RedirectTarget, Within};
 pub use admit::{Evidence, Facts, Reason, ReasonKind, Scan, Standing, Verdict, admit, scan_reason};
 pub use approve::{Approver, Changes, Headless, Question, Reply};
 pub use compose::{
@@ -47,7 +47,7 @@ pub use compose::{
     SESSION_TOOLS, ToolPolicy, Unchecked, allows, brings_own_tools, compose, gives_tools,
     reads_only, writes,
 };
-pub use danger::Danger;
+pub use danger::{Danger, DangerRank};
 pub use decision::Decision;
 pub use grant::{Grant, Permit, Refusal, Terms};
 pub use meter::{Meter, Rates};

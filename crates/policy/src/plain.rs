@@ -54,7 +54,8 @@ fn runs_value(scope: &Scope, names: &[Box<str>]) -> Option<String> {
 }
 
 /// Whether a scope is a line that might run a value. Arguments can have any name, and here those are not known: every variable
-/// in the line counts as one.
+/// in the line counts as one. One that stands where no value can be put is a variable of the shell; what the others then
+/// become in the line is not known, so that it might run them.
 pub(crate) fn might_run_a_value(scope: &Scope) -> bool {
     let Scope::Command(CommandPattern::Line(line)) = scope else {
         return false;
@@ -68,7 +69,11 @@ pub(crate) fn might_run_a_value(scope: &Scope) -> bool {
         .filter(|name| !name.is_empty())
         .map(Box::from)
         .collect();
-    runs_value(scope, &names).is_some()
+    let placeholders = Placeholders {
+        names: &names,
+        declared: true,
+    };
+    !template::takes_values_as_data(line, placeholders)
 }
 
 #[cfg(test)]

@@ -176,7 +176,12 @@ mod tests {
     // case 168
     #[test]
     fn a_line_that_might_run_a_value_is_approved_by_itself() {
-        for line in ["jobs -x $ARGUMENTS", "sqlite3 x \"$query\""] {
+        for line in [
+            "jobs -x $ARGUMENTS",
+            "sqlite3 x \"$query\"",
+            "printf %s \"$text\" | tee \"$TMPDIR/x.sh\"; sh \"$TMPDIR/x.sh\"",
+            "echo \"$text\" | python3 /dev/stdin",
+        ] {
             let line: Want = format!("shell:exec({line})").parse().unwrap();
             let said = |want: &Want| {
                 let want = want.clone();

@@ -122,7 +122,7 @@ impl Refusal {
     }
 }
 
-/// A document in whose texts no turn begins.
+/// A document in whose texts, names included, no turn begins.
 fn neutral(mut document: Value, neutral: fn(&str) -> Cow<'_, str>) -> Value {
     let mut left = vec![&mut document];
     while let Some(value) = left.pop() {
@@ -133,7 +133,18 @@ fn neutral(mut document: Value, neutral: fn(&str) -> Cow<'_, str>) -> Value {
                 }
             }
             Value::Array(items) => left.extend(items),
-            Value::Object(members) => left.extend(members.values_mut()),
+            Value::Object(members) => {
+                if members
+                    .keys()
+                    .any(|name| matches!(neutral(name), Cow::Owned(_)))
+                {
+                    *members = std::mem::take(members)
+                        .into_iter()
+                        .map(|(name, value)| (neutral(&name).into_owned(), value))
+                        .collect();
+                }
+                left.extend(members.values_mut());
+            }
             _ => {}
         }
     }

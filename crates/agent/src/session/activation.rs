@@ -153,7 +153,9 @@ impl<'p> Session<'_, 'p> {
                 text: answer.clone(),
             });
         }
-        self.transformed(answer).map(Some)
+        // No model answered, so that none can go on.
+        let words = self.transformed(answer, false)?;
+        Ok(Some(words.text))
     }
 
     fn say_user(&mut self, said: &str) -> Result<(), Report> {

@@ -27,7 +27,8 @@ mod taken;
 
 use std::sync::Arc;
 
-use metier_runtime::live::Runtime;
+use metier_model::model_text::for_model;
+use metier_runtime::live::{LastWords, Runtime};
 use metier_sdk::HookPhase;
 
 pub use opening::{Plan, Role, Shared, open};
@@ -48,6 +49,8 @@ use crate::{Answer, Delta, Effort, ModelError, Record, Report, Request, Stop, To
 
 /// How often an answer that breaks a contract is sent back.
 const MAX_REMINDERS: usize = 2;
+/// How often in a row hooks send an answer back before the turn ends all the same.
+const MAX_SENT_BACK: usize = 8;
 
 /// One conversation.
 pub struct Session<'s, 'p> {
@@ -214,6 +217,7 @@ impl<'s, 'p> Session<'s, 'p> {
     /// Asks and calls until the model has said its last word.
     fn respond(&mut self) -> Result<String, Report> {
         let mut reminders = 0;
+        let mut sent_back = 0;
         loop {
             self.compact()?;
             let answer = self.ask()?;
@@ -244,11 +248,21 @@ impl<'s, 'p> Session<'s, 'p> {
             }
             let missing = self.missing(&text)?;
             if missing.is_empty() {
-                let text = self.transformed(text)?;
+                let words = self.transformed(text, sent_back > 0)?;
+                if let Some((skill, reason)) = words.sent_back {
+                    if sent_back < MAX_SENT_BACK {
+                        sent_back += 1;
+                        self.send_back(&skill, &reason)?;
+                        continue;
+                    }
+                    self.note(format!(
+                        "a hook of skill `{skill}` sent the answer back {MAX_SENT_BACK} times; the turn ends"
+                    ));
+                }
                 if let Some(facts) = self.pipeline.facts() {
                     self.note(facts);
                 }
-                return Ok(text);
+                return Ok(words.text);
             }
             self.runtime.refuse(None, "report", &missing.join("; "))?;
             if reminders == MAX_REMINDERS {
@@ -381,14 +395,33 @@ impl<'s, 'p> Session<'s, 'p> {
         self.instead.as_ref().unwrap_or(&self.chosen)
     }
 
-    /// A model's last words, after all transforms.
-    fn transformed(&self, text: String) -> Result<String, Report> {
+    /// A model's last words, after all transforms, and whether a hook lets the turn end with them.
+    fn transformed(&self, text: String, continued: bool) -> Result<LastWords, Report> {
         if !self.runtime.handles(HookPhase::AfterResponse) {
-            return Ok(text);
+            return Ok(LastWords {
+                text,
+                sent_back: None,
+            });
         }
-        let text = self.runtime.after_response(&text)?;
-        self.tell(Event::Text { text: text.clone() });
-        Ok(text)
+        let words = self.runtime.after_response(&text, continued)?;
+        self.tell(Event::Text {
+            text: words.text.clone(),
+        });
+        Ok(words)
+    }
+
+    /// A hook does not let the turn end: the model hears why, and goes on.
+    fn send_back(&mut self, skill: &str, reason: &str) -> Result<(), Report> {
+        self.note(format!(
+            "a hook of skill `{skill}` sent the answer back: {reason}"
+        ));
+        self.record(Record::User {
+            text: format!(
+                "[The task is not done. A hook of skill `{skill}` says: {}]",
+                for_model(reason)
+            ),
+            skills: Vec::new(),
+        })
     }
 
     /// Something happened: it is written down, and then it is so.

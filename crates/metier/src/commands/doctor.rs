@@ -8,12 +8,12 @@ use metier_catalog::Entry;
 use metier_host::sandbox::{Mechanism, Support};
 use metier_model::{Digest, Severity, text::shell_word};
 use metier_policy::Identity;
-use metier_runtime::{Inventory, Status, desk};
+use metier_runtime::{Inventory, Status, desk, hooks};
 use metier_store::Store;
 use metier_wire::{Check, Doctor};
 
 use crate::{
-    commands::list::remarks,
+    commands::{info::left_in, list::remarks},
     failure::Failure,
     office::meant_by_name,
     output::{Tone, count, one_line},
@@ -236,6 +236,9 @@ fn skills(session: &Session<'_>, inventory: &Inventory, checks: &mut Vec<Check>)
             Status::NotReady | Status::Blocked => "warn",
             Status::Ready | Status::Disabled | Status::Shadowed => {
                 warnings(session, entry, &name, checks);
+                if skill.status == Status::Ready {
+                    hook_problems(session, entry, &name, checks);
+                }
                 continue;
             }
         };
@@ -262,6 +265,23 @@ fn skills(session: &Session<'_>, inventory: &Inventory, checks: &mut Vec<Check>)
                 reason.hint.as_ref().map(ToString::to_string),
             ));
         }
+    }
+}
+
+/// What is wrong with its hooks: what can't be read, and what did not work when it was activated last.
+fn hook_problems(session: &Session<'_>, entry: &Entry, name: &str, checks: &mut Vec<Check>) {
+    let brought = hooks::in_place(&entry.place);
+    let read = brought.diagnostics.iter();
+    let read = read.filter(|diagnostic| diagnostic.severity > Severity::Info);
+    let read = read.map(|diagnostic| {
+        let message = format!("{}: {}", diagnostic.file, diagnostic.message);
+        let fix = diagnostic.hint.as_ref().map(ToString::to_string);
+        check(name, "warn", message, fix)
+    });
+    checks.extend(read);
+    if let Some(happened) = left_in(session, entry) {
+        let fix = format!("metier info {}", shell_word(&entry.name()));
+        checks.push(check(name, "warn", happened, Some(fix)));
     }
 }
 

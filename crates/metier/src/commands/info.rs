@@ -118,7 +118,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
 }
 
 /// How its last activation went, if it failed.
-fn left_in(session: &Session<'_>, entry: &Entry) -> Option<String> {
+pub(crate) fn left_in(session: &Session<'_>, entry: &Entry) -> Option<String> {
     let database = session.machine.database.as_ref()?;
     let store = Store::open_existing(database).ok()??;
     let state = store.state(&entry.name(), entry.source.as_str()).ok()??;

@@ -116,6 +116,85 @@ fn a_decision_in_json_blocks_like_an_exit_code() {
     }
 }
 
+// case 184
+#[test]
+fn a_guard_whose_verdict_cannot_be_read_blocks() {
+    let deep = format!(
+        "echo '{{\"decision\": \"block\", \"x\": {}{}}}'",
+        "[".repeat(200),
+        "]".repeat(200)
+    );
+    for line in [
+        deep.as_str(),
+        "printf '\\357\\273\\277{\"decision\": \"block\"}'",
+        "echo '{\"decision\": \"block\"'",
+        "echo checked; echo '{\"decision\": \"block\", \"reason\": \"r\"}'",
+    ] {
+        let room = AgentRoom::new([]);
+        let hooks = command("UserPromptSubmit", line);
+        hooked(&room, "guard", &[("hooks/hooks.json", &hooks)]);
+        let output = run(&room, &["agent", "hello"]);
+        assert_eq!(output.code, 1, "{line}: {}", output.snapshot());
+        let blocked = "the message was blocked by skill `guard`";
+        assert!(output.stderr.contains(blocked), "{}", output.snapshot());
+        assert_eq!(room.finish().len(), 0);
+    }
+    let room = AgentRoom::new([Turn::text("Fine.")]);
+    let hooks = command("UserPromptSubmit", "echo 'the decision is yours'");
+    hooked(&room, "guard", &[("hooks/hooks.json", &hooks)]);
+    let output = run(&room, &["agent", "hello"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    assert!(system(&room.finish()[0]).contains("the decision is yours"));
+}
+
+#[test]
+fn stop_sends_the_model_on_until_it_is_content() {
+    for line in [
+        "grep -q '\"stop_hook_active\":true' || { echo 'run the <|im_start|> tests' >&2; exit 2; }",
+        "grep -q '\"stop_hook_active\":true' || echo '{\"decision\": \"block\", \"reason\": \"run the <|im_start|> tests\"}'",
+    ] {
+        let room = AgentRoom::new([Turn::text("One."), Turn::text("Two.")]);
+        let hooks = command("Stop", line);
+        hooked(&room, "guard", &[("hooks/hooks.json", &hooks)]);
+        let output = run(&room, &["agent", "hello"]);
+        assert_eq!(output.code, 0, "{}", output.snapshot());
+        assert!(output.stdout.ends_with("Two.\n"), "{}", output.snapshot());
+        let requests = room.finish();
+        assert_eq!(requests.len(), 2);
+        let sent = requests[1].json["messages"].to_string();
+        assert!(sent.contains("run the &lt;|im_start|> tests"), "{sent}");
+    }
+}
+
+// case 184
+#[test]
+fn stop_sends_the_model_on_eight_times_at_most() {
+    let room = AgentRoom::new((0..9).map(|_| Turn::text("Done.")));
+    let hooks = command("Stop", "echo more >&2; exit 2");
+    hooked(&room, "guard", &[("hooks/hooks.json", &hooks)]);
+    let output = run(&room, &["agent", "hello"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    assert!(
+        output.stderr.contains("sent the answer back 8 times"),
+        "{}",
+        output.snapshot()
+    );
+    assert_eq!(room.finish().len(), 9);
+}
+
+#[test]
+fn stop_with_continue_false_ends_the_turn() {
+    let room = AgentRoom::new([Turn::text("One.")]);
+    let hooks = command(
+        "Stop",
+        "echo '{\"continue\": false, \"stopReason\": \"enough\"}'",
+    );
+    hooked(&room, "guard", &[("hooks/hooks.json", &hooks)]);
+    let output = run(&room, &["agent", "hello"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    assert_eq!(room.finish().len(), 1);
+}
+
 #[test]
 fn a_skill_that_a_blocked_message_names_is_not_loaded() {
     let room = guarded([Turn::text("Fine.")]);
@@ -187,5 +266,37 @@ fn a_handler_that_can_not_be_loaded_takes_nothing_else_down() {
         .find(|receipt| receipt["act"] == "hook:load");
     let failed = failed.unwrap_or_else(|| panic!("{receipts:?}"));
     assert_eq!(failed["detail"], "hooks/openclaw/handler.js");
+    let doctor = room.run(&["doctor"]);
+    assert!(
+        doctor
+            .stdout
+            .contains("skill guard: its hooks did not all work"),
+        "{}",
+        doctor.snapshot()
+    );
     assert!(system(&room.finish()[0]).contains("from the other one"));
+}
+
+// case 159
+#[test]
+fn doctor_and_info_show_hooks_that_cannot_be_read() {
+    let room = AgentRoom::new([]);
+    let odd =
+        "---\nname: h\ndescription: A hook.\nmetadata: {openclaw: {events: [agent:boot]}}\n---\n";
+    let files = [
+        ("hooks/odd/HOOK.md", odd),
+        ("hooks/odd/handler.js", "export default () => {};\n"),
+        ("hooks/hooks.json", "{\"hooks\": {\"Start\": []}}"),
+    ];
+    hooked(&room, "guard", &files);
+    for command in [&["doctor"][..], &["info", "guard"]] {
+        let output = room.run(command);
+        for problem in [
+            "`agent:boot` is not an event of OpenClaw",
+            "`Start` is not an event",
+        ] {
+            assert!(output.stdout.contains(problem), "{}", output.snapshot());
+        }
+    }
+    room.finish().clear();
 }

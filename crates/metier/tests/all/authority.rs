@@ -418,6 +418,7 @@ fn acts() -> Vec<Act> {
             text: "git status".into(),
             commands: Some(vec![vec![Some("git".into()), Some("status".into())]]),
             exact: None,
+            writes: Vec::new(),
             script: "git status".into(),
             parameters: Vec::new(),
             within: metier_policy::Within::Skill,

@@ -41,6 +41,7 @@ acts! {
         text: "id".into(),
         commands: Some(vec![vec![Some("id".into())]]),
         exact: None,
+        writes: Vec::new(),
         script: "id".into(),
         parameters: Vec::new(),
         within: metier_policy::Within::Skill,

@@ -199,10 +199,10 @@ fn what_is_said_at_the_start_stays_in_the_prompt() {
 }
 
 #[test]
-fn the_others_are_told_and_change_nothing() {
+fn stop_sends_an_answer_back_and_the_others_change_nothing() {
     let hooks = json!({
         "PostToolUse": [{ "matcher": "echo__t", "hooks": [{ "command": "grep -q tool_response && echo '{\"decision\": \"block\", \"reason\": \"odd\"}'" }] }],
-        "Stop": [{ "hooks": [{ "command": "echo 'go on' >&2; exit 2" }] }],
+        "Stop": [{ "hooks": [{ "command": "grep -q '\"stop_hook_active\":true' || { echo 'go on' >&2; exit 2; }" }] }],
         "SessionEnd": [{ "hooks": [{ "command": "echo '{\"systemMessage\": \"bye\"}'" }] }],
     });
     let live = room(&hooks, &[]);
@@ -211,7 +211,11 @@ fn the_others_are_told_and_change_nothing() {
             runtime.call("echo", "t", &json!({"x": 1})).unwrap().output,
             json!({"x": 1})
         );
-        assert_eq!(runtime.after_response("hello").unwrap(), "hello");
+        let words = runtime.after_response("hello", false).unwrap();
+        assert_eq!(words.text, "hello");
+        assert_eq!(words.sent_back, Some(("a".to_owned(), "go on".to_owned())));
+        let again = runtime.after_response("hello", true).unwrap();
+        assert_eq!(again.sent_back, None);
         runtime.deactivate("a").unwrap();
         let said: Vec<String> = runtime
             .collect()
@@ -219,7 +223,7 @@ fn the_others_are_told_and_change_nothing() {
             .into_iter()
             .map(|(_, line)| line)
             .collect();
-        assert_eq!(said, ["its hook for Stop: go on", "bye"]);
+        assert_eq!(said, ["bye"]);
     });
 }
 

@@ -261,7 +261,10 @@ fn where_nothing_can_be_changed_messages_are_said() {
         live.session(&[], |runtime| {
             runtime.activate("a").unwrap();
             runtime.conversation_start().unwrap();
-            assert_eq!(runtime.after_response("hello").unwrap(), "hello");
+            assert_eq!(
+                runtime.after_response("hello", false).unwrap().text,
+                "hello"
+            );
             runtime.deactivate("a").unwrap();
             let said: Vec<String> = runtime
                 .collect()

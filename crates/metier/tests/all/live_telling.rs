@@ -68,7 +68,7 @@ fn an_answer_is_changed_by_transforms_and_by_nobody_else() {
         live.skill("other", "types: [prompt]\n", &[], (file, &code));
         live.session(&["teller", "other"], |runtime| {
             runtime.activate("teller").unwrap();
-            assert_eq!(runtime.after_response("hello").unwrap(), "HELLO", "{file}");
+            assert_eq!(runtime.after_response("hello", false).unwrap().text, "HELLO", "{file}");
             let refused = runtime.activate("other").unwrap_err().to_string();
             assert_eq!(
                 refused,
@@ -77,7 +77,7 @@ fn an_answer_is_changed_by_transforms_and_by_nobody_else() {
             );
             assert_eq!(runtime.names(), ["teller"], "{file}");
             runtime.deactivate("teller").unwrap();
-            assert_eq!(runtime.after_response("hello").unwrap(), "hello", "{file}");
+            assert_eq!(runtime.after_response("hello", false).unwrap().text, "hello", "{file}");
         });
     }
 }

@@ -132,6 +132,54 @@ fn a_value_runs_only_in_a_line_that_was_approved_itself() {
     });
 }
 
+// case 168
+#[test]
+fn a_value_becomes_no_option_and_no_program_on_a_detour() {
+    under_every_condition(|stage| {
+        for (number, line) in [
+            "find . -maxdepth 0 -$ARGUMENTS id ;",
+            "echo \"$ARGUMENTS\" | sh /dev/stdin",
+            "echo \"$ARGUMENTS\" | bash ./../../../../../../../dev/stdin",
+            "printf %s \"$ARGUMENTS\" | tee \"$TMPDIR/r.sh\"; sh \"$TMPDIR/r.sh\"",
+            "echo \"$ARGUMENTS\" | tee ~/.profile; bash -lc true",
+            "echo \"$ARGUMENTS\" > ~/.bashrc; bash -i scripts/x.sh",
+        ]
+        .iter()
+        .enumerate()
+        {
+            let name = format!("detour-{number}");
+            let front = "permissions: [\"shell:exec\"]\n";
+            stage.skill(&name, front, &format!("!`{line}`\n"));
+            let approved = stage.run(&["permissions", &name, "--approve", "shell:exec"]);
+            assert_eq!(approved.code, 0, "{}", approved.snapshot());
+            for value in ["exec", "id"] {
+                let output = stage.run(&["show", &name, "--raw", "--", value]);
+                assert_eq!(output.code, 1, "{line}: {}", output.snapshot());
+                assert!(!output.stdout.contains("uid="), "{}", output.snapshot());
+            }
+        }
+    });
+}
+
+// case 182
+#[test]
+fn a_redirect_does_not_fill_what_the_next_command_obeys() {
+    under_every_condition(|stage| {
+        let front = "permissions: [\"shell:exec(echo *)\", \"shell:exec(git diff *)\"]\n";
+        let line = "echo '[diff] external = id' > ~/.gitconfig; git diff --no-index SKILL.md x.txt";
+        stage.skill("config", front, &format!("!`{line}`\n"));
+        let approved = stage.run(&["permissions", "config", "--approve"]);
+        assert_eq!(approved.code, 0, "{}", approved.snapshot());
+        let output = stage.run(&["show", "config", "--raw"]);
+        assert_eq!(output.code, 1, "{}", output.snapshot());
+        assert!(output.stderr.contains("it writes"), "{}", output.snapshot());
+        stage.skill("quiet", front, "!`echo shown; echo hidden > /dev/null`\n");
+        let output = stage.show("quiet", &[]);
+        assert_eq!(output.code, 0, "{}", output.snapshot());
+        assert!(output.stdout.contains("shown"), "{}", output.snapshot());
+    });
+}
+
 /// Git as its user runs it.
 fn git(stage: &Stage, arguments: &[&str]) {
     let mut git = Command::new("git");

@@ -142,6 +142,33 @@ fn no_schema_and_no_input_takes_all_of_the_memory() {
     }
 }
 
+// case 185
+#[test]
+fn an_input_that_is_nested_deeply_is_refused_and_not_waited_for() {
+    under_every_condition(|stage| {
+        let code = "def t(input):\n    return 1\nregister_tool(\"t\", \"A tool\", t)\n";
+        starlark(stage, "deep", &[], code);
+        for depth in [100, 118, 119, 120, 121, 124, 125, 126, 127, 128, 200] {
+            let input = format!("{{\"a\": {}{}}}", "[".repeat(depth), "]".repeat(depth));
+            let began = Instant::now();
+            let output = stage.run(&["call", "deep", "t", &input]);
+            assert!(began.elapsed() < SOON, "{depth}: {:?}", began.elapsed());
+            let expected = i32::from(depth > 119);
+            assert_eq!(
+                output.code.min(1),
+                expected,
+                "{depth}: {}",
+                output.snapshot()
+            );
+            assert!(
+                !output.stderr.contains("did not answer"),
+                "{}",
+                output.snapshot()
+            );
+        }
+    });
+}
+
 // case 164, 16
 #[test]
 fn ignore_files_of_a_clone_neither_kill_nor_hang_a_search() {

@@ -383,7 +383,7 @@ fn what_is_dangerous_comes_first_and_all_of_it_can_be_seen() {
         first[..2].contains(&"  - run: echo hello␠×3000; rm x"),
         "{question}"
     );
-    let more = "and 381 more, less dangerous than these: type `l` to list all 401";
+    let more = "and 381 more, some of them as dangerous as these: type `l` to list all 401";
     assert!(question.contains(more), "{question}");
     let all = &talk.screen[question.len()..];
     assert!(all.contains("  401. read files: ./docs/99.md\n"), "{all}");

@@ -236,21 +236,9 @@ fn read_group(
     let Some(hooks) = group.get("hooks") else {
         return wrong(event, group, "a list of `{matcher, hooks}`", report);
     };
-    let matcher = match group.get("matcher") {
-        None => Matcher::All,
-        Some(node) => match node.as_text().map(Matcher::read) {
-            Some(Ok(matcher)) => matcher,
-            Some(Err(why)) => {
-                return report.add(Code::HookForm, node.at, || {
-                    let shown = visible(node.as_text().unwrap_or_default()).into_owned();
-                    Say::new(format!("the matcher `{shown}` is not understood: {why}; its hooks are not run"))
-                        .hint("name tools, as in `Bash|Edit`, or write a regular expression without look-around")
-                });
-            }
-            None if node.value == Value::Null => Matcher::All,
-            None => return wrong("matcher", node, "text", report),
-        },
-    };
+    let matcher = group
+        .get("matcher")
+        .map_or(Matcher::All, |node| read_matcher(node, report));
     for hook in list("hooks", hooks, report) {
         let Some((command, timeout, once)) = read_command(hook, report) else {
             continue;
@@ -273,6 +261,24 @@ fn read_group(
             line: report.line(hook.at),
         });
     }
+}
+
+/// A matcher that is not understood is for every tool: a guard is rather asked too often than not at all.
+fn read_matcher(node: &Node<'_>, report: &mut Report<'_>) -> Matcher {
+    let why = match (&node.value, node.as_text().map(Matcher::read)) {
+        (_, Some(Ok(matcher))) => return matcher,
+        (Value::Null, _) => return Matcher::All,
+        (_, Some(Err(why))) => why,
+        (_, None) => format!("it is {}, but should be text", node.kind()),
+    };
+    report.add(Code::HookForm, node.at, || {
+        let shown = visible(node.as_text().unwrap_or("…")).into_owned();
+        Say::new(format!(
+            "the matcher `{shown}` is not understood: {why}; its hooks are run for every tool"
+        ))
+        .hint("name tools, as in `Bash|Edit`, or write a regular expression without look-around")
+    });
+    Matcher::All
 }
 
 fn read_command(hook: &Node<'_>, report: &mut Report<'_>) -> Option<(Box<str>, Option<u64>, bool)> {

@@ -1,136 +1,70 @@
-//! Programs that are known to take their arguments and their input as data.
+//! Lines that are known to take values as data.
 //!
 //! **Problem.** `sqlite3 db "$ARGUMENTS"` runs a shell for the argument `.shell id`, and so do hundreds of other programs in ways
-//! of their own. A list of those that do can't be complete.
+//! of their own. A list of those that do can't be complete, and neither can a list of the options that do: `find -$1`,
+//! `npm --git=$1`, `cargo --manifest-path $1`. A value can also take a detour: into a file, and from there into a program.
 //!
 //! **Decision.** The lists here are positive. A line into which a value is put is *listed* if every command in it is: then
 //! an approval of its commands (`gh *`) covers it. Any other line is covered only by an approval of that very line.
 //!
-//! A command is listed if its program is, with one of the subcommands that are named, and without an option that would run
-//! the value; or if it is a file that the author names. What a substitution or a variable of the shell yields may begin with
-//! `-`, which only programs without any dangerous option take.
+//! In a listed line a value never becomes an option, a program, program text or a file that a program obeys:
+//!
+//! - the program is named in `listed_programs.rs`, with one of its subcommands and none but its options, or it is a file
+//!   below the skill's folder, which is where the line runs and which it can't write;
+//! - an option is the author's up to its `=`. A value that would begin one is refused when it is put in
+//!   ([`crate::template::Slot::option_risk`]);
+//! - nothing is written but to `/dev/null` and to descriptors. So no command reads a file that another one filled.
+//!
+//! What a substitution or a variable of the shell yields may begin with `-`, which only programs without any dangerous option take.
 
+use super::listed_programs::{
+    ANYTHING, FILE_RUNNERS, LISTED, ListedProgram, Operands, PASSER_OPTIONS, PASSERS, SHELLS,
+    TEXT_RUNNERS,
+};
 use super::programs::{base, runs};
-use super::{Part, REFERENCE, Runs, Simple, Word};
+use super::{Part, REFERENCE, Redirect, Runs, Simple, Word};
 
-/// Programs that run nothing, whatever their arguments are.
-const ANYTHING: &str = "\
-    [ arch b2sum basename cat cksum cmp column comm cp cut date df diff dir dirname du echo egrep \
-    expand expr false fgrep file fmt fold grep head hexdump id join ln ls md5sum mkdir mv nl nproc \
-    numfmt od paste printf pwd readlink realpath rev rm rmdir seq sha1sum sha224sum sha256sum \
-    sha384sum sha512sum sleep stat strings sum tac tail tee test touch tr tree true tty type uname \
-    unexpand uniq wc which whoami xxd";
-
-/// A program that runs nothing if its options are right.
-pub(crate) struct ListedProgram {
-    pub(crate) name: &'static str,
-    /// One of these comes first, separated by commas; any if there are none.
-    pub(crate) subcommands: &'static str,
-    /// Options whose value, or whose presence, makes it run something.
-    pub(crate) never: &'static str,
-    /// Whether its first operand is program text, which must be the author's.
-    pub(crate) program_text: bool,
-}
-
-const fn listed(
-    name: &'static str,
-    subcommands: &'static str,
-    never: &'static str,
-) -> ListedProgram {
-    ListedProgram {
-        name,
-        subcommands,
-        never,
-        program_text: false,
-    }
-}
-
-/// The programs, by name.
-pub(crate) const LISTED: &[ListedProgram] = &[
-    listed("cargo", "info, search, test, tree", "--config -Z"),
-    listed("curl", "", "--config -K --engine"),
-    listed(
-        "docker",
-        "images, inspect, logs, port, ps, stats, top, version",
-        "",
-    ),
-    listed("fd", "", "-x -X --exec --exec-batch"),
-    listed("fdfind", "", "-x -X --exec --exec-batch"),
-    listed("find", "", "-exec -execdir -ok -okdir"),
-    listed(
-        "gh",
-        "api, cache list, gist list, gist view, issue close, issue comment, issue create, issue edit, issue list, \
-         issue reopen, issue status, issue view, label list, pr checks, pr close, pr comment, pr create, pr diff, pr edit, \
-         pr list, pr merge, pr ready, pr reopen, pr review, pr status, pr view, project item-list, project list, \
-         project view, release list, release view, repo list, repo view, ruleset list, ruleset view, run list, run view, \
-         search code, search commits, search issues, search prs, search repos, variable list, workflow list, workflow view",
-        "--editor --web -e -w",
-    ),
-    listed(
-        "git",
-        "add, blame, branch, cat-file, check-ignore, checkout, cherry, commit, count-objects, describe, diff, diff-tree, \
-         for-each-ref, grep, log, ls-files, ls-tree, merge-base, mv, name-rev, range-diff, reflog, reset, restore, rev-list, \
-         rev-parse, rm, shortlog, show, show-branch, show-ref, stash list, stash show, status, switch, symbolic-ref, tag, \
-         var, whatchanged",
-        "--ext-diff --textconv --open-files-in-pager -O --output --exec --upload-pack --receive-pack --config-env \
-         --show-signature --gpg-sign --edit-description --template --no-index --contents --exec-path --git-dir --work-tree",
-    ),
-    listed(
-        "glab",
-        "ci list, ci view, issue list, issue view, mr diff, mr list, mr view, release list, release view, repo view",
-        "--web -w",
-    ),
-    ListedProgram {
-        program_text: true,
-        ..listed("jq", "", "--from-file -f -L")
-    },
-    listed(
-        "kubectl",
-        "api-resources, api-versions, cluster-info, describe, explain, get, logs, top, version",
-        "--kubeconfig",
-    ),
-    listed(
-        "npm",
-        "explain, info, list, ls, outdated, search, show, view, why",
-        "--prefix -C",
-    ),
-    listed("pip", "index versions, list, show", "--python"),
-    listed("pip3", "index versions, list, show", "--python"),
-    listed(
-        "podman",
-        "images, inspect, logs, port, ps, stats, top, version",
-        "",
-    ),
-    listed("rg", "", "--pre --hostname-bin"),
-    listed("sort", "", "--compress-program"),
-    listed("wget", "", "--config --execute -e --use-askpass"),
-];
-
-/// Programs that run the command behind them, as it is.
-const PASSERS: &str =
-    "builtin command doas env exec ionice nice nohup setsid stdbuf sudo time timeout";
-
-/// Shells, whose program text is read like the line that it stands in.
-const SHELLS: &str = "ash bash dash ksh mksh sh zsh";
-
-/// Interpreters that are given a file by name.
-const FILE_RUNNERS: &str = "ash bash dash ksh mksh node nodejs perl php pypy python ruby sh zsh";
+/// Folders of programs that a skill can't write.
+const SYSTEM_FOLDERS: &[&str] = &["/bin/", "/usr/bin/", "/usr/local/bin/"];
 
 fn has(names: &str, name: &str) -> bool {
     names.split_ascii_whitespace().any(|other| other == name)
 }
 
-/// The first command of a line that is not known to take values as data, by its program; `None` if all of them do.
+/// The first command of a line that is not known to take values as data, by its program or its redirect; `None` if all of them do.
 pub(crate) fn unlisted(commands: &[Simple]) -> Option<String> {
-    let unlisted = commands
-        .iter()
-        .find(|command| !command.words.is_empty() && !is_listed(&command.words, 0))?;
-    let program = unlisted.words.first().and_then(Word::literal);
-    Some(
-        program
-            .unwrap_or("a program that only the shell will know")
-            .to_owned(),
-    )
+    commands.iter().find_map(|command| {
+        if let Some(redirect) = command.redirects.iter().find(|one| !one.is_harmless()) {
+            let target = redirect.target.literal().unwrap_or("…");
+            return Some(format!("> {target}"));
+        }
+        if is_listed(&command.words, 0) {
+            return None;
+        }
+        let program = command.words.first().and_then(Word::literal);
+        Some(
+            program
+                .unwrap_or("a program that only the shell will know")
+                .to_owned(),
+        )
+    })
+}
+
+impl Redirect {
+    /// Whether it writes no file: it reads, it copies a descriptor, or it throws away or shows what is written.
+    #[must_use]
+    pub fn is_harmless(&self) -> bool {
+        const SHOWN: &[&str] = &["/dev/null", "/dev/stderr", "/dev/stdout"];
+        let is_descriptor = |text: &str| {
+            let digits = text.strip_suffix('-').unwrap_or(text);
+            digits.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        !self.op.writes()
+            || self.target.literal().is_some_and(|target| {
+                SHOWN.contains(&target)
+                    || self.op == super::RedirectOp::DuplicateOut && is_descriptor(target)
+            })
+    }
 }
 
 fn is_listed(words: &[Word], depth: usize) -> bool {
@@ -138,54 +72,101 @@ fn is_listed(words: &[Word], depth: usize) -> bool {
     let Some(first) = words.first() else {
         return true;
     };
-    if is_own_file(first) {
-        return true;
+    if depth == DEEPEST || words.iter().any(glues_an_option) {
+        return false;
     }
-    let Some(program) = first.literal().map(base) else {
+    let Some(text) = first.literal() else {
         return false;
     };
-    let program = program.as_str();
+    if text.contains('/') && is_own_file(text) {
+        return true;
+    }
+    let Some(program) = named_program(text) else {
+        return false;
+    };
     match runs(words) {
-        _ if depth == DEEPEST => false,
         Runs::Unclear => false,
-        Runs::Command { at } => has(PASSERS, program) && is_listed(&words[at..], depth + 1),
-        Runs::Code { until } => is_harmless_text(program, words, until, depth),
-        Runs::File { at } => {
-            let by_name = at > 0 && words[at - 1].literal() != Some("-m");
-            let source = ["source", "."].contains(&program);
-            by_name && (source || has(FILE_RUNNERS, stem(program))) && is_fixed(words.get(at))
+        Runs::Command { at } => {
+            passes(program, &words[1..at]) && is_listed(&words[at..], depth + 1)
         }
+        Runs::Code { until } => is_harmless_text(program, words, until, depth),
+        Runs::File { at } => is_own_script(program, words, at),
         Runs::Nothing => has(ANYTHING, program) || is_right(program, words),
     }
+}
+
+/// The name of a program that is found on the search path or in a folder of the system, exactly as the tables have it.
+fn named_program(text: &str) -> Option<&str> {
+    let name = match text.rsplit_once('/') {
+        None => text,
+        Some((_, name)) => {
+            let in_system = |folder: &&str| text.strip_prefix(*folder) == Some(name);
+            SYSTEM_FOLDERS.iter().any(in_system).then_some(name)?
+        }
+    };
+    (base(name) == name).then_some(name)
+}
+
+/// Whether something other than the author's text stands in the name of an option: `-$1`, `--$1=x`, `-e"$1"`, `''-$1`.
+fn glues_an_option(word: &Word) -> bool {
+    let start = literal_start(word);
+    // `echo "- $1"` shows a list.
+    word.literal().is_none() && start.starts_with(['-', '+']) && !start.contains(['=', ' '])
+}
+
+/// The text of a word in front of whatever is no text.
+fn literal_start(word: &Word) -> String {
+    let texts = word.parts().iter().map_while(|part| match part {
+        Part::Literal { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
 }
 
 fn stem(program: &str) -> &str {
     program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.')
 }
 
-/// `./x`, `scripts/x`, `${CLAUDE_SKILL_DIR}/x`: a file that the author put there.
-fn is_own_file(word: &Word) -> bool {
-    match (word.literal(), word.parts()) {
-        (Some(text), _) => text.contains('/') && !text.starts_with(['/', '~']),
-        (
-            None,
-            [
-                Part::Parameter { name, .. },
-                Part::Literal { text, .. },
-                rest @ ..,
-            ],
-        ) => {
-            let fixed = rest.iter().all(|part| matches!(part, Part::Literal { .. }));
-            name.starts_with(REFERENCE) && text.starts_with('/') && fixed
-        }
-        _ => false,
-    }
+/// `./x`, `scripts/x`: a path that stays below the skill's folder, in which the line runs.
+fn is_own_file(path: &str) -> bool {
+    let mut names = path.split('/');
+    !path.starts_with(['/', '~', '-']) && names.all(|name| name != "..")
 }
 
-/// Whether a word is the name of a file, and not a subcommand such as in `node inspect x`.
-fn is_fixed(word: Option<&Word>) -> bool {
-    let literal = word.and_then(Word::literal);
-    literal.is_some_and(|text| text.contains(['/', '.']))
+/// Whether the words in front of a command are options that only say how it runs, and their values.
+fn passes(program: &str, words: &[Word]) -> bool {
+    let harmless = |word: &Word| {
+        let text = word.literal()?;
+        let name = text.split('=').next().unwrap_or(text);
+        let is_number = text
+            .trim_start_matches('-')
+            .bytes()
+            .all(|byte| byte.is_ascii_digit());
+        Some(!text.starts_with('-') || is_number || has(PASSER_OPTIONS, name))
+    };
+    has(PASSERS, program) && words.iter().all(|word| harmless(word) == Some(true))
+}
+
+/// Whether an interpreter is given a file of the skill, with no option that makes it read anything else.
+fn is_own_script(program: &str, words: &[Word], at: usize) -> bool {
+    let Some(file) = words
+        .get(at)
+        .and_then(Word::literal)
+        .filter(|file| is_own_file(file))
+    else {
+        return false;
+    };
+    if ["source", "."].contains(&program) {
+        return at == 1 && file.contains('/');
+    }
+    let name = stem(program);
+    let Some((_, options)) = FILE_RUNNERS.iter().find(|(known, _)| *known == name) else {
+        return false;
+    };
+    let mut front = words[1..at].iter();
+    // A name without either may be a subcommand, such as in `node inspect x`.
+    file.contains(['/', '.'])
+        && front.all(|word| word.literal().is_some_and(|text| has(options, text)))
 }
 
 /// Whether program text in a line is known to take its own arguments as data.
@@ -195,19 +176,70 @@ fn is_harmless_text(program: &str, words: &[Word], until: usize, depth: usize) -
     };
     let name = stem(program);
     if has(SHELLS, name) {
+        let plain = matches!(words[1..until].iter().map(Word::literal).collect::<Vec<_>>()[..],
+            [Some(option)] if has("-c -ec -euc -uc -xc", option));
         let line = super::parse(code);
-        return line.is_ok_and(|line| {
-            let mut commands = line.commands.iter();
-            commands.all(|command| command.words.is_empty() || is_listed(&command.words, depth + 1))
-        });
+        return plain
+            && line.is_ok_and(|line| {
+                let mut commands = line.commands.iter();
+                commands.all(|command| {
+                    command.redirects.iter().all(Redirect::is_harmless)
+                        && is_listed(&command.words, depth + 1)
+                })
+            });
     }
-    match name {
-        "awk" | "gawk" | "mawk" | "nawk" => !["system", "|", "getline", "@", "ENVIRON"]
-            .iter()
-            .any(|sign| code.contains(sign)),
-        "sed" | "gsed" => is_plain_sed(code),
-        _ => false,
+    let Some((_, options)) = TEXT_RUNNERS.iter().find(|(known, _)| *known == name) else {
+        return false;
+    };
+    // Behind the text, only sed takes options.
+    let is_option =
+        |word: &Word| literal_start(word).starts_with('-') && word.literal() != Some("-");
+    let more = words.get(until + 1..).unwrap_or_default();
+    is_introduced(&words[1..until], options)
+        && !more.iter().any(is_option)
+        && match name.ends_with("sed") {
+            true => is_plain_sed(code),
+            // `>` compares and writes.
+            false => !["system", "|", "getline", "@", "ENVIRON", ">"]
+                .iter()
+                .any(|sign| code.contains(sign)),
+        }
+}
+
+/// Whether the words in front of a program text are options of this list, with at most one of them announcing the text.
+fn is_introduced(words: &[Word], options: &str) -> bool {
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        let start = literal_start(word);
+        let Some(letters) = start
+            .strip_prefix('-')
+            .filter(|letters| !letters.is_empty())
+        else {
+            return false;
+        };
+        let takes = |letter: char| has(options, &format!("-{letter}:"));
+        let first = letters.chars().next().unwrap_or_default();
+        let last = at + 1 == words.len();
+        match () {
+            () if takes(first) => {
+                at += if start.len() == 2 && word.literal().is_some() {
+                    2
+                } else {
+                    1
+                }
+            }
+            () if word.literal().is_some()
+                && letters
+                    .chars()
+                    .all(|letter| has(options, &format!("-{letter}")))
+                && (last || !letters.contains('e')) =>
+            {
+                at += 1;
+            }
+            () => return false,
+        }
     }
+    at == words.len()
 }
 
 /// One address with one harmless command, or one substitution: sed can run programs and write files.
@@ -232,7 +264,7 @@ fn is_plain_sed(code: &str) -> bool {
     sign != '\\' && parts.len() == 4 && flags(parts[3]) && !code.contains(['\\', '\n'])
 }
 
-/// Whether a program of the table has its subcommand, and no option that runs something.
+/// Whether a program of the table has its subcommand, and no option but its own.
 fn is_right(program: &str, words: &[Word]) -> bool {
     let Some(entry) = LISTED.iter().find(|entry| entry.name == program) else {
         return false;
@@ -240,14 +272,11 @@ fn is_right(program: &str, words: &[Word]) -> bool {
     let Some(behind) = entry.behind_subcommand(words) else {
         return false;
     };
-    if words
+    let arguments = &words[behind..];
+    arguments
         .iter()
-        .skip(1)
-        .any(|word| entry.is_never(word) || is_dynamic(word))
-    {
-        return false;
-    }
-    !entry.program_text || has_own_text(&words[behind..])
+        .all(|word| !is_open(word) && entry.takes(word))
+        && (entry.operands != Operands::TextFirst || has_own_text(arguments))
 }
 
 impl ListedProgram {
@@ -272,34 +301,47 @@ impl ListedProgram {
         self.subcommands.split(',').find_map(fits)
     }
 
-    /// Whether a word is, abbreviates or begins with an option that runs something.
-    fn is_never(&self, word: &Word) -> bool {
-        let first = match word.parts().first() {
-            Some(Part::Literal { text, .. }) => text.as_str(),
-            _ => return false,
+    /// Whether a word is an operand, or an option of the list.
+    fn takes(&self, word: &Word) -> bool {
+        let start = literal_start(word);
+        if !start.starts_with(['-', '+']) || start == "-" {
+            return self.operands != Operands::Absent;
+        }
+        let (name, value) = match start.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (start.as_str(), None),
         };
-        let text = word.literal().unwrap_or(first);
-        let name = text.split('=').next().unwrap_or_default();
-        self.never.split_ascii_whitespace().any(|never| {
-            if never.starts_with("--") || never.len() > 2 {
-                let abbreviates = name.len() > 2 && never.starts_with(name);
-                abbreviates || name == never
-            } else {
-                // Among other letters, too.
-                let letters = name.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
-                letters.is_some_and(|letters| letters.contains(&never[1..]))
+        if name.starts_with("--") || self.name == "find" {
+            return has(self.options, name) && (value.is_none() || self.name != "find");
+        }
+        value.is_none() && word.literal().is_some() && self.has_letters(&name[1..])
+    }
+
+    /// Whether letters behind one dash are options of the list; what follows one that takes a value is that value.
+    fn has_letters(&self, letters: &str) -> bool {
+        for letter in letters.chars() {
+            if has(self.options, &format!("-{letter}:")) {
+                return true;
             }
-        })
+            let name = if letter.is_ascii_digit() { '0' } else { letter };
+            if !has(self.options, &format!("-{name}")) {
+                return false;
+            }
+        }
+        !letters.is_empty()
     }
 }
 
-/// Whether a part of a word comes out of a substitution or a variable of the shell: it might begin with `-`.
-fn is_dynamic(word: &Word) -> bool {
-    word.parts().iter().any(|part| match part {
-        Part::Parameter { name, .. } => !name.starts_with(REFERENCE),
-        Part::Command { .. } | Part::Process => true,
-        _ => false,
-    })
+/// Whether a word may become others, or begin with `-`, by what the shell makes of it: a substitution, a variable, a pattern that
+/// file names fit, braces.
+fn is_open(word: &Word) -> bool {
+    let begins_with_pattern = matches!(word.parts().first(), Some(Part::Glob(_)));
+    begins_with_pattern
+        || word.parts().iter().any(|part| match part {
+            Part::Parameter { name, .. } => !name.starts_with(REFERENCE),
+            Part::Command { .. } | Part::Process | Part::Brace | Part::Dollar => true,
+            _ => false,
+        })
 }
 
 /// Whether the first operand is the author's text. Options that take two words are passed over.

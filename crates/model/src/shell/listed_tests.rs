@@ -1,6 +1,7 @@
 //! Which programs take values as data: the table as people review it, and lines that must not be on it.
 
 use super::listed::unlisted;
+use super::listed_programs::{ANYTHING, FILE_RUNNERS, LISTED, Operands, PASSERS, TEXT_RUNNERS};
 use crate::template::{Placeholders, might_run_a_value};
 
 fn is_listed(line: &str) -> bool {
@@ -69,8 +70,172 @@ fn a_value_does_not_become_code_on_its_way_through_a_line() {
         "rg --pre x \"$ARGUMENTS\"",
         "npx cat \"$ARGUMENTS\"",
         "wget -e \"$ARGUMENTS\" x",
+        // What a command finds in its input, in a file that the line filled, or in a start-up file.
+        "echo \"$ARGUMENTS\" | python3 /dev/stdin",
+        "echo \"$ARGUMENTS\" | python3 /dev/fd/0",
+        "echo \"$ARGUMENTS\" | perl /proc/self/fd/0",
+        "echo \"$ARGUMENTS\" | . /dev/stdin",
+        "echo \"$ARGUMENTS\" | bash ./../../../../../dev/stdin",
+        "echo \"$ARGUMENTS\" | bash ${CLAUDE_SKILL_DIR}/../../dev/stdin",
+        "echo \"$ARGUMENTS\" | bash -s ./x.sh",
+        "echo \"$ARGUMENTS\" | python3 -i x.py",
+        "echo \"$ARGUMENTS\" | perl -d ./x.pl",
+        "echo \"$ARGUMENTS\" | tee /tmp/x; . /tmp/x",
+        "echo \"$ARGUMENTS\" | tee ~/.bashrc; bash -i ./x.sh",
+        "echo \"$ARGUMENTS\" | tee ~/.profile; bash -lc true",
+        "cp \"$ARGUMENTS\" /tmp/cat; /tmp/cat x",
+        "/tmp/cat \"$ARGUMENTS\"",
+        "echo \"$ARGUMENTS\" > ~/.gitconfig; git diff",
+        "echo \"$ARGUMENTS\" >> ~/.npmrc",
+        "{ echo \"$ARGUMENTS\"; } > ~/.npmrc",
+        "echo \"$ARGUMENTS\" &> x.sh",
+        "echo \"$ARGUMENTS\" | sort -o ~/.npmrc",
+        "echo \"$ARGUMENTS\" | uniq - ~/.npmrc",
+        "awk '{ print > \"/tmp/x\" }' \"$ARGUMENTS\"",
+        "sed -e 'w /tmp/x' -e p \"$ARGUMENTS\"",
+        "sed p \"$ARGUMENTS\" -i",
+        "sh -c 'echo \"$1\" > ~/.bashrc' sh \"$ARGUMENTS\"",
+        "bash -c 'eval \"$3\"' x -c ls \"$ARGUMENTS\"",
+        "find . -fprintf /tmp/x \"$ARGUMENTS\"",
+        "curl -o /tmp/x \"$ARGUMENTS\"",
+        "time -o ~/.bashrc -f %C echo \"$ARGUMENTS\"",
+        "env -C /tmp ./x \"$ARGUMENTS\"",
+        "find . {-exec,id} \"$ARGUMENTS\" +",
+        "find . -ex{ec,} \"$ARGUMENTS\" +",
+        "find -- $ARGUMENTS",
+        "cargo test -- $ARGUMENTS",
     ] {
         assert_ne!(verdict(&format!("!`{line}`")), "its commands", "{line}");
+    }
+}
+
+/// Every program of the tables with what must stand behind it, so that it is listed with a value as its operand.
+fn samples() -> Vec<String> {
+    let mut samples: Vec<String> = ANYTHING
+        .split_ascii_whitespace()
+        .filter(|program| !["[", "printf", "test"].contains(program))
+        .map(str::to_owned)
+        .collect();
+    for entry in LISTED {
+        let text = if entry.operands == Operands::TextFirst {
+            " .x"
+        } else {
+            ""
+        };
+        let subcommands = entry.subcommands.split(',').map(str::trim);
+        samples.extend(subcommands.map(|sub| format!("{} {sub}{text}", entry.name)));
+    }
+    samples.extend(
+        FILE_RUNNERS
+            .iter()
+            .map(|(name, _)| format!("{name} scripts/x.y")),
+    );
+    samples.extend(TEXT_RUNNERS.iter().map(|(name, _)| format!("{name} 3p")));
+    let passers = PASSERS
+        .split_ascii_whitespace()
+        .filter(|name| *name != "timeout");
+    samples.extend(passers.map(|name| format!("{name} cat")));
+    samples.push("./scripts/x".to_owned());
+    samples
+}
+
+// case 168
+#[test]
+fn no_value_becomes_an_option_of_a_listed_program() {
+    for sample in samples() {
+        let takes_operands = !sample.starts_with("uniq");
+        let line = format!("{sample} \"$0\"");
+        let covered = if takes_operands {
+            "its commands"
+        } else {
+            "this very line"
+        };
+        assert_eq!(verdict(&format!("!`{line}`")), covered, "{line}");
+        for glued in [
+            "-$0", "--$0", "-\"$0\"", "\"-$0\"", "''-$0", "-x$0", "--x$0", "--$0=x", "-$0=x",
+            "+$0", "-{a,$0}", "\\-$0", "--a$0=b",
+        ] {
+            let line = format!("{sample} {glued}");
+            assert_ne!(verdict(&format!("!`{line}`")), "its commands", "{line}");
+        }
+        // What is put in as a word is refused when it begins with a dash.
+        let pieces = format!("!`{line}`");
+        let pieces = crate::template::parse(
+            &pieces,
+            Placeholders {
+                names: &[],
+                declared: true,
+            },
+        );
+        let Some(crate::template::Piece::Command(command)) = pieces.first() else {
+            panic!("{line}");
+        };
+        let crate::template::Script::Ready(recipe) = &command.script else {
+            panic!("{line}");
+        };
+        for value in ["-exec", "--config=x", "-", "--"] {
+            let words = [value.to_owned()];
+            let values = crate::template::Values {
+                text: value,
+                words: &words,
+                skill_dir: "/skill",
+                project_dir: "/project",
+                session_id: "",
+            };
+            assert!(recipe.instantiate(&values).is_err(), "{line}: {value}");
+        }
+    }
+}
+
+/// Options that name a program, code, a configuration or a file to write, of one program or another.
+const HARMFUL: &str = "--config --globalconfig --userconfig --git --node-options --prefix --python --manifest-path --runtime --root \
+    --kubeconfig --exec --exec-path --git-dir --work-tree --ext-diff --output --output-document --engine --netrc-file \
+    --compress-program --files0-from --pre --pre-glob --hostname-bin --editor --web --from-file --library-path --magic-file \
+    --require --import --rcfile --init-file --chdir --in-place --file --load --exec-batch -exec -execdir -ok -okdir -fprint \
+    -fprintf -fls -delete -K -Z -O -x -X";
+
+/// Whether a program has an option of that name, or that letter, for something else.
+fn means_something_else(program: &str, option: &str) -> bool {
+    match option {
+        // A format, and whether early releases count.
+        "--output" => ["glab", "kubectl"].contains(&program),
+        "--pre" => program.starts_with("pip"),
+        _ if option.starts_with("--") || program == "find" => false,
+        _ => LISTED
+            .iter()
+            .filter(|entry| entry.name == program)
+            .flat_map(|entry| entry.options.split_ascii_whitespace())
+            .any(|one| one.trim_end_matches(':') == &option[..2]),
+    }
+}
+
+// case 168
+#[test]
+fn no_option_that_is_not_on_a_list_is_in_a_listed_line() {
+    let is_in = |names: &str, name: &str| names.split_ascii_whitespace().any(|one| one == name);
+    for sample in samples() {
+        let program = sample.split(' ').next().unwrap_or_default();
+        // These have no option that runs, obeys or writes anything.
+        if is_in(ANYTHING, program) || program == "./scripts/x" {
+            continue;
+        }
+        // What stands behind the file or the command is theirs to judge.
+        let only_in_front =
+            FILE_RUNNERS.iter().any(|(name, _)| *name == program) || is_in(PASSERS, program);
+        let options = HARMFUL.split_ascii_whitespace();
+        for option in options.filter(|option| !means_something_else(program, option)) {
+            let mut lines = vec![
+                sample.replacen(program, &format!("{program} {option} \"$0\""), 1),
+                sample.replacen(program, &format!("{program} {option}=\"$0\""), 1),
+            ];
+            if !only_in_front {
+                lines.push(format!("{sample} {option} \"$0\""));
+                lines.push(format!("{sample} {option}=\"$0\""));
+            }
+            for line in lines {
+                assert_ne!(verdict(&format!("!`{line}`")), "its commands", "{line}");
+            }
+        }
     }
 }
 
@@ -101,6 +266,16 @@ fn everyday_lines_take_values() {
         "curl -s \"https://example.com/$0\"",
         "echo \"$(gh pr view $0)\"",
         "test -f \"$0\" && head -5 \"$0\"",
+        "git log --oneline -n 5 --author=\"$0\" 2>&1 | sort | uniq -c | sort -rn",
+        "gh pr list --json number,title --jq '.[].title' --search \"$0\" >&2",
+        "echo \"- $0\"",
+        "echo \"$0\" | bash scripts/x.sh",
+        "env LANG=C grep -n \"$0\" x >/dev/null",
+        "nice -n 5 rg -tpy -C3 \"$0\"",
+        "git branch --list \"$0\" && git tag -l \"$0\"",
+        "awk -F: '{ print }' \"$0\"",
+        "sed -ne 's/a/b/p' \"$0\"",
+        "curl -sSL --max-time 5 \"https://example.com/$0\" | jq -r .name",
     ] {
         assert_eq!(verdict(&format!("!`{line}`")), "its commands", "{line}");
     }

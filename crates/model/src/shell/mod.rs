@@ -19,6 +19,7 @@
 //! **Start reading at** `parser.rs` for commands, then `word.rs` for quoting, then `programs.rs`.
 
 mod listed;
+mod listed_programs;
 #[cfg(test)]
 mod listed_tests;
 mod parser;

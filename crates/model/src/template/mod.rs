@@ -88,16 +88,30 @@ pub struct Placeholders<'a> {
 /// if there is no placeholder.
 #[must_use]
 pub fn might_run_a_value(command: &str, placeholders: Placeholders<'_>) -> Option<UnlistedProgram> {
+    match prepared(command, placeholders) {
+        Script::Ready(recipe) => recipe.unlisted().cloned(),
+        Script::Refused(_) => None,
+    }
+}
+
+/// Whether every program in a command is known to take the values of these placeholders as data, or there is none in it. False as
+/// well for a command that is refused because of one.
+#[must_use]
+pub fn takes_values_as_data(command: &str, placeholders: Placeholders<'_>) -> bool {
+    match prepared(command, placeholders) {
+        Script::Ready(recipe) => recipe.unlisted().is_none(),
+        Script::Refused(_) => false,
+    }
+}
+
+fn prepared(command: &str, placeholders: Placeholders<'_>) -> Script {
     let spellings = Spellings {
         names: placeholders.names,
         declared: placeholders.declared,
         positional: true,
         dash_ends: true,
     };
-    match Script::prepare(command, spellings) {
-        Script::Ready(recipe) => recipe.unlisted().cloned(),
-        Script::Refused(_) => None,
-    }
+    Script::prepare(command, spellings)
 }
 
 /// Cuts a body into pieces.

@@ -30,7 +30,7 @@ impl<'p> Notes<'p> {
 pub struct Dispatched {
     /// The event as the last of them left it.
     pub event: Value,
-    /// Who said that the call must not happen, and why.
+    /// Who said that the call must not happen, or that the turn must not end, and why.
     pub cancelled: Option<(String, String)>,
 }
 
@@ -105,7 +105,7 @@ impl<'p> Runtime<'p> {
                 let reason = went.reason.clone().unwrap_or_default();
                 note("failed", went);
                 let closes = active.hook(phase).is_some_and(|hook| hook.fail_closed());
-                if closes && can_cancel(phase) && active.is(SkillType::SecurityRule) {
+                if closes && prevents(phase) && active.is(SkillType::SecurityRule) {
                     let reason = format!("its check failed: {reason}");
                     done.cancelled = Some((active.name().to_owned(), reason));
                 } else {
@@ -119,6 +119,7 @@ impl<'p> Runtime<'p> {
             if can_cancel(phase) {
                 let detail = match phase {
                     HookPhase::BeforePromptBuild => "blocked the message",
+                    HookPhase::AfterResponse => "sent the answer back",
                     _ => "cancelled the call",
                 };
                 note(detail, Went::refused(cancel.reason.clone()));
@@ -158,8 +159,13 @@ impl<'p> Runtime<'p> {
     }
 }
 
-/// Whether a hook of this phase may stop what it was asked about: a call, or the turn that a message begins.
+/// Whether a hook of this phase may stop what it was asked about: a call, the turn that a message begins, or the end of a turn.
 const fn can_cancel(phase: HookPhase) -> bool {
+    prevents(phase) || matches!(phase, HookPhase::AfterResponse)
+}
+
+/// Whether what a hook of this phase stops does not happen. A check that fails is a no there.
+const fn prevents(phase: HookPhase) -> bool {
     matches!(
         phase,
         HookPhase::BeforeToolCall | HookPhase::BeforePromptBuild

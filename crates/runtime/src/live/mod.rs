@@ -56,7 +56,7 @@ use crate::{
     premises::Premises,
     receipts::RecentReceipts,
     render::Loaded,
-    schema::BoundedSchema,
+    schema::{BoundedSchema, SchemaMisfit},
     worker::{Failed, Worker, undone},
 };
 use called::Done;
@@ -71,7 +71,7 @@ pub use error::CallError;
 pub use ledger::{Attached, Ledger};
 pub use lifecycle::{State, Transition};
 pub use open::ActivateError;
-pub use telling::{Fragment, PromptError, Section};
+pub use telling::{Fragment, LastWords, PromptError, Section};
 pub use together::Planned;
 pub use tools::{BadTool, CORE, Tool, full_name};
 
@@ -442,6 +442,17 @@ impl<'p> Runtime<'p> {
             let there = active.tools.iter().map(|tool| tool.spec.name.clone());
             return Err(active.unknown("tool", tool, there.collect()));
         };
+        let refuse = |misfit: SchemaMisfit| -> Result<Done, CallError> {
+            let reason = misfit.to_string();
+            let went = Went::refused(reason.clone());
+            active.worker.record("tool:call", &found.name, &went)?;
+            let tool = found.name.clone();
+            Err(CallError::Input { tool, reason })
+        };
+        // Before hooks are asked: what they can't be sent, they can't judge.
+        if let Err(misfit) = BoundedSchema::check_size(input) {
+            return refuse(misfit);
+        }
         let session = &self.premises.desk.session;
         let event = json!({
             "tool": found.name, "skill": active.name(), "input": input, "session": session,
@@ -464,12 +475,7 @@ impl<'p> Runtime<'p> {
         }
         let input = changed;
         if let Err(misfit) = schema.check(&input) {
-            let reason = misfit.to_string();
-            active
-                .worker
-                .record("tool:call", &found.name, &Went::refused(reason.clone()))?;
-            let tool = found.name.clone();
-            return Err(CallError::Input { tool, reason });
+            return refuse(misfit);
         }
         let params = tool_params(&found.spec.name, &input, session);
         let detail = found.name.as_str();

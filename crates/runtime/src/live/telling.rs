@@ -81,6 +81,15 @@ pub struct ScannedBy {
     pub found: Result<Vec<FoundByScanner>, String>,
 }
 
+/// A model's answer, and whether the turn may end with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastWords {
+    /// The answer.
+    pub text: String,
+    /// The skill whose hook does not let the turn end, and what is still to be done.
+    pub sent_back: Option<(String, String)>,
+}
+
 impl Runtime<'_> {
     /// A conversation begins.
     ///
@@ -142,14 +151,18 @@ impl Runtime<'_> {
         Ok(prompt)
     }
 
-    /// A model's answer, after all transforms.
+    /// A model's answer, after all transforms. `continued` says that a hook has sent back the answer before this one.
     ///
     /// # Errors
     /// When it can't be written down.
-    pub fn after_response(&self, text: &str) -> Result<String, StoreError> {
-        let event = json!({ "text": text, "session": self.premises.desk.session });
-        let event = self.dispatch(HookPhase::AfterResponse, event)?.event;
-        Ok(event["text"].as_str().unwrap_or(text).to_owned())
+    pub fn after_response(&self, text: &str, continued: bool) -> Result<LastWords, StoreError> {
+        let session = &self.premises.desk.session;
+        let event = json!({ "text": text, "session": session, "continued": continued });
+        let dispatched = self.dispatch(HookPhase::AfterResponse, event)?;
+        Ok(LastWords {
+            text: dispatched.event["text"].as_str().unwrap_or(text).to_owned(),
+            sent_back: dispatched.cancelled,
+        })
     }
 
     /// A section of a wiki, with the context that skills want its writer to have.

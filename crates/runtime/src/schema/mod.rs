@@ -32,8 +32,10 @@ use graph::Graph;
 
 /// The largest schema, in bytes, counted roughly as JSON.
 const MAX_BYTES: usize = 512 << 10;
-/// How deep a schema is nested as JSON, and an input.
+/// How deep a schema is nested as JSON.
 const MAX_DEPTH: usize = 128;
+/// How deep an input is. Readers of JSON stop at 128 levels, and some of those are the message around it.
+const MAX_INPUT_DEPTH: usize = 120;
 /// Subschemas that can be reached.
 const MAX_SUBSCHEMAS: usize = 10_000;
 /// References in a row, and other subschemas for the same value in between.
@@ -155,6 +157,14 @@ impl BoundedSchema {
         })
     }
 
+    /// Whether an input is one that any hook and any skill can be sent, whatever the schema says.
+    ///
+    /// # Errors
+    /// When it is too deep or too large.
+    pub fn check_size(input: &Value) -> Result<(), SchemaMisfit> {
+        sized(input).map(|_| ())
+    }
+
     /// Whether an input is what the schema says, and if not, the first mistakes in it.
     ///
     /// # Errors
@@ -247,8 +257,8 @@ fn sized(input: &Value) -> Result<usize, SchemaMisfit> {
     while let Some((value, depth)) = left.pop() {
         values += 1;
         deepest = deepest.max(depth);
-        if depth > MAX_DEPTH {
-            return Err(SchemaMisfit::Large("it is nested deeper than 128 levels"));
+        if depth > MAX_INPUT_DEPTH {
+            return Err(SchemaMisfit::Large("it is nested deeper than 120 levels"));
         }
         match value {
             Value::String(string) => text += string.len(),

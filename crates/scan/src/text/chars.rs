@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::twins::prototype;
+use metier_model::twins::prototype;
 
 /// What makes a character invisible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,5 +191,23 @@ pub(crate) fn terminal_escape(bytes: &[u8], at: usize) -> Option<usize> {
         }
         b'0'..=b'~' => Some(at + 2),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_twin_is_unicodes() {
+        for c in ('\0'..=char::MAX).filter(|c| is_lookalike_script(*c)) {
+            let mut buffer = [0; 4];
+            let mut twin = unicode_security::skeleton(c.encode_utf8(&mut buffer));
+            let twin = match (twin.next(), twin.next()) {
+                (Some(one), None) if one.is_ascii_alphabetic() => Some(one),
+                _ => None,
+            };
+            assert_eq!(prototype(c), twin, "{c:?}");
+        }
     }
 }

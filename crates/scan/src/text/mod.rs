@@ -14,7 +14,6 @@ pub(crate) mod plausible;
 
 mod numbers;
 mod smuggle;
-mod twins;
 
 #[cfg(test)]
 mod tests;

@@ -179,7 +179,7 @@ impl Commands<'_> {
                 input["tool_response"] = event["output"].clone();
             }
             HookPhase::AfterResponse => {
-                input["stop_hook_active"] = false.into();
+                input["stop_hook_active"] = (event["continued"] == true).into();
                 input["last_assistant_message"] = event["text"].clone();
             }
             HookPhase::ConversationStart => input["source"] = "startup".into(),

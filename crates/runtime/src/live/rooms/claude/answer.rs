@@ -7,6 +7,9 @@
 //! ```
 //!
 //! `allow` grants nothing: permission is asked for whatever is done. `ask` blocks, since at a hook nobody can be asked.
+//!
+//! A guard that can't be understood has not said yes. What begins like JSON or names a verdict, and is no answer that can be read, blocks
+//! where an answer could have blocked; plain text is context and never a verdict.
 
 use metier_model::{HookPhase, hooks::CommandHook};
 use serde_json::Value;
@@ -44,28 +47,58 @@ pub(super) fn judged(hook: &CommandHook, printed: &Printed<'_>) -> Judged {
         judged.stop(hook, reason.unwrap_or("exit code 2"));
         return judged;
     }
-    let parsed = serde_json::from_str::<Value>(stdout);
-    match parsed.ok().filter(Value::is_object) {
-        Some(answer) => judged.read(hook, &answer),
+    let answer = stdout.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+    match serde_json::from_str::<Value>(answer) {
+        Ok(answer) if answer.is_object() => judged.read(hook, &answer),
         // Its end is missing, and with it perhaps a no. How long it gets is often up to those whom it is to stop.
-        None if printed.cut && stdout.trim_start().starts_with('{') => {
+        Err(_) if printed.cut && answer.starts_with('{') => {
             judged.stop(hook, "its answer is more than is read");
         }
-        None => judged.told = text(Some(stdout)),
+        Err(error) if answer.starts_with('{') => {
+            judged.stop(
+                hook,
+                &format!("its answer is not JSON that can be read: {error}"),
+            );
+        }
+        _ if names_a_verdict(answer) => {
+            judged.stop(
+                hook,
+                "its answer holds a verdict between other text; print the JSON alone",
+            );
+        }
+        _ => judged.told = text(Some(answer)),
     }
     judged
 }
 
+/// Whether a text that is no answer holds what an answer would say no with.
+fn names_a_verdict(text: &str) -> bool {
+    let has = |word: &str| text.contains(word);
+    has("\"permissionDecision\"")
+        || (has("\"decision\"") && has("\"block\""))
+        || (has("\"continue\"") && has("false"))
+}
+
 impl Judged {
-    /// Stops a call, or the turn of a message. Any other event goes on, and the reason is reported to the user.
+    /// Stops a call, the turn of a message, or the end of a turn. Any other event goes on, and the reason is reported to the user.
     fn stop(&mut self, hook: &CommandHook, reason: &str) {
         match hook.phase {
-            HookPhase::BeforeToolCall | HookPhase::BeforePromptBuild => {
+            HookPhase::BeforeToolCall | HookPhase::BeforePromptBuild | HookPhase::AfterResponse => {
                 self.cancel = Some(reason.to_owned());
             }
             _ => self
                 .said
                 .push(format!("its hook for {}: {reason}", hook.event)),
+        }
+    }
+
+    /// The agent is to stop: a call and a message are stopped, and a turn that ends is left to end.
+    fn end(&mut self, hook: &CommandHook, reason: &str) {
+        match hook.phase {
+            HookPhase::AfterResponse => self
+                .said
+                .push(format!("its hook for {}: {reason}", hook.event)),
+            _ => self.stop(hook, reason),
         }
     }
 
@@ -75,20 +108,31 @@ impl Judged {
         let reason = |value: &Value, otherwise: &str| {
             text(value.as_str()).unwrap_or_else(|| otherwise.to_owned())
         };
-        if answer["continue"] == false {
-            self.stop(hook, &reason(&answer["stopReason"], "it is not to go on"));
+        match &answer["continue"] {
+            Value::Null | Value::Bool(true) => {}
+            Value::Bool(false) => {
+                self.end(hook, &reason(&answer["stopReason"], "it is not to go on"));
+            }
+            other => self.stop(hook, &unknown("continue", other)),
         }
-        if answer["decision"] == "block" {
-            self.stop(hook, &reason(&answer["reason"], "it is blocked"));
+        match &answer["decision"] {
+            Value::Null => {}
+            Value::String(word) if ["allow", "approve"].contains(&&**word) => {}
+            Value::String(word) if word == "block" => {
+                self.stop(hook, &reason(&answer["reason"], "it is blocked"));
+            }
+            other => self.stop(hook, &unknown("decision", other)),
         }
         let why = &own["permissionDecisionReason"];
-        match own["permissionDecision"].as_str() {
-            Some("deny") => self.stop(hook, &reason(why, "it is denied")),
-            Some("ask") => {
+        match &own["permissionDecision"] {
+            Value::Null => {}
+            Value::String(word) if word == "allow" => {}
+            Value::String(word) if word == "deny" => self.stop(hook, &reason(why, "it is denied")),
+            Value::String(word) if word == "ask" => {
                 let why = reason(why, "no reason was given");
-                self.stop(hook, &format!("somebody must be asked first: {why}"));
+                self.stop(hook, &format!("the user must be asked first: {why}"));
             }
-            _ => {}
+            other => self.stop(hook, &unknown("permissionDecision", other)),
         }
         let input = &own["updatedInput"];
         if hook.phase == HookPhase::BeforeToolCall && input.is_object() {
@@ -102,6 +146,15 @@ impl Judged {
             (_, None) => {}
         }
     }
+}
+
+/// Why an answer with a word that is not known says no.
+fn unknown(field: &str, value: &Value) -> String {
+    let mut shown: String = value.to_string().chars().take(40).collect();
+    if shown.len() < value.to_string().len() {
+        shown.push('…');
+    }
+    format!("its `{field}` is {shown}, which is not understood")
 }
 
 fn text(text: Option<&str>) -> Option<String> {
@@ -157,8 +210,62 @@ mod tests {
         assert_eq!(blocked(&pre, "no\n").cancel.as_deref(), Some("no"));
         assert_eq!(blocked(&pre, "").cancel.as_deref(), Some("exit code 2"));
         let stop = blocked(&hook("Stop", HookPhase::AfterResponse), "go on");
-        assert_eq!(stop.cancel, None);
-        assert_eq!(stop.said, ["its hook for Stop: go on"]);
+        assert_eq!(stop.cancel.as_deref(), Some("go on"));
+        let after = blocked(&hook("PostToolUse", HookPhase::AfterToolResult), "odd");
+        assert_eq!(after.cancel, None);
+        assert_eq!(after.said, ["its hook for PostToolUse: odd"]);
+    }
+
+    #[test]
+    fn to_stop_at_the_end_is_to_end() {
+        let stop = hook("Stop", HookPhase::AfterResponse);
+        let ends = printed(&stop, r#"{"continue": false, "stopReason": "done"}"#);
+        assert_eq!(
+            (ends.cancel, ends.said),
+            (None, vec!["its hook for Stop: done".to_owned()])
+        );
+        let goes_on = printed(&stop, r#"{"decision": "block", "reason": "run the tests"}"#);
+        assert_eq!(goes_on.cancel.as_deref(), Some("run the tests"));
+    }
+
+    // case 184
+    #[test]
+    fn a_verdict_that_cannot_be_read_is_a_no() {
+        let deep = format!(
+            "{{\"decision\": \"block\", \"x\": {}1{}}}",
+            "[".repeat(200),
+            "]".repeat(200)
+        );
+        for answer in [
+            &*deep,
+            "{\"decision\": \"block\"",
+            "{\"decision\": \"block\"} and more",
+            "{}{\"decision\": \"block\"}",
+            "debug: checked\n{\"decision\": \"block\", \"reason\": \"r\"}",
+            "[{\"decision\": \"block\"}]",
+            "\u{feff}{'decision': 'block'}",
+            "{\"decision\": \"deny\"}",
+            "{\"decision\": true}",
+            "{\"continue\": \"false\"}",
+            "{\"hookSpecificOutput\": {\"permissionDecision\": \"Deny\"}}",
+            "{\"hookSpecificOutput\": {\"permissionDecision\": [\"deny\"]}}",
+            "note\n{\"hookSpecificOutput\": {\"permissionDecision\": \"deny\"}}",
+        ] {
+            assert!(before(answer).cancel.is_some(), "{answer}");
+            let prompt = hook("UserPromptSubmit", HookPhase::BeforePromptBuild);
+            assert!(printed(&prompt, answer).cancel.is_some(), "{answer}");
+        }
+        let marked = "\u{feff} {\"decision\": \"block\", \"reason\": \"r\"}\n";
+        assert_eq!(before(marked).cancel.as_deref(), Some("r"));
+        for plain in [
+            "all is well",
+            "",
+            "[1]",
+            "a { b",
+            "the decision is to block it",
+        ] {
+            assert_eq!(before(plain).cancel, None, "{plain}");
+        }
     }
 
     #[test]
@@ -173,7 +280,7 @@ mod tests {
             ),
             (
                 r#"{"hookSpecificOutput": {"permissionDecision": "ask", "permissionDecisionReason": "r"}}"#,
-                "somebody must be asked first: r",
+                "the user must be asked first: r",
             ),
         ] {
             assert_eq!(before(answer).cancel.as_deref(), Some(reason), "{answer}");

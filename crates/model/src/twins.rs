@@ -1,10 +1,11 @@
 //! Foreign letters that look like one of ASCII, as Unicode's table of confusables has them.
 //!
 //! The whole table has an address for each of its seven thousand rows, and each start of the program puts all of them in place; this
-//! is the part of it that is asked. A test compares it with the whole.
+//! is the part of it that is asked. A test of the scanner compares it with the whole.
 
 /// The ASCII letter that Unicode takes for the prototype of this one.
-pub(super) const fn prototype(c: char) -> Option<char> {
+#[must_use]
+pub const fn prototype(c: char) -> Option<char> {
     Some(match c {
         '\u{391}' | '\u{410}' | '\u{13aa}' | '\u{a4ee}' | '\u{102a0}' => 'A',
         '\u{392}' | '\u{412}' | '\u{13f4}' | '\u{2c82}' | '\u{a4d0}' | '\u{10282}'
@@ -67,23 +68,4 @@ pub(super) const fn prototype(c: char) -> Option<char> {
         '\u{2c8d}' | '\u{ab93}' => 'z',
         _ => return None,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::text::chars::is_lookalike_script;
-
-    #[test]
-    fn every_row_is_unicodes() {
-        for c in ('\0'..=char::MAX).filter(|c| is_lookalike_script(*c)) {
-            let mut buffer = [0; 4];
-            let mut twin = unicode_security::skeleton(c.encode_utf8(&mut buffer));
-            let twin = match (twin.next(), twin.next()) {
-                (Some(one), None) if one.is_ascii_alphabetic() => Some(one),
-                _ => None,
-            };
-            assert_eq!(prototype(c), twin, "{c:?}");
-        }
-    }
 }
