@@ -28,6 +28,7 @@ pub mod live;
 pub mod permissions;
 pub mod premises;
 pub mod prompt;
+mod prompt_files;
 mod receipts;
 mod redact;
 pub mod registry;

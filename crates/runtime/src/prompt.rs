@@ -11,6 +11,7 @@ use metier_model::{Card, Mode, model_text::for_model, text};
 
 use crate::{
     inventory::{Inventory, Skill, Status},
+    prompt_files::PromptFiles,
     tokens,
 };
 
@@ -389,9 +390,16 @@ pub fn full<E: From<ReadError>>(
         }
         let entry = inventory.entry(skill);
         let loaded = admit(entry)
-            .and_then(|held| Ok(entry.load_held(&held, options.mode, options.max_skill_bytes)?));
+            .and_then(|held| {
+                let (parsed, mut body) =
+                    entry.load_held(&held, options.mode, options.max_skill_bytes)?;
+                if let Some(manifest) = &parsed.manifest {
+                    PromptFiles::read(manifest, &held).append(&mut body);
+                }
+                Ok(body)
+            });
         match loaded {
-            Ok((_, body)) => {
+            Ok(body) => {
                 let emoji = entry.card.as_ref().and_then(|card| card.emoji.as_deref());
                 let emoji = emoji.map_or_else(String::new, |emoji| format!("{emoji} "));
                 out.push_str(&format!(

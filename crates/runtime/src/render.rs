@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::prompt;
+use crate::{prompt, prompt_files::PromptFiles};
 use metier_catalog::{Entry, FileEntry, ReadError, Resource, Snapshot};
 use metier_model::{
     Manifest, Mode, Parsed,
@@ -17,7 +17,7 @@ const MAX_RESOURCES: usize = 200;
 /// A rendered skill.
 #[derive(Clone, Debug)]
 pub struct Rendered {
-    /// The body, with arguments and variables in their places.
+    /// The body, with arguments and variables in their places, then the files that the manifest declares under `prompt:`.
     pub body: String,
     /// The files beside it.
     pub resources: Vec<String>,
@@ -170,7 +170,7 @@ impl Arguments {
     }
 }
 
-/// Renders a skill: every piece once, in order, and no value is looked at again.
+/// The text of a skill for a model, at every door: each piece of its body once, in order, then its prompt files. No value is looked at again.
 ///
 /// # Errors
 /// When a file can't be read, or when the runner gives up.
@@ -206,6 +206,7 @@ where
             piece => taken |= place(piece, &values, &mut body),
         }
     }
+    PromptFiles::read(&skill.manifest, &skill.held).append(&mut body);
     if !taken {
         body.push_str("\n\nARGUMENTS: ");
         body.push_str(&arguments.text);

@@ -203,6 +203,7 @@ impl<'p> Session<'_, 'p> {
         self.enliven(&skill)?;
         if let Some(text) = self.conversation.skill_text(name) {
             self.runtime.ledger().keep(name, text.to_owned());
+            self.runtime.note_instructed(name);
         }
         Ok(())
     }

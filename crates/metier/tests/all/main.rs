@@ -56,6 +56,7 @@ mod refusals;
 mod scopes;
 mod screening;
 mod secrets;
+mod skill_text;
 mod spec;
 mod stage;
 mod survival;
