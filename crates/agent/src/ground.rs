@@ -18,6 +18,11 @@ pub trait Ground: Sync {
     /// What the user decided.
     fn config(&self) -> &Config;
 
+    /// The files of the project, relative to its root and with forward slashes: triggers match them.
+    fn project_files(&self) -> &[String] {
+        &[]
+    }
+
     /// Opens a runtime for the session of this name, lets somebody work with it, and ends it, whatever happened. Skills may
     /// ask `voice`.
     ///

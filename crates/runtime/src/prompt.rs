@@ -389,15 +389,14 @@ pub fn full<E: From<ReadError>>(
             continue;
         }
         let entry = inventory.entry(skill);
-        let loaded = admit(entry)
-            .and_then(|held| {
-                let (parsed, mut body) =
-                    entry.load_held(&held, options.mode, options.max_skill_bytes)?;
-                if let Some(manifest) = &parsed.manifest {
-                    PromptFiles::read(manifest, &held).append(&mut body);
-                }
-                Ok(body)
-            });
+        let loaded = admit(entry).and_then(|held| {
+            let (parsed, mut body) =
+                entry.load_held(&held, options.mode, options.max_skill_bytes)?;
+            if let Some(manifest) = &parsed.manifest {
+                PromptFiles::read(manifest, &held).append(&mut body);
+            }
+            Ok(body)
+        });
         match loaded {
             Ok(body) => {
                 let emoji = entry.card.as_ref().and_then(|card| card.emoji.as_deref());

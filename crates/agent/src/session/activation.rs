@@ -1,7 +1,7 @@
 //! Skills in a conversation: asked for by a person, a model or a plan; loaded once, with their tools and rules.
 
 use metier_catalog::Entry;
-use metier_model::{Card, Context, Manifest, text::shell_word};
+use metier_model::{Context, Manifest, text::shell_word};
 use metier_runtime::{
     Status,
     activate::ActivationError,
@@ -10,10 +10,10 @@ use metier_runtime::{
     render::{self, Arguments, Loaded},
 };
 use metier_sdk::HookPhase;
-use metier_select::{Mention, Mode, Offer, Signal, Situation, matches, mentions};
+use metier_select::{Mention, mentions};
 use serde_json::json;
 
-use super::{Role, Session, SkillSet, effort, subagent::Child};
+use super::{Role, Session, SkillSet, effort, subagent::Child, triggers::Triggered};
 use crate::conversation::SkillText;
 use crate::event::Event;
 use crate::pipeline::Pipeline;
@@ -29,14 +29,26 @@ pub(super) enum By {
     Model,
     /// Whoever opened the session.
     Plan,
+    /// A trigger that matches.
+    Trigger,
 }
 
 impl By {
-    const fn why(self) -> &'static str {
+    pub(super) const fn why(self) -> &'static str {
         match self {
             Self::User => "you named it",
             Self::Model => "the model chose it",
             Self::Plan => "the session was opened with it",
+            Self::Trigger => "a trigger matches",
+        }
+    }
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Model => "model",
+            Self::Plan => "plan",
+            Self::Trigger => "trigger",
         }
     }
 }
@@ -44,15 +56,10 @@ impl By {
 /// A skill that was asked for.
 #[derive(Debug)]
 pub(super) struct Activated {
+    /// Its name.
+    pub(super) skill: String,
     /// Its text; none if the same text is in the conversation already.
     pub(super) text: Option<SkillText>,
-}
-
-/// A workflow that waits for a word.
-pub(super) struct Waiting {
-    skill: String,
-    source: metier_model::Source,
-    triggers: metier_model::Triggers,
 }
 
 impl<'p> Session<'_, 'p> {
@@ -60,7 +67,7 @@ impl<'p> Session<'_, 'p> {
     pub(super) fn hear(&mut self, said: &str) -> Result<String, Report> {
         // Hooks that may block the message read it before any skill is loaded because of it.
         self.system_prompt()?;
-        let mut skills = Vec::new();
+        let (mut skills, mut named) = (Vec::new(), Vec::new());
         let trimmed = said.trim();
         for mention in mentions(trimmed) {
             let Some(entry) = self.meant(&mention) else {
@@ -74,18 +81,26 @@ impl<'p> Session<'_, 'p> {
                 return Ok(answer);
             }
             let arguments = rest.unwrap_or_default().trim();
-            skills.extend(self.take_in(&skill, arguments, By::User)?.text);
+            let by = By::User;
+            let loaded = self.take_in(&skill, arguments, by, by.why())?;
+            skills.extend(loaded.text);
+            named.push(loaded.skill);
         }
+        let triggered = self.load_triggered(trimmed, &named);
+        skills.extend(triggered.iter().filter_map(|one| one.loaded.text.clone()));
         // And so do the hooks of the skills that it names; a blocked message is not part of the conversation.
         if let Err(report) = self.system_prompt() {
             self.forget(&skills)?;
             return Err(report);
         }
-        self.offer_workflows(trimmed);
         self.record(Record::User {
             text: said.to_owned(),
             skills,
         })?;
+        for Triggered { loaded, why } in triggered {
+            let skill = loaded.skill;
+            self.record(Record::Triggered { skill, why })?;
+        }
         self.respond()
     }
 
@@ -170,7 +185,7 @@ impl<'p> Session<'_, 'p> {
         by: By,
     ) -> Result<Activated, Report> {
         let skill = self.read(name, by)?;
-        self.take_in(&skill, arguments, by)
+        self.take_in(&skill, arguments, by, by.why())
     }
 
     /// The same for a skill that was read.
@@ -179,6 +194,7 @@ impl<'p> Session<'_, 'p> {
         skill: &Loaded<'p>,
         arguments: &str,
         by: By,
+        why: &str,
     ) -> Result<Activated, Report> {
         let name = skill.entry.name().into_owned();
         let text = self.text_of(skill, &Arguments::from_text(arguments))?;
@@ -189,10 +205,12 @@ impl<'p> Session<'_, 'p> {
         self.runtime.ledger().keep(&name, text.clone());
         self.tell(Event::SkillActivated {
             skill: name.clone(),
-            why: by.why().to_owned(),
+            by: by.as_str(),
+            why: why.to_owned(),
             already,
         });
         Ok(Activated {
+            skill: name.clone(),
             text: (!already).then_some(SkillText { skill: name, text }),
         })
     }
@@ -218,6 +236,7 @@ impl<'p> Session<'_, 'p> {
             self.choose_model(&skill.manifest);
             self.tell(Event::SkillActivated {
                 skill: skill.entry.name().into_owned(),
+                by: By::Plan.as_str(),
                 why: By::Plan.why().to_owned(),
                 already: false,
             });
@@ -260,7 +279,7 @@ impl<'p> Session<'_, 'p> {
             Report::new(code, message).skill(entry.name())
         };
         match by {
-            By::Model if card.is_some_and(|card| !card.model_invocable) => {
+            By::Model | By::Trigger if card.is_some_and(|card| !card.model_invocable) => {
                 return Err(refused(
                     "not-for-models",
                     "is started by people only, its author says",
@@ -275,7 +294,7 @@ impl<'p> Session<'_, 'p> {
             }
             _ => {}
         }
-        if by == By::Model && found.status != Status::Ready {
+        if matches!(by, By::Model | By::Trigger) && found.status != Status::Ready {
             return Err(refused("unusable", "can't be used now").hint(format!(
                 "metier info {} says why",
                 shell_word(&entry.name())
@@ -356,6 +375,7 @@ impl<'p> Session<'_, 'p> {
         })?;
         self.tell(Event::SkillActivated {
             skill: name.clone(),
+            by: by.as_str(),
             why: by.why().to_owned(),
             already: false,
         });
@@ -378,61 +398,6 @@ impl<'p> Session<'_, 'p> {
         self.tell_said(called.said);
         Ok(super::calls::shown(&called.output))
     }
-
-    /// Workflows whose words are in what was said are offered to whoever said it.
-    fn offer_workflows(&mut self, said: &str) {
-        let waiting = match self.waiting.take() {
-            Some(waiting) => waiting,
-            None => self.read_waiting(),
-        };
-        let situation = Situation {
-            task: said,
-            files: &[],
-            languages: &[],
-            mode: Mode::default(),
-            explicit: &[],
-        };
-        for one in &waiting {
-            let offer = Offer {
-                name: &one.skill,
-                source: one.source,
-                triggers: &one.triggers,
-                paths: &[],
-            };
-            let found = matches(&offer, &situation);
-            if let Some(found) = found.iter().find(|found| found.signal == Signal::Keyword) {
-                self.tell(Event::WorkflowOffered {
-                    skill: one.skill.clone(),
-                    why: found.detail.clone(),
-                });
-            }
-        }
-        self.waiting = Some(waiting);
-    }
-
-    fn read_waiting(&self) -> Vec<Waiting> {
-        let inventory = self.ground.inventory();
-        let limit = self.ground.config().limits.max_skill_bytes;
-        let ready = inventory
-            .skills
-            .iter()
-            .filter(|skill| skill.status == Status::Ready)
-            .map(|skill| inventory.entry(skill));
-        let flows = ready.filter(|entry| {
-            let card = entry.card.as_ref();
-            card.is_some_and(Card::runs_workflow)
-        });
-        flows
-            .filter_map(|entry| {
-                let (parsed, _) = entry.load(metier_model::Mode::Lenient, limit).ok()?;
-                Some(Waiting {
-                    skill: entry.name().into_owned(),
-                    source: entry.source,
-                    triggers: parsed.manifest?.triggers,
-                })
-            })
-            .collect()
-    }
 }
 
 /// A name that means this skill and no other: several may have the same one.
@@ -451,7 +416,7 @@ pub(super) fn wanted_model(manifest: &Manifest) -> Option<&str> {
     named.filter(|name| !matches!(*name, "inherit" | "default"))
 }
 
-fn has_code(skill: &Loaded<'_>) -> bool {
+pub(super) fn has_code(skill: &Loaded<'_>) -> bool {
     skill.manifest.card.backend.is_some() || !metier_runtime::hooks::of(&skill.held).is_empty()
 }
 

@@ -445,7 +445,8 @@ impl<'s> Session<'s, '_> {
             let done = self.run_workflow(&skill, &wanted.arguments, By::Model);
             return done.map_or_else(Outcome::from, Outcome::well);
         }
-        match self.take_in(&skill, &wanted.arguments, By::Model) {
+        let by = By::Model;
+        match self.take_in(&skill, &wanted.arguments, by, by.why()) {
             Err(report) => report.into(),
             Ok(loaded) => match loaded.text {
                 None => Outcome::well(format!(

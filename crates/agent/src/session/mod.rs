@@ -23,8 +23,9 @@ mod opening;
 mod set;
 mod subagent;
 mod taken;
+mod triggers;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, rc::Rc, sync::Arc};
 
 use metier_runtime::live::Runtime;
 use metier_sdk::HookPhase;
@@ -67,8 +68,12 @@ pub struct Session<'s, 'p> {
     /// The prompt as it was built last; none when something changed since.
     prompt: Option<Arc<str>>,
     toolbox: Toolbox,
-    /// The workflows that wait for a word, read when somebody says the first.
-    waiting: Option<Vec<activation::Waiting>>,
+    /// How the program is used: some triggers match that.
+    mode: metier_select::Mode,
+    /// The triggers of all skills, read with the first message.
+    triggers: Option<Rc<triggers::Triggers<'s>>>,
+    /// Skills that triggers do not load: those of the opening, and those that could not be loaded.
+    passed_over: BTreeSet<String>,
     /// How many bytes of a tool's answer the model gets.
     room: usize,
     tally: Tally,

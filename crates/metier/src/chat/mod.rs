@@ -53,7 +53,7 @@ pub(crate) fn hold(
     session: &Session<'_>,
     kept: &Conversations,
     resumed: Option<Conversation>,
-    how: &How,
+    (how, mode): (&How, metier_select::Mode),
 ) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
     let talk = Talk::new(session.output, how.format);
@@ -86,6 +86,7 @@ pub(crate) fn hold(
         role: role(session),
         model,
         skills: session.global.skills.clone(),
+        mode,
         resume: resumed.map(|one| one.id),
         ..first.as_deref().map(Plan::about).unwrap_or_default()
     };

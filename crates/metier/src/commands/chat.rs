@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use metier_wire::{ConversationRow, ConversationsDocument};
 
-use super::agent::How;
+use super::agent::{How, InMode};
 use crate::{
     chat,
     conversations::{self, Conversations},
@@ -27,6 +27,8 @@ pub(crate) struct Args {
     #[arg(long)]
     list: bool,
     #[command(flatten)]
+    situation: InMode,
+    #[command(flatten)]
     how: How,
 }
 
@@ -45,7 +47,8 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         Some(None) => Some(kept.newest()?),
         Some(Some(id)) => Some(kept.named(id)?),
     };
-    chat::hold(session, &kept, resumed, &args.how)
+    let mode = args.situation.mode(session);
+    chat::hold(session, &kept, resumed, (&args.how, mode))
 }
 
 fn list(session: &Session<'_>, kept: &Conversations) -> Result<ExitCode, Failure> {

@@ -38,6 +38,8 @@ pub(crate) struct Args {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
+    situation: agent::InMode,
+    #[command(flatten)]
     how: agent::How,
 }
 
@@ -57,6 +59,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         role: agent::role(session),
         model: args.how.model.clone(),
         skills: session.global.skills.clone(),
+        mode: args.situation.mode(session),
         ..Plan::about(&said)
     };
     agent::work(session, &agents, &talk, plan, |session| session.turn(&said))

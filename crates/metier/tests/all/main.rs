@@ -16,6 +16,7 @@ mod agent_hostile;
 mod agent_room;
 mod agent_run;
 mod agent_terminal;
+mod agent_triggers;
 mod answers;
 mod authority;
 mod conditions;
