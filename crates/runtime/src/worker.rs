@@ -8,7 +8,7 @@ use metier_host::{
     world::{Begun, Deno, Done, Running, Surroundings, Wasi, World, WorldError},
 };
 use metier_model::Permission;
-use metier_policy::{Act, Grant, Permit, Refusal};
+use metier_policy::{Act, Grant, Permit, Refusal, Within};
 use metier_store::{BegunReceipt, NewReceipt, Outcome, Receipt, StoreError};
 
 use crate::{
@@ -111,6 +111,11 @@ impl<'a> Worker<'a> {
         let done = self.world.act(&begun);
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let went = match &done {
+            Ok(Done::Child(ended, _)) if failed_in_pipeline(act, ended) => Went {
+                outcome: Some(Outcome::Error),
+                reason: Some("the pipeline printed nothing but errors".to_owned()),
+                ..child(ended)
+            },
             Ok(Done::Child(ended, _)) => child(ended),
             Ok(_) => Went::well(ms),
             Err(error) if error.is_refusal() => Went::refused(error.to_string()),
@@ -456,6 +461,19 @@ pub(crate) fn undone(places: &[PathBuf]) -> String {
     let places = places.iter().map(|place| place.display().to_string());
     let places = places.collect::<Vec<_>>().join(", ");
     format!("it made protected files, which were renamed to NAME.undone-N: {places}")
+}
+
+/// Whether a pipeline of a body came to nothing, though its last program ended well: it has no output, and complaints instead.
+pub(crate) fn failed_in_pipeline(act: &Act, ended: &Ended) -> bool {
+    let Act::Line(line) = act else {
+        return false;
+    };
+    let is_blank = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_whitespace);
+    line.within == Within::Skill
+        && line.is_pipeline()
+        && ended.exit == Exit::Code(0)
+        && is_blank(&ended.stdout)
+        && !is_blank(&ended.stderr)
 }
 
 fn child(ended: &Ended) -> Went {
