@@ -63,3 +63,17 @@ pub struct Chosen {
     /// What its tokens cost, if somebody said so.
     pub price: Option<Price>,
 }
+
+/// The model of a name. A name without a provider means the provider of the session's model.
+///
+/// # Errors
+/// When there is no such model, or no key for it.
+pub(crate) fn model_beside(
+    ground: &dyn Ground,
+    name: &str,
+    session: &ModelName,
+) -> Result<Chosen, Report> {
+    let name = ModelName::parse(name, Some(session.provider));
+    let name = name.map_err(|error| Report::from(&error))?;
+    ground.model(Some(&name.to_string()))
+}

@@ -23,6 +23,7 @@ pub mod activate;
 mod composing;
 pub mod desk;
 pub mod hooks;
+mod hosts;
 mod inventory;
 pub mod live;
 pub mod permissions;
@@ -39,6 +40,7 @@ pub mod schema;
 pub mod selecting;
 mod tokens;
 pub mod worker;
+mod workflows;
 
 pub use inventory::{Counts, Inventory, NotFound, Skill, Status, survey};
 pub use redact::Redactor;

@@ -1,9 +1,9 @@
 //! Skills in a conversation: asked for by a person, a model or a plan; loaded once, with their tools and rules.
 
 use metier_catalog::Entry;
-use metier_model::{Context, Manifest, text::shell_word};
+use metier_model::{Context, Manifest, SkillType, text::shell_word};
 use metier_runtime::{
-    Status,
+    NotFound, Status,
     activate::ActivationError,
     desk::Refused,
     live::ActivateError,
@@ -16,6 +16,7 @@ use serde_json::json;
 use super::{Role, Session, SkillSet, effort, subagent::Child, triggers::Triggered};
 use crate::conversation::SkillText;
 use crate::event::Event;
+use crate::ground::model_beside;
 use crate::pipeline::Pipeline;
 use crate::system::contract;
 use crate::{Record, Report};
@@ -71,6 +72,9 @@ impl<'p> Session<'_, 'p> {
         let trimmed = said.trim();
         for mention in mentions(trimmed) {
             let Some(entry) = self.meant(&mention) else {
+                if mention.text.starts_with('/') && trimmed.starts_with(mention.text) {
+                    self.must_be_known(mention.name)?;
+                }
                 continue;
             };
             let skill = self.read(&place(entry), By::User)?;
@@ -130,6 +134,12 @@ impl<'p> Session<'_, 'p> {
             return None;
         }
         found.map(|skill| inventory.entry(skill))
+    }
+
+    /// A message that begins with `/name` is for the skill of that name: a misspelt one is not said to the model.
+    fn must_be_known(&self, name: &str) -> Result<(), Report> {
+        let found = self.runtime.inventory().find(name);
+        found.map(drop).map_err(|missing| not_found(&missing))
     }
 
     /// A workflow or a fork that a person asked for: its result is the answer.
@@ -265,13 +275,8 @@ impl<'p> Session<'_, 'p> {
     /// Reads a skill that whoever asks may have.
     pub(super) fn read(&self, name: &str, by: By) -> Result<Loaded<'p>, Report> {
         let inventory = self.runtime.inventory();
-        let found = inventory.find(name).map_err(|missing| {
-            let report = Report::new("not-found", format!("there is no skill `{name}`"));
-            match missing.near.as_slice() {
-                [] => report.hint("metier list shows the skills that there are"),
-                near => report.hint(format!("near to it are: {}", near.join(", "))),
-            }
-        })?;
+        let found = inventory.find(name);
+        let found = found.map_err(|missing| not_found(&missing))?;
         let entry = inventory.entry(found);
         let card = entry.card.as_ref();
         let refused = |code, what: &str| {
@@ -295,10 +300,9 @@ impl<'p> Session<'_, 'p> {
             _ => {}
         }
         if matches!(by, By::Model | By::Trigger) && found.status != Status::Ready {
-            return Err(refused("unusable", "can't be used now").hint(format!(
-                "metier info {} says why",
-                shell_word(&entry.name())
-            )));
+            let info = format!("metier info {}", shell_word(&entry.name()));
+            let hint = found.way_out().map_or(info, str::to_owned);
+            return Err(refused("unusable", &found.standing()).hint(hint));
         }
         let loaded = self.runtime.load(&place(entry));
         loaded.map_err(|error| not_active(&entry.name(), &error))
@@ -346,10 +350,10 @@ impl<'p> Session<'_, 'p> {
         let mut chosen = self.answering().clone();
         if let Some(name) = named {
             // A name that means nothing here is the author's wish for a model that the user does not have.
-            match self.ground.model(Some(name)) {
+            match model_beside(self.ground, name, &self.chosen.name) {
                 Ok(other) => chosen = other,
                 Err(report) => self.note(format!(
-                    "skill `{}` wants the model `{name}`, which can't be had ({report}); `{}` goes on",
+                    "skill `{}` wants the model `{name}`, which can't be had ({report}); `{}` answers",
                     manifest.card.name, chosen.name
                 )),
             }
@@ -358,6 +362,20 @@ impl<'p> Session<'_, 'p> {
             chosen.effort = effort;
         }
         self.instead = Some(chosen);
+    }
+
+    /// Of a skill with several workflows the first word names one.
+    fn which_workflow<'a>(&self, skill: &str, arguments: &'a str) -> (Option<&'a str>, &'a str) {
+        let arguments = arguments.trim();
+        let (first, rest) = arguments
+            .split_once(char::is_whitespace)
+            .unwrap_or((arguments, ""));
+        let all = self.runtime.contributions(skill);
+        let all = all.map(|all| all.workflows).unwrap_or_default();
+        if all.len() > 1 && all.iter().any(|known| known.name == first) {
+            return (Some(first), rest.trim());
+        }
+        (None, arguments)
     }
 
     /// Runs the workflow of a skill with what it was given.
@@ -384,9 +402,10 @@ impl<'p> Session<'_, 'p> {
             self.runtime.refuse(Some(&name), &name, &reason)?;
             return Err(Report::new("order", reason).skill(name));
         }
+        let (workflow, arguments) = self.which_workflow(&name, arguments);
         let words = Arguments::from_text(arguments);
         let input = json!({ "arguments": words.words(), "text": arguments });
-        let called = self.runtime.run(&name, None, &input);
+        let called = self.runtime.run(&name, workflow, &input);
         let called = called.map_err(|error| {
             Report::new("workflow", error.to_string())
                 .skill(name.as_str())
@@ -398,6 +417,12 @@ impl<'p> Session<'_, 'p> {
         self.tell_said(called.said);
         Ok(super::calls::shown(&called.output))
     }
+}
+
+/// Whether a model that activates a skill starts its workflow: of a skill that has tools too, only if it gives the workflow something to work on.
+pub(super) fn model_runs_workflow(manifest: &Manifest, arguments: &str) -> bool {
+    let has_tools = manifest.card.types.contains(SkillType::Tool);
+    runs_workflow(manifest) && !(has_tools && arguments.trim().is_empty())
 }
 
 /// A name that means this skill and no other: several may have the same one.
@@ -420,6 +445,15 @@ pub(super) fn has_code(skill: &Loaded<'_>) -> bool {
     skill.manifest.card.backend.is_some() || !metier_runtime::hooks::of(&skill.held).is_empty()
 }
 
+fn not_found(missing: &NotFound) -> Report {
+    let name = metier_model::text::visible(&missing.name);
+    let report = Report::new("not-found", format!("there is no skill `{name}`"));
+    match missing.near.as_slice() {
+        [] => report.hint("metier list shows the skills that there are"),
+        near => report.hint(format!("near to it are: {}", near.join(", "))),
+    }
+}
+
 /// What to say when a skill can't be used.
 fn not_active(skill: &str, error: &ActivateError) -> Report {
     let report = Report::new("not-active", format!("skill `{skill}`: {error}")).skill(skill);
@@ -431,7 +465,14 @@ fn not_active(skill: &str, error: &ActivateError) -> Report {
 }
 
 fn not_rendered(skill: &str, error: &ActivationError) -> Report {
-    let report = Report::new("not-active", format!("skill `{skill}`: {error}")).skill(skill);
+    let stderr = error.stderr().unwrap_or_default();
+    let lines: Vec<&str> = stderr.lines().map(str::trim).take(3).collect();
+    let lines = match lines.join("; ") {
+        lines if lines.is_empty() => lines,
+        lines => format!(": {lines}"),
+    };
+    let message = format!("skill `{skill}`: {error}{lines}");
+    let report = Report::new("not-active", message).skill(skill);
     match error {
         ActivationError::Refused(refused) => with_way_out(report, skill, refused),
         _ => report.hint(format!(

@@ -57,6 +57,9 @@ pub struct Session<'s, 'p> {
     id: String,
     depth: usize,
     role: Role,
+    /// The model that the session was opened with.
+    configured: Chosen,
+    /// That, or the one that a skill of the opening wants.
     chosen: Chosen,
     /// What a skill of this turn wants instead.
     instead: Option<Chosen>,
@@ -303,6 +306,15 @@ impl<'s, 'p> Session<'s, 'p> {
                 budget.use_tokens(answer.usage);
                 self.tally.answered(answer.usage, chosen.price);
                 Ok(answer)
+            }
+            Err(error) if error.is_unknown_model() && chosen.name != self.configured.name => {
+                self.note(format!(
+                    "a skill wants the model `{}`, which can't be had ({error}); `{}` answers",
+                    chosen.name, self.configured.name
+                ));
+                self.chosen = self.configured.clone();
+                self.instead = None;
+                self.ask()
             }
             Err(error) => {
                 self.keep_partial(&error, partial)?;

@@ -153,6 +153,7 @@ impl<'s, 'p> Session<'s, 'p> {
             id: id.to_owned(),
             depth: plan.depth,
             role: plan.role,
+            configured: chosen.clone(),
             chosen,
             instead: None,
             rules: plan.rules,

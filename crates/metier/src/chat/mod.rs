@@ -55,7 +55,7 @@ pub(crate) fn hold(
     resumed: Option<Conversation>,
     (how, mode): (&How, metier_select::Mode),
 ) -> Result<ExitCode, Failure> {
-    let inventory = session.inventory()?;
+    let inventory = session.agent_inventory()?;
     let talk = Talk::new(session.output, how.format);
     let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
     let own = resumed.as_ref().map(|one| one.model.clone());

@@ -140,7 +140,7 @@ fn catalog(
         include_disabled: args.include_disabled,
         keep_empty: args.keep_empty,
         bare: args.bare,
-        no_locations: false,
+        only_scanned: false,
     };
     let listing = prompt::listing(inventory, &options);
     let active = active_bodies(session, inventory)?;
@@ -267,9 +267,17 @@ fn full(
     };
     let screening = session.screening(&inventory.catalog);
     screening.check_rules()?;
-    let (text, failed) = prompt::full(inventory, &options, |entry| {
+    let (text, failed, omitted) = prompt::full(inventory, &options, |entry| {
         screening.admit(&inventory.catalog, entry)
     });
+    if omitted > 0 {
+        session.output.note(&format!(
+            "{} {} left out: --max-skills is {}, and 0 is no limit",
+            session.output.paint_talk("note:", Tone::Note),
+            count(omitted, "skill"),
+            options.max_skills
+        ));
+    }
     let left_out: BTreeSet<String> = failed.iter().map(|(name, _)| name.clone()).collect();
     for (name, error) in failed {
         session.output.note(&format!(

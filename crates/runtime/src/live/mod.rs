@@ -515,8 +515,14 @@ impl<'p> Runtime<'p> {
             None => all.iter().find(|known| known.name == active.name()),
         };
         let Some(found) = found else {
-            let there = all.iter().map(|known| known.name.clone()).collect();
-            return Err(active.unknown("workflow", workflow.unwrap_or("…"), there));
+            let there: Vec<String> = all.iter().map(|known| known.name.clone()).collect();
+            return Err(match workflow {
+                None if there.len() > 1 => CallError::WhichWorkflow {
+                    skill: active.name().to_owned(),
+                    there,
+                },
+                name => active.unknown("workflow", name.unwrap_or(active.name()), there),
+            });
         };
         let params = json!({ "name": found.name, "input": input });
         let detail = found.name.as_str();
