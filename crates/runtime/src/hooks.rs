@@ -49,7 +49,16 @@ pub fn wants(manifest: &Manifest, held: &Snapshot, hooks: &Hooks) -> Vec<Want> {
         }
         wants.extend(used_by_commands(held, hooks));
     }
+    let is_covered = |want: &Want| {
+        wants
+            .iter()
+            .any(|other| other != want && other.covers(want))
+    };
     wants
+        .iter()
+        .filter(|want| !is_covered(want))
+        .cloned()
+        .collect()
 }
 
 /// What the code of a handler was seen to do. It starts no programs, so that is not asked for.

@@ -89,7 +89,7 @@ fn a_pipeline_that_fails_is_an_error_with_its_complaint() {
 #[test]
 fn a_script_asks_for_the_hosts_that_its_code_reaches_and_the_variables_it_requires() {
     let stage = Stage::new();
-    let front = "metadata: {openclaw: {requires: {env: [HOME]}}}\n";
+    let front = "metadata: {openclaw: {requires: {env: [ITEMS_KEY]}}}\n";
     stage.skill("fetches", front, "Run scripts/get.sh.\n");
     stage.context.write(
         "skills/fetches/scripts/get.sh",
@@ -99,7 +99,7 @@ fn a_script_asks_for_the_hosts_that_its_code_reaches_and_the_variables_it_requir
     for want in [
         "shell:exec(scripts/",
         "net:fetch(api.example.net)",
-        "env:read(HOME)",
+        "env:read(ITEMS_KEY)",
     ] {
         assert!(asked.stdout.contains(want), "{want}\n{}", asked.snapshot());
     }
