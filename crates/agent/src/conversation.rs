@@ -71,6 +71,13 @@ pub enum Record {
         /// The skill.
         skill: String,
     },
+    /// A trigger loaded a skill with the message before.
+    Triggered {
+        /// The skill.
+        skill: String,
+        /// What matched, in words.
+        why: String,
+    },
     /// A skill was unloaded: its text is not sent any more.
     Unloaded {
         /// The skill.
@@ -104,6 +111,10 @@ pub struct Conversation {
     items: Vec<Item>,
     /// The active skills, the oldest first.
     active: Vec<String>,
+    /// Those of them that a trigger loaded.
+    triggered: Vec<String>,
+    /// Skills that were unloaded and not loaded since.
+    unloaded: Vec<String>,
     /// Calls that began and have no result.
     began: Vec<String>,
 }
@@ -209,7 +220,12 @@ impl Conversation {
                 self.answer(result, skill);
             }
             Record::Activated { skill } => self.activate(&skill),
-            Record::Unloaded { skill } => self.strip(&skill),
+            Record::Triggered { skill, .. } => self.triggered.push(skill),
+            Record::Unloaded { skill } => {
+                self.strip(&skill);
+                self.triggered.retain(|other| *other != skill);
+                self.unloaded.push(skill);
+            }
             Record::Compacted {
                 summary,
                 items,
@@ -317,6 +333,18 @@ impl Conversation {
     #[must_use]
     pub fn active(&self) -> &[String] {
         &self.active
+    }
+
+    /// The active skills that a trigger loaded.
+    #[must_use]
+    pub fn triggered(&self) -> &[String] {
+        &self.triggered
+    }
+
+    /// Whether a skill was unloaded and not loaded since.
+    #[must_use]
+    pub fn was_unloaded(&self, skill: &str) -> bool {
+        self.unloaded.iter().any(|name| name == skill)
     }
 
     /// The text of a skill, as it was loaded last.
@@ -480,6 +508,7 @@ impl Conversation {
 
     fn activate(&mut self, skill: &str) {
         self.active.retain(|other| other != skill);
+        self.unloaded.retain(|other| other != skill);
         self.active.push(skill.to_owned());
     }
 

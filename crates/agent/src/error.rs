@@ -166,6 +166,11 @@ impl std::fmt::Display for Wait {
 }
 
 impl ModelError {
+    /// Whether the provider does not know the model that it was asked for.
+    pub(crate) const fn is_unknown_model(&self) -> bool {
+        matches!(self, Self::Status { code: 404, .. })
+    }
+
     /// What to type next, if there is something.
     #[must_use]
     pub fn hint(&self) -> Option<String> {

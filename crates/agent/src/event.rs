@@ -45,6 +45,8 @@ pub enum Event {
     SkillActivated {
         /// The skill.
         skill: String,
+        /// Who or what asked for it: `user`, `model`, `plan` or `trigger`.
+        by: &'static str,
         /// Why, in words.
         why: String,
         /// It was in the conversation already, word for word.

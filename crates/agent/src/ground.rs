@@ -18,6 +18,11 @@ pub trait Ground: Sync {
     /// What the user decided.
     fn config(&self) -> &Config;
 
+    /// The files of the project, relative to its root and with forward slashes: triggers match them.
+    fn project_files(&self) -> &[String] {
+        &[]
+    }
+
     /// Opens a runtime for the session of this name, lets somebody work with it, and ends it, whatever happened. Skills may
     /// ask `voice`.
     ///
@@ -57,4 +62,18 @@ pub struct Chosen {
     pub effort: Option<Effort>,
     /// What its tokens cost, if somebody said so.
     pub price: Option<Price>,
+}
+
+/// The model of a name. A name without a provider means the provider of the session's model.
+///
+/// # Errors
+/// When there is no such model, or no key for it.
+pub(crate) fn model_beside(
+    ground: &dyn Ground,
+    name: &str,
+    session: &ModelName,
+) -> Result<Chosen, Report> {
+    let name = ModelName::parse(name, Some(session.provider));
+    let name = name.map_err(|error| Report::from(&error))?;
+    ground.model(Some(&name.to_string()))
 }

@@ -78,6 +78,7 @@ pub use model::{
     Answer, Delta, Effort, Input, Kept, Message, Model, Request, Stop, ToolCall, ToolResult,
     ToolSpec, Usage,
 };
+pub use own::tool_names;
 pub use price::{Price, PriceError};
 pub use provider::{Endpoint, Kind, Limits, ModelName, Provider, Settings};
 pub use report::Report;

@@ -63,7 +63,7 @@ impl Own {
         };
         let (description, properties, required): (&str, Value, &[&str]) = match self {
             Self::ListSkills => (
-                "List the skills that can be activated, with what each is for.",
+                "List the skills that can be activated, with where each comes from and what it is for.",
                 json!({}),
                 &[],
             ),
@@ -111,6 +111,14 @@ impl Own {
             }),
         }
     }
+}
+
+/// The tools that an agent has whatever skills are active: the core tools, those of the two coding skills, and the session's own.
+pub fn tool_names() -> impl Iterator<Item = &'static str> {
+    let core = [
+        "read", "write", "edit", "glob", "grep", "shell", "specKit", "opencode",
+    ];
+    core.into_iter().chain(Own::ALL.map(Own::name))
 }
 
 /// `activate_skill`
@@ -179,11 +187,12 @@ pub(crate) fn offered(inventory: &Inventory) -> impl Iterator<Item = (&str, &Ski
 }
 
 fn line(inventory: &Inventory, skill: &Skill) -> String {
-    let card = inventory.entry(skill).card.as_ref();
-    card.map_or_else(String::new, |card| {
+    let entry = inventory.entry(skill);
+    entry.card.as_ref().map_or_else(String::new, |card| {
         let about = prompt::describe(card);
         let about: Vec<&str> = about.split_whitespace().collect();
-        format!("- {}: {}\n", card.name.as_str(), about.join(" "))
+        let (name, source) = (card.name.as_str(), entry.source);
+        format!("- {name} ({source}): {}\n", about.join(" "))
     })
 }
 

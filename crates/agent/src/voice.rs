@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use metier_runtime::live;
 
+use crate::ground::model_beside;
 use crate::tally::Tally;
 use crate::{Budget, Cancel, Chosen, Ground, Message, Request};
 
@@ -50,7 +51,11 @@ impl live::Model for Voice<'_> {
     ) -> Result<String, String> {
         let chosen = match (&self.chosen, model) {
             (Some(chosen), None) => chosen.clone(),
-            _ => self.ground.model(model).map_err(|report| {
+            (chosen, model) => match (chosen, model) {
+                (Some(session), Some(name)) => model_beside(self.ground, name, &session.name),
+                _ => self.ground.model(model),
+            }
+            .map_err(|report| {
                 let hint = report.hint.map(|hint| format!("; {hint}"));
                 format!("no-model: {}{}", report.message, hint.unwrap_or_default())
             })?,

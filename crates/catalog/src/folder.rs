@@ -6,7 +6,9 @@
 
 use std::{ffi::CString, fmt, path::Path};
 
-use metier_model::{Code, Diagnostic, Digest, Mode, Parsed, Severity};
+use metier_model::{
+    Code, Diagnostic, Digest, Mode, Parsed, Severity, template::lines_taken_for_text,
+};
 use rustix::{
     fd::OwnedFd,
     fs::{Dir, FileType, OFlags, Stat, fstat, openat, readlinkat},
@@ -355,12 +357,12 @@ impl Entry {
         let Place::Folder(path) = &self.place else {
             return;
         };
-        let mut found = Vec::new();
+        let mut found: Vec<(Code, String, String)> = Vec::new();
         if self.card.is_some() && spellings(path) > 1 {
             found.push((
                 Code::FileAmbiguous,
-                "several spellings of SKILL.md are in this folder",
-                "keep one, named `SKILL.md`",
+                "several spellings of SKILL.md are in this folder".to_owned(),
+                "keep one, named `SKILL.md`".to_owned(),
             ));
         }
         let body = self.files.skill_md.as_deref().filter(|_| {
@@ -369,15 +371,15 @@ impl Entry {
                 .iter()
                 .any(|diagnostic| diagnostic.code == Code::FileNotUtf8)
         });
-        if body
-            .and_then(|name| self.place.read(name, limit).ok())
-            .is_some_and(|bytes| std::str::from_utf8(&bytes).is_err())
-        {
-            found.push((
+        let body = body.and_then(|name| self.place.read(name, limit).ok());
+        match body.as_deref().map(std::str::from_utf8) {
+            Some(Ok(text)) => found.extend(commands_as_text(metier_model::body(text))),
+            Some(Err(_)) => found.push((
                 Code::FileNotUtf8,
-                "the body is not UTF-8; what can't be read is replaced",
-                "save the file as UTF-8",
-            ));
+                "the body is not UTF-8; what can't be read is replaced".to_owned(),
+                "save the file as UTF-8".to_owned(),
+            )),
+            None => {}
         }
         for (code, message, hint) in found {
             let Some(severity) = code.severity(mode) else {
@@ -397,6 +399,23 @@ impl Entry {
             }
         }
     }
+}
+
+/// Lines of a body that were probably meant as commands.
+fn commands_as_text(body: &str) -> Option<(Code, String, String)> {
+    let lines = lines_taken_for_text(body);
+    let first = lines.first()?;
+    let line = metier_model::text::visible(first);
+    let more = match lines.len() {
+        1 => String::new(),
+        all => format!(" (and {} more lines)", all - 1),
+    };
+    let command = line.trim_start_matches('!').trim();
+    Some((
+        Code::CommandAsText,
+        format!("`{line}` is text: a command begins with the name of a program{more}"),
+        format!("write !`{command}` if it is to run"),
+    ))
 }
 
 fn is_yaml(name: &[u8]) -> bool {

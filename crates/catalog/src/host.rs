@@ -18,6 +18,7 @@ pub struct Host<'a> {
     variables: BTreeSet<String>,
     setting: &'a dyn Fn(&str) -> bool,
     tools: Option<&'a [String]>,
+    own_tools: bool,
     programs: RefCell<HashMap<Box<str>, bool>>,
 }
 
@@ -42,7 +43,18 @@ impl<'a> Host<'a> {
             variables,
             setting,
             tools,
+            own_tools: false,
             programs: RefCell::default(),
+        }
+    }
+
+    /// The same for an agent whose tools these are, and nobody's setting.
+    #[must_use]
+    pub fn with_own_tools(self, tools: &'a [String]) -> Self {
+        Self {
+            tools: Some(tools),
+            own_tools: true,
+            ..self
         }
     }
 
@@ -83,5 +95,9 @@ impl Facts for Host<'_> {
 
     fn tools(&self) -> Option<&[String]> {
         self.tools
+    }
+
+    fn tools_are_configured(&self) -> bool {
+        !self.own_tools
     }
 }

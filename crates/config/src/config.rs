@@ -218,6 +218,10 @@ pub struct Agent {
     pub max_depth: u64,
     /// Whether the primary agent only orchestrates.
     pub orchestrator: bool,
+    /// Whether matching triggers load skills.
+    pub triggers: bool,
+    /// How many skills that a trigger loaded are active at once.
+    pub max_triggered: u64,
     /// Prices by model, as written.
     pub prices: BTreeMap<String, Prices>,
 }
@@ -556,6 +560,8 @@ impl View<'_> {
             max_total_tokens: self.int("agent.max_total_tokens").unwrap_or(0),
             max_depth: self.int("agent.max_depth").unwrap_or(0),
             orchestrator: self.bool("agent.orchestrator"),
+            triggers: self.bool("agent.triggers"),
+            max_triggered: self.int("agent.max_triggered").unwrap_or(0),
             prices: prices(self.0),
         }
     }

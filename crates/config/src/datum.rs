@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use toml_edit::{Array, InlineTable, Item as TomlItem, Value as TomlValue};
+use toml_edit::{Array, InlineTable, Item as TomlItem, TableLike, Value as TomlValue};
 
 use crate::key::{Fallback, Item, Kind};
 use crate::{KeyPath, Secret};
@@ -52,6 +52,12 @@ impl Datum {
 
     pub(crate) fn from_item(kind: Kind, item: &TomlItem) -> Result<Self, Mismatch> {
         match item {
+            TomlItem::Table(table) if kind == Kind::List(Item::Approval) => approvals(table),
+            TomlItem::Value(TomlValue::InlineTable(table))
+                if kind == Kind::List(Item::Approval) =>
+            {
+                approvals(table)
+            }
             TomlItem::Value(value) => Self::from_value(kind, value),
             TomlItem::ArrayOfTables(tables) if kind == Kind::Free => Ok(Datum::Free(Free::new(
                 &plain(&TomlValue::Array(tables.clone().into_array())),
@@ -174,6 +180,30 @@ fn list(item: Item, array: &Array) -> Result<Datum, Mismatch> {
                     expected,
                     found: describe(value),
                     span: value.span(),
+                });
+            }
+        }
+    }
+    Ok(Datum::List(values))
+}
+
+/// A table of approvals as a list of them: `name = true`, or `name = "sha256:…"` for exact content.
+fn approvals(table: &dyn TableLike) -> Result<Datum, Mismatch> {
+    let mut values = Vec::new();
+    for (name, item) in table.iter() {
+        let approved = match item.as_value() {
+            Some(TomlValue::Boolean(yes)) => yes.value().then(|| name.to_owned()),
+            Some(TomlValue::String(digest)) => Some(format!("{name}@{}", digest.value())),
+            _ => Some(String::new()),
+        };
+        match approved {
+            None => {}
+            Some(text) if Item::Approval.accepts(&text) => values.push(text),
+            Some(_) => {
+                return Err(Mismatch {
+                    expected: "`name = true` or `name = \"sha256:…\"` in the table".to_owned(),
+                    found: describe_item(item),
+                    span: item.span(),
                 });
             }
         }

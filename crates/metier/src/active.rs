@@ -213,6 +213,13 @@ pub(crate) fn failed(error: &CallError) -> Failure {
                 there => failure.hint(format!("it has: {}", there.join(", "))),
             }
         }
+        CallError::WhichWorkflow { skill, there } => {
+            let first = there.first().map(String::as_str).unwrap_or_default();
+            let hint = format!("metier run {} --workflow {first}", shell_word(skill));
+            Failure::unmet("which-workflow", message)
+                .skill(skill.as_str())
+                .hint(hint)
+        }
         CallError::Input { .. } => Failure::unmet("input", message)
             .hint("metier tools NAME --json shows the schema of its input"),
         CallError::Cancelled { by, .. } => Failure::unmet("cancelled", message)

@@ -1,11 +1,16 @@
 //! What agents stand on here: the skills of this run, models from the configuration, and a runtime for each session.
 
-use std::{env, sync::Arc, time::Duration};
+use std::{
+    env,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use metier_agent::{
     Answer, Budget, BudgetLimits, Cancel, Chosen, Delta, Endpoint, Ground, Limits, Listener,
     ModelError, ModelName, Price, Provider, Report, Request, Settings, Shared, Voice,
 };
+use metier_catalog::{ProjectLimits, project_files};
 use metier_config::Config;
 use metier_policy::Approver;
 use metier_runtime::{
@@ -19,6 +24,7 @@ use crate::{
     failure::Failure,
     machine::{self, timestamp},
     office,
+    output::count,
     session::Session,
     talk::Screen,
 };
@@ -30,6 +36,8 @@ pub(crate) struct Agents<'s> {
     /// Ends whatever waits.
     cancel: Cancel,
     screen: Arc<Screen>,
+    /// The files of the project, listed when a trigger asks about them.
+    files: OnceLock<Vec<String>>,
 }
 
 impl<'s> Agents<'s> {
@@ -44,6 +52,7 @@ impl<'s> Agents<'s> {
             inventory,
             cancel,
             screen: Arc::clone(screen),
+            files: OnceLock::new(),
         }
     }
 
@@ -85,6 +94,18 @@ impl Ground for Agents<'_> {
 
     fn config(&self) -> &Config {
         &self.session.config
+    }
+
+    fn project_files(&self) -> &[String] {
+        self.files.get_or_init(|| {
+            let listed = project_files(&self.session.machine.project, ProjectLimits::default());
+            if listed.truncated {
+                let files = count(listed.files.len(), "file");
+                let message = format!("the project has more than {files}; triggers see no others");
+                self.session.output.warn(&message);
+            }
+            listed.files
+        })
     }
 
     fn open(

@@ -12,7 +12,7 @@ use metier_catalog::{
     discover, read_named, read_small,
 };
 use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
-use metier_model::{Digest, Mode, Source};
+use metier_model::{Digest, Mode, Need, Source};
 use metier_runtime::{
     Inventory,
     scanning::{Screen, Unscreened},
@@ -114,6 +114,19 @@ impl<'a> Session<'a> {
         Ok(self.take_stock(roots, builtins, self.mode(), &agent.selection))
     }
 
+    /// The same for our own agent, which knows its tools: a skill that needs another one is not ready.
+    pub(crate) fn agent_inventory(&self) -> Result<Inventory, Failure> {
+        let agent = AgentFiles::read(self);
+        let (roots, builtins) = self.roots(&agent)?;
+        let mode = self.mode();
+        let catalog = self.look(roots, builtins, mode, self.index().as_ref());
+        let tools = match &self.config.agent.tools {
+            Some(_) => None,
+            None => Some(agent_tools(&catalog)),
+        };
+        Ok(self.judge(catalog, mode, &agent.selection, tools.as_deref()))
+    }
+
     /// Looks into the given roots only, at every file anew, and closer at a skill that was named
     /// itself than at the thousands in a folder.
     pub(crate) fn examine(&self, roots: Vec<Root>, mode: Mode) -> Inventory {
@@ -131,7 +144,7 @@ impl<'a> Session<'a> {
         let limit = self.config.limits.max_skill_bytes;
         let entries = catalog.entries.iter_mut().filter(is_named);
         entries.for_each(|entry| entry.examine(mode, limit));
-        self.judge(catalog, mode, &[])
+        self.judge(catalog, mode, &[], None)
     }
 
     /// Where the warm index is, unless nobody wants it.
@@ -207,7 +220,7 @@ impl<'a> Session<'a> {
     ) -> Inventory {
         let index = self.index();
         let catalog = self.look(roots, builtins, mode, index.as_ref());
-        self.judge(catalog, mode, selection)
+        self.judge(catalog, mode, selection, None)
     }
 
     fn look(
@@ -266,7 +279,13 @@ impl<'a> Session<'a> {
         self.remember_digests(roots, &digests);
     }
 
-    fn judge(&self, mut catalog: Catalog, mode: Mode, selection: &[String]) -> Inventory {
+    fn judge(
+        &self,
+        mut catalog: Catalog,
+        mode: Mode,
+        selection: &[String],
+        own_tools: Option<&[String]>,
+    ) -> Inventory {
         let setting = |path: &str| self.config.setting_is_truthy(path);
         let host = Host::new(
             self.machine.path.as_deref(),
@@ -274,6 +293,10 @@ impl<'a> Session<'a> {
             &setting,
             self.config.agent.tools.as_deref(),
         );
+        let host = match own_tools {
+            Some(tools) => host.with_own_tools(tools),
+            None => host,
+        };
         let verdicts = self.verdicts();
         if !verdicts.is_empty() {
             self.digest_newest(&mut catalog);
@@ -399,6 +422,25 @@ impl<'a> Session<'a> {
         }
         Ok(())
     }
+}
+
+/// The tools of our own agent: the program's, and those that skills ask for by the name of a skill that is there (`kubernetes__apply`).
+fn agent_tools(catalog: &Catalog) -> Vec<String> {
+    let cards = || catalog.entries.iter().filter_map(|one| one.card.as_ref());
+    let is_there = |skill: &str| cards().any(|card| *card.name == *skill);
+    let of_skills = cards()
+        .flat_map(|card| &card.requirements)
+        .filter_map(|requirement| match &requirement.need {
+            Need::Tool(name) => Some(name),
+            _ => None,
+        })
+        .filter(|name| {
+            name.split_once("__")
+                .is_some_and(|(skill, _)| is_there(skill))
+        })
+        .map(|name| name.to_string());
+    let own = metier_agent::tool_names().map(str::to_owned);
+    own.chain(of_skills).collect()
 }
 
 /// The path without links, if it is there.

@@ -108,6 +108,8 @@ codes! {
     FileAmbiguous = "file-ambiguous", error, error;
     /// A link leads out of the skill folder.
     SymlinkEscape = "symlink-escape", error, error;
+    /// A line of the body looks like a command and is text.
+    CommandAsText = "command-as-text", warning, warning;
     // Frontmatter
     /// The file does not start with a `---` line.
     FrontmatterMissing = "frontmatter-missing", error, error;

@@ -219,6 +219,6 @@ pub struct ToolDefinition {
     pub name: Box<str>,
     /// What it does.
     pub description: Box<str>,
-    /// The JSON Schema of its input.
-    pub input_schema: Json,
+    /// The JSON Schema of its input, if the manifest has one.
+    pub input_schema: Option<Json>,
 }

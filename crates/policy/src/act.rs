@@ -166,6 +166,13 @@ impl Line {
         }
     }
 
+    /// Whether it is a pipeline, of which a shell reports the end of the last program only.
+    #[must_use]
+    pub fn is_pipeline(&self) -> bool {
+        let text = self.text.replace("||", "");
+        text.contains('|')
+    }
+
     /// The same with a value in it that a program might run.
     #[must_use]
     pub fn with_value(self, placeholder: &str, program: &str) -> Self {

@@ -5,7 +5,7 @@
 //! the folder and the agent's tools are checked beside them. Every refusal is collected, not only
 //! the first, so that one look tells everything that is missing.
 
-use metier_model::{Card, Installer, Need, Os, Requirement, Source, text::shell_word};
+use metier_model::{Card, Installer, Need, Os, Requirement, Source, ToolPattern, text::shell_word};
 
 /// What the machine has. Implemented where the machine can be looked at.
 pub trait Facts {
@@ -19,6 +19,10 @@ pub trait Facts {
     fn has_setting(&self, path: &str) -> bool;
     /// The tools that the agent declares; `None` when nobody said.
     fn tools(&self) -> Option<&[String]>;
+    /// Whether that is the user's list, which the user can change.
+    fn tools_are_configured(&self) -> bool {
+        true
+    }
 }
 
 /// What the scanner said about a skill's exact bytes.
@@ -345,18 +349,15 @@ fn unmet(
             format!("it needs metier {range}, and this is {VERSION}"),
             String::new(),
         ),
-        Need::Tool(name)
-            if facts
-                .tools()
-                .is_some_and(|tools| !tools.iter().any(|tool| tool == &**name)) =>
-        {
-            (
-                ReasonKind::Tool,
-                name.clone(),
-                format!("it needs the tool `{name}`, which the agent does not have"),
-                "metier config agent.tools".into(),
-            )
-        }
+        Need::Tool(name) if facts.tools().is_some_and(|tools| !has_tool(tools, name)) => (
+            ReasonKind::Tool,
+            name.clone(),
+            format!("it needs the tool `{name}`, which the agent does not have"),
+            match facts.tools_are_configured() {
+                true => "metier config agent.tools".into(),
+                false => String::new(),
+            },
+        ),
         _ => return None,
     };
     Some(Reason {
@@ -434,6 +435,16 @@ fn list(names: &[&str]) -> String {
             format!("{} or `{last}`", head.join(", "))
         }
     }
+}
+
+/// Whether one of these is the tool that is needed, however it is spelt: `Bash` and `shell` are one tool.
+fn has_tool(tools: &[String], needed: &str) -> bool {
+    let pattern = |text: &str| text.parse::<ToolPattern>().ok();
+    let needed_tool = pattern(needed);
+    tools.iter().any(|tool| {
+        let covers = pattern(tool).zip(needed_tool.as_ref());
+        tool == needed || covers.is_some_and(|(tool, needed)| tool.covers(needed))
+    })
 }
 
 #[cfg(test)]

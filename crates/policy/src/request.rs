@@ -5,11 +5,13 @@
 //! might run what they are given: those are asked about by themselves. Nothing runs, nothing is asked.
 
 use metier_model::{
-    Backend, Manifest, Permission, Scope, Want,
+    Backend, Manifest, Need, Permission, Scope, Want,
     scope::CommandPattern,
     shell,
     template::{self, Placeholders},
 };
+
+use crate::variables;
 
 /// What somebody is about to do with a skill.
 #[derive(Clone, Copy, Debug)]
@@ -61,9 +63,15 @@ pub struct Request {
 }
 
 impl Request {
-    /// What a skill asks for when this is done with it, and the variables that the user's configuration holds for it.
+    /// What a skill asks for when this is done with it, and the variables that the user's configuration holds for it. A skill that declares nothing
+    /// also asks for the variables that it requires, and for the hosts that what it runs was seen to reach.
     #[must_use]
-    pub fn of(manifest: &Manifest, purpose: Purpose<'_>, variables: &[&str]) -> Self {
+    pub fn of(
+        manifest: &Manifest,
+        purpose: Purpose<'_>,
+        variables: &[&str],
+        hosts: &[Want],
+    ) -> Self {
         let inferred = match purpose {
             Purpose::Render([]) => return Self::default(),
             Purpose::Render(commands) => commands.iter().flat_map(|line| of_line(line)).collect(),
@@ -72,7 +80,12 @@ impl Request {
             Purpose::Code(_) => Vec::new(),
         };
         let (why, wants) = if manifest.wants.is_empty() {
-            (Why::Inferred, inferred)
+            let hosts = hosts.iter().cloned();
+            let needed = required_variables(manifest, purpose);
+            (
+                Why::Inferred,
+                inferred.into_iter().chain(needed).chain(hosts).collect(),
+            )
         } else {
             (Why::Declared, manifest.wants.clone())
         };
@@ -171,6 +184,23 @@ fn exec(pattern: CommandPattern) -> Want {
     }
 }
 
+/// The variables that a skill without declared permissions requires: what it runs is of no use without them.
+fn required_variables(manifest: &Manifest, purpose: Purpose<'_>) -> Vec<Want> {
+    let code = &manifest.card;
+    if matches!(purpose, Purpose::Code([])) && code.backend.is_none() {
+        return Vec::new();
+    }
+    let required = code.requirements.iter().filter_map(|one| match &one.need {
+        Need::Env(name) => Some(name),
+        _ => None,
+    });
+    let names = required.chain(&code.primary_env);
+    names
+        .filter(|name| !variables::is_reserved(name))
+        .filter_map(|name| format!("{}({name})", Permission::EnvRead).parse().ok())
+        .collect()
+}
+
 /// Exactly that line; and one that runs git is of no use without the repository.
 fn of_line(line: &str) -> Vec<Want> {
     let runs_git = shell::parse(line).is_ok_and(|line| {
@@ -200,7 +230,7 @@ mod tests {
             ..Files::default()
         };
         let manifest = parse(&files, Mode::Lenient).manifest.expect("a manifest");
-        let request = Request::of(&manifest, purpose, variables);
+        let request = Request::of(&manifest, purpose, variables, &[]);
         request.iter().map(|asked| asked.want.to_string()).collect()
     }
 
@@ -244,6 +274,24 @@ mod tests {
         assert_eq!(
             asks(declared, Purpose::Script("scripts/x.py"), &[]),
             expected
+        );
+    }
+
+    #[test]
+    fn required_variables_are_part_of_what_is_inferred() {
+        let front =
+            "metadata: {metier: {requires: {env: [GITHUB_TOKEN, PATH]}, primaryEnv: GH_KEY}}\n";
+        let expected = [
+            "shell:exec(gh pr list)",
+            "env:read(GH_KEY)",
+            "env:read(GITHUB_TOKEN)",
+        ];
+        assert_eq!(asks(front, Purpose::Render(&["gh pr list"]), &[]), expected);
+        assert!(asks(front, Purpose::Render(&[]), &[]).is_empty());
+        let declared = format!("{front}permissions: ['shell:exec(gh *)']\n");
+        assert_eq!(
+            asks(&declared, Purpose::Render(&["gh pr list"]), &[]),
+            ["shell:exec(gh *)"]
         );
     }
 

@@ -16,7 +16,7 @@ use crate::{
     desk::Refused,
     premises::{Premises, Stopped},
     render::{self, Arguments, Here, Loaded, Nobody, RenderError, Rendered, Runner},
-    worker::{Failed, Worker},
+    worker::{Failed, Worker, failed_in_pipeline},
 };
 
 /// A skill, ready for a model.
@@ -66,6 +66,14 @@ pub enum ActivationError {
     /// It wants a shell that we don't have.
     #[error("it wants the shell `{0}`; commands run in sh or bash")]
     Shell(String),
+    /// A program of a pipeline failed, and nothing came out of it.
+    #[error("`{command}` failed: it printed nothing but errors")]
+    Pipeline {
+        /// As its author wrote it.
+        command: String,
+        /// What its programs complained about.
+        stderr: String,
+    },
     /// A command ran and failed.
     #[error("`{command}` failed: {ended}")]
     Command {
@@ -156,6 +164,17 @@ struct Hands<'a> {
     ran: RefCell<Vec<Ran>>,
 }
 
+impl ActivationError {
+    /// What the command that failed wrote to stderr.
+    #[must_use]
+    pub fn stderr(&self) -> Option<&str> {
+        match self {
+            Self::Command { stderr, .. } | Self::Pipeline { stderr, .. } => Some(stderr),
+            _ => None,
+        }
+    }
+}
+
 impl From<Stopped> for ActivationError {
     fn from(stopped: Stopped) -> Self {
         match stopped {
@@ -182,6 +201,16 @@ impl Runner for Hands<'_> {
             ms: ended.ms,
             truncated: ended.truncated,
         });
+        if failed_in_pipeline(&act, &ended) {
+            let (command, stderr) = (command.text, self.worker.clean(&ended.stderr));
+            return match self.on_error {
+                OnCommandError::Inline => Ok(format!("[`{command}` failed]\n{}", stderr.trim())),
+                OnCommandError::Abort => Err(ActivationError::Pipeline {
+                    command: command.to_owned(),
+                    stderr,
+                }),
+            };
+        }
         match (&ended.exit, self.on_error) {
             (Exit::Code(0), _) => Ok(self.output(&ended)),
             (_, OnCommandError::Inline) => Ok(format!(

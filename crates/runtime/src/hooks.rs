@@ -11,7 +11,8 @@ use metier_model::{
     Manifest, Permission, Want,
     hooks::{HookFile, Hooks, discover, plugin, wants_text},
 };
-use metier_scan::{About, File, Limits, Rules, quietly, scan, suggested};
+
+use crate::hosts;
 
 /// What a command of Claude expects to be able to read.
 const PROJECT: &str = "file:read(./**)";
@@ -36,8 +37,8 @@ pub fn in_place(place: &Place) -> Hooks {
     among(paths, |path| place.read(path, MAX_FILE).ok())
 }
 
-/// What the hooks of a skill would use, to be asked for: a command of Claude expects to see the project, and of a handler the scanner
-/// says what its code does. Code of a skill that declares its permissions has these and no others.
+/// What the hooks of a skill would use, to be asked for: a command of Claude expects to see the project, and of handlers and commands the scanner
+/// says what their code does. Code of a skill that declares its permissions has these and no others.
 #[must_use]
 pub fn wants(manifest: &Manifest, held: &Snapshot, hooks: &Hooks) -> Vec<Want> {
     let project = PROJECT.parse().ok().filter(|_| !hooks.commands.is_empty());
@@ -46,8 +47,18 @@ pub fn wants(manifest: &Manifest, held: &Snapshot, hooks: &Hooks) -> Vec<Want> {
         for handler in &hooks.handlers {
             wants.extend(used_by(held, &handler.file));
         }
+        wants.extend(used_by_commands(held, hooks));
     }
+    let is_covered = |want: &Want| {
+        wants
+            .iter()
+            .any(|other| other != want && other.covers(want))
+    };
     wants
+        .iter()
+        .filter(|want| !is_covered(want))
+        .cloned()
+        .collect()
 }
 
 /// What the code of a handler was seen to do. It starts no programs, so that is not asked for.
@@ -62,26 +73,24 @@ fn used_by(held: &Snapshot, handler: &str) -> Vec<Want> {
         Content::Bytes(bytes) => Some((file.path.as_str()?, &bytes[..])),
         _ => None,
     });
-    let files: Vec<File<'_>> = code
-        .filter(|(path, _)| beside(path))
-        .map(|(path, bytes)| File {
-            path,
-            content: metier_scan::Content::Bytes(bytes),
-        })
-        .collect();
-    let look = || {
-        scan(
-            &files,
-            &About::default(),
-            &Rules::default(),
-            &Limits::default(),
-        )
+    let files: Vec<(&str, &[u8])> = code.filter(|(path, _)| beside(path)).collect();
+    used(hosts::seen(&files))
+}
+
+/// What the commands of hooks, and the files of the skill that they name, were seen to do.
+fn used_by_commands(held: &Snapshot, hooks: &Hooks) -> Vec<Want> {
+    let lines: Vec<&str> = hooks.commands.iter().map(|hook| &*hook.command).collect();
+    let is_named = |path: &str| {
+        let is_code = path.contains('/') || path.contains('.');
+        is_code && lines.iter().any(|line| line.contains(path))
     };
-    let Some(report) = quietly(look) else {
-        return Vec::new();
-    };
-    let wants = suggested(&report.capabilities);
-    let wants = wants.iter().filter_map(|want| want.parse::<Want>().ok());
+    let mut wants = hosts::of_lines(&lines);
+    wants.extend(hosts::of_files(held, is_named));
+    used(wants)
+}
+
+/// The permissions that code can be given piece by piece.
+fn used(wants: Vec<Want>) -> Vec<Want> {
     let is_used = |want: &Want| {
         matches!(
             want.permission,
@@ -91,7 +100,7 @@ fn used_by(held: &Snapshot, handler: &str) -> Vec<Want> {
                 | Permission::NetFetch
         )
     };
-    wants.filter(is_used).collect()
+    wants.into_iter().filter(is_used).collect()
 }
 
 fn among<'a>(

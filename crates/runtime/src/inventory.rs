@@ -68,6 +68,32 @@ pub struct Skill {
     pub scan: Option<Box<Known>>,
 }
 
+impl Skill {
+    /// Its status and the reasons for it, in words: "is not ready: it needs the program `gh`, which is not on PATH".
+    #[must_use]
+    pub fn standing(&self) -> String {
+        let status = match self.status {
+            Status::Ready => "is ready",
+            Status::NotReady => "is not ready",
+            Status::Blocked => "is blocked",
+            Status::Disabled => "is disabled",
+            Status::Shadowed => "is shadowed by another skill of its name",
+            Status::Invalid => "can't be read",
+        };
+        let reasons: Vec<&str> = self.reasons.iter().map(|one| &*one.message).collect();
+        match reasons.as_slice() {
+            [] => status.to_owned(),
+            reasons => format!("{status}: {}", reasons.join("; ")),
+        }
+    }
+
+    /// What to type about the first reason that has a way out.
+    #[must_use]
+    pub fn way_out(&self) -> Option<&str> {
+        self.reasons.iter().find_map(|one| one.hint.as_deref())
+    }
+}
+
 /// How many skills have each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {

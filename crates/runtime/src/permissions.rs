@@ -9,13 +9,11 @@ use crate::{hooks, premises, render::Loaded};
 /// What rendering the skill would ask for, and what running any of its scripts, its code and its hooks would.
 #[must_use]
 pub fn everything(skill: &Loaded<'_>, config: &Config) -> Request {
-    let configured = premises::configured(config, &skill.manifest.card);
-    let names: Vec<&str> = configured.iter().map(|(name, _)| name.as_str()).collect();
     let pieces = skill.pieces();
     let conditions = skill.condition_commands();
     let commands = pieces.iter().filter_map(command).chain(conditions);
     let commands: Vec<&str> = commands.collect();
-    let request = |purpose| Request::of(&skill.manifest, purpose, &names);
+    let request = |purpose| premises::requested(skill, purpose, config);
     let has_scripts = skill
         .held
         .files
@@ -23,7 +21,7 @@ pub fn everything(skill: &Loaded<'_>, config: &Config) -> Request {
         .any(|file| file.path.as_path().starts_with("scripts"));
     let hooks = hooks::of(&skill.held);
     let lines: Vec<&str> = hooks.commands.iter().map(|hook| &*hook.command).collect();
-    let mut running = Request::of(&skill.manifest, Purpose::Code(&lines), &[]);
+    let mut running = request(Purpose::Code(&lines));
     if has_scripts {
         let scripts = request(Purpose::Scripts);
         let hooked = running.iter().filter(|_| !lines.is_empty());

@@ -17,6 +17,7 @@ use metier_policy::{Grant, Identity, Purpose, Request, variables};
 use crate::{
     Redactor,
     desk::{Desk, Refused, Subject},
+    hosts,
     render::Loaded,
     worker::{Failed, Worker},
 };
@@ -140,9 +141,7 @@ impl Premises<'_> {
     /// What a skill asks for.
     #[must_use]
     pub fn request(&self, skill: &Loaded<'_>, purpose: Purpose<'_>) -> Request {
-        let configured = configured(self.config, &skill.manifest.card);
-        let names: Vec<&str> = configured.iter().map(|(name, _)| name.as_str()).collect();
-        Request::of(&skill.manifest, purpose, &names)
+        requested(skill, purpose, self.config)
     }
 
     /// The values of the variables that a grant names: what the configuration sets for the skill, else this process's own.
@@ -198,6 +197,17 @@ pub fn identity(skill: &Loaded<'_>) -> Identity {
         source: skill.entry.source,
         digest: skill.held.digest,
     }
+}
+
+/// What a skill asks for when this is done with it: the same for whoever runs it and for whoever only looks at it.
+pub(crate) fn requested(skill: &Loaded<'_>, purpose: Purpose<'_>, config: &Config) -> Request {
+    let configured = configured(config, &skill.manifest.card);
+    let names: Vec<&str> = configured.iter().map(|(name, _)| name.as_str()).collect();
+    let hosts = match skill.manifest.wants.is_empty() {
+        true => hosts::reached(&skill.held, purpose),
+        false => Vec::new(),
+    };
+    Request::of(&skill.manifest, purpose, &names, &hosts)
 }
 
 /// The variables that the user's configuration sets for a skill, with their values. One that makes programs run code, or

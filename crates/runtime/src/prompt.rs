@@ -7,10 +7,11 @@
 use std::{borrow::Cow, fmt::Write};
 
 use metier_catalog::{Entry, ReadError, Snapshot};
-use metier_model::{Card, Mode, model_text::for_model, text};
+use metier_model::{Card, Mode, Source, model_text::for_model, text};
 
 use crate::{
     inventory::{Inventory, Skill, Status},
+    prompt_files::PromptFiles,
     tokens,
 };
 
@@ -39,8 +40,8 @@ pub struct Options {
     pub keep_empty: bool,
     /// Leave the instruction out.
     pub bare: bool,
-    /// Leave the locations out, where bodies are not read as files.
-    pub no_locations: bool,
+    /// Leave out the locations of skills that were never scanned: a model that reads the file itself would be given what no scanner saw.
+    pub only_scanned: bool,
 }
 
 /// One skill as a model sees it.
@@ -115,7 +116,8 @@ fn offered(inventory: &Inventory, include_disabled: bool) -> impl Iterator<Item 
 fn line<'a>(inventory: &'a Inventory, skill: &'a Skill, options: &Options) -> Option<Line<'a>> {
     let entry = inventory.entry(skill);
     let card = entry.card.as_ref()?;
-    let location = if options.no_locations {
+    let unscanned = skill.scan.is_none() && entry.source != Source::Builtin;
+    let location = if options.only_scanned && unscanned {
         String::new()
     } else {
         text::visible(&entry.body_path().to_string_lossy()).into_owned()
@@ -269,13 +271,13 @@ pub fn write(lines: &[Line<'_>], options: &Options) -> String {
         out.push_str("\n\n");
     }
     match options.format {
-        Format::Xml => write_xml(lines, options, &mut out),
-        Format::Markdown => write_markdown(lines, options, &mut out),
+        Format::Xml => write_xml(lines, &mut out),
+        Format::Markdown => write_markdown(lines, &mut out),
     }
     out
 }
 
-fn write_xml(lines: &[Line<'_>], options: &Options, out: &mut String) {
+fn write_xml(lines: &[Line<'_>], out: &mut String) {
     out.push_str("<available_skills>\n");
     for line in lines {
         out.push_str("<skill>\n");
@@ -284,7 +286,7 @@ fn write_xml(lines: &[Line<'_>], options: &Options, out: &mut String) {
             ("description", &line.description),
             ("location", &line.location),
         ] {
-            if tag == "location" && options.no_locations {
+            if tag == "location" && value.is_empty() {
                 continue;
             }
             out.push('<');
@@ -324,7 +326,7 @@ pub(crate) fn escape(value: &str, out: &mut String) {
     }
 }
 
-fn write_markdown(lines: &[Line<'_>], options: &Options, out: &mut String) {
+fn write_markdown(lines: &[Line<'_>], out: &mut String) {
     out.push_str("## Available skills\n\n");
     for line in lines {
         let flat: Vec<&str> = line.description.split_whitespace().collect();
@@ -332,7 +334,7 @@ fn write_markdown(lines: &[Line<'_>], options: &Options, out: &mut String) {
         // Writing to a String can't fail.
         let flat = flat.join(" ");
         write!(out, "- **{}**{separator}{}", line.name, for_model(&flat)).ok();
-        if !options.no_locations {
+        if !line.location.is_empty() {
             write!(out, " (`{}`)", line.location).ok();
         }
         out.push('\n');
@@ -356,15 +358,16 @@ pub struct FullOptions<'a> {
     pub max_skill_bytes: u64,
 }
 
-/// Whole bodies, one after the other, behind the base text; with the skills whose body could not be read. `admit` gives the bytes of
+/// Whole bodies, one after the other, behind the base text; with the skills whose body could not be read, and how many more there are than
+/// the limit allows. `admit` gives the bytes of
 /// a skill that may be loaded, and says why one may not.
 pub fn full<E: From<ReadError>>(
     inventory: &Inventory,
     options: &FullOptions<'_>,
     admit: impl Fn(&Entry) -> Result<Snapshot, E>,
-) -> (String, Vec<(String, E)>) {
+) -> (String, Vec<(String, E)>, usize) {
     let mut out = options.base.to_owned();
-    let mut failed = Vec::new();
+    let (mut failed, mut omitted) = (Vec::new(), 0);
     let mut skills: Vec<&Skill> = inventory
         .skills
         .iter()
@@ -375,23 +378,30 @@ pub fn full<E: From<ReadError>>(
         })
         .collect();
     if skills.is_empty() {
-        return (out, failed);
+        return (out, failed, omitted);
     }
     skills.sort_by_key(|skill| inventory.entry(skill).name().into_owned());
     out.push_str("\n\n# Available Skills\n\n");
     let mut count = 0;
     for skill in skills {
-        if options.max_skills > 0 && count >= options.max_skills {
-            break;
-        }
         if skill.status == Status::NotReady && !options.include_disabled {
             continue;
         }
+        if options.max_skills > 0 && count >= options.max_skills {
+            omitted += 1;
+            continue;
+        }
         let entry = inventory.entry(skill);
-        let loaded = admit(entry)
-            .and_then(|held| Ok(entry.load_held(&held, options.mode, options.max_skill_bytes)?));
+        let loaded = admit(entry).and_then(|held| {
+            let (parsed, mut body) =
+                entry.load_held(&held, options.mode, options.max_skill_bytes)?;
+            if let Some(manifest) = &parsed.manifest {
+                PromptFiles::read(manifest, &held).append(&mut body);
+            }
+            Ok(body)
+        });
         match loaded {
-            Ok((_, body)) => {
+            Ok(body) => {
                 let emoji = entry.card.as_ref().and_then(|card| card.emoji.as_deref());
                 let emoji = emoji.map_or_else(String::new, |emoji| format!("{emoji} "));
                 out.push_str(&format!(
@@ -405,7 +415,7 @@ pub fn full<E: From<ReadError>>(
             Err(error) => failed.push((entry.name().into_owned(), error)),
         }
     }
-    (out, failed)
+    (out, failed, omitted)
 }
 
 #[cfg(test)]
@@ -445,17 +455,16 @@ mod tests {
     }
 
     #[test]
-    fn locations_are_left_out_if_nobody_wants_them() {
+    fn a_skill_without_a_location_has_no_element_for_it() {
         let check = |format| {
             let line = Line {
                 name: "x",
                 description: "Does x.".into(),
-                location: "/a/SKILL.md".into(),
+                location: String::new(),
             };
             let options = Options {
                 format,
                 bare: true,
-                no_locations: true,
                 ..Options::default()
             };
             write(&[line], &options)

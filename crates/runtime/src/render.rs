@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::prompt;
+use crate::{prompt, prompt_files::PromptFiles};
 use metier_catalog::{Entry, FileEntry, ReadError, Resource, Snapshot};
 use metier_model::{
     Condition, Manifest, Mode, Parsed,
@@ -17,7 +17,7 @@ const MAX_RESOURCES: usize = 200;
 /// A rendered skill.
 #[derive(Clone, Debug)]
 pub struct Rendered {
-    /// The body, with arguments and variables in their places.
+    /// The body, with arguments and variables in their places, then the files that the manifest declares under `prompt:`.
     pub body: String,
     /// The files beside it.
     pub resources: Vec<String>,
@@ -33,6 +33,14 @@ pub enum RenderError {
     /// A file could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// A line that reads a file does not work with these arguments.
+    #[error("`{line}` with these arguments: {error}")]
+    Argument {
+        /// As its author wrote it.
+        line: String,
+        /// Why.
+        error: ReadError,
+    },
     /// The manifest is not usable any more.
     #[error("{}", reason(.0))]
     Invalid(Vec<metier_model::Diagnostic>),
@@ -185,7 +193,7 @@ impl Arguments {
     }
 }
 
-/// Renders a skill: every piece once, in order, and no value is looked at again.
+/// The text of a skill for a model, at every door: each piece of its body once, in order, then its prompt files. No value is looked at again.
 ///
 /// # Errors
 /// When a file can't be read, or when the runner gives up.
@@ -216,12 +224,23 @@ where
                 taken |= command.takes_arguments();
                 body.push_str(&runner.run(command, &values)?);
             }
+            Piece::Read { source, .. } if !here.reads => body.push_str(source),
             Piece::Read { path, source } => {
-                body.push_str(&file(skill, path, source, here.reads).map_err(RenderError::Read)?);
+                let mut text = String::new();
+                for piece in path {
+                    taken |= place(piece, &values, &mut text);
+                }
+                let path = text.strip_prefix(values.skill_dir).unwrap_or(&text);
+                let path = path
+                    .strip_prefix('/')
+                    .filter(|_| path != text)
+                    .unwrap_or(path);
+                body.push_str(&file(skill, path, source)?);
             }
             piece => taken |= place(piece, &values, &mut body),
         }
     }
+    PromptFiles::read(&skill.manifest, &skill.held).append(&mut body);
     if !taken {
         body.push_str("\n\nARGUMENTS: ");
         body.push_str(&arguments.text);
@@ -252,11 +271,16 @@ fn resources(skill: &Loaded<'_>) -> (Vec<String>, usize) {
 }
 
 /// What stands in the place of `!read path`.
-fn file(skill: &Loaded<'_>, path: &str, source: &str, reads: bool) -> Result<String, ReadError> {
-    if !reads {
-        return Ok(source.to_owned());
-    }
-    Ok(match skill.held.resource(path, skill.max_bytes)? {
+fn file(skill: &Loaded<'_>, path: &str, source: &str) -> Result<String, RenderError> {
+    let resource = skill.held.resource(path, skill.max_bytes);
+    let resource = resource.map_err(|error| match source.contains('$') {
+        true => RenderError::Argument {
+            line: source.to_owned(),
+            error,
+        },
+        false => RenderError::Read(error),
+    })?;
+    Ok(match resource {
         Resource::Text(text) => text.trim_end().to_owned(),
         Resource::Binary(bytes) => format!("[{path}: {} bytes that are not text]", bytes.len()),
     })

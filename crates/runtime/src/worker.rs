@@ -9,7 +9,7 @@ use metier_host::{
     world::{Begun, Deno, Done, Running, Surroundings, Wasi, World, WorldError},
 };
 use metier_model::Permission;
-use metier_policy::{Act, Grant, Permit, Refusal};
+use metier_policy::{Act, Grant, Permit, Refusal, Within};
 use metier_store::{BegunReceipt, NewReceipt, Outcome, Receipt, StoreError};
 
 use crate::{
@@ -114,7 +114,14 @@ impl<'a> Worker<'a> {
         let went = match &done {
             Ok(Done::Child(ended, _)) => {
                 self.warn_undone(&ended.undone);
-                child(ended)
+                match failed_in_pipeline(act, ended) {
+                    true => Went {
+                        outcome: Some(Outcome::Error),
+                        reason: Some("the pipeline printed nothing but errors".to_owned()),
+                        ..child(ended)
+                    },
+                    false => child(ended),
+                }
             }
             Ok(_) => Went::well(ms),
             Err(error) if error.is_refusal() => Went::refused(error.to_string()),
@@ -471,6 +478,19 @@ fn elapsed(since: Instant) -> u64 {
 pub(crate) fn undone(places: &[UndonePlace]) -> String {
     let places = metier_host::child::undone(places);
     format!("it made protected files, which were renamed: {places}")
+}
+
+/// Whether a pipeline of a body came to nothing, though its last program ended well: it has no output, and complaints instead.
+pub(crate) fn failed_in_pipeline(act: &Act, ended: &Ended) -> bool {
+    let Act::Line(line) = act else {
+        return false;
+    };
+    let is_blank = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_whitespace);
+    line.within == Within::Skill
+        && line.is_pipeline()
+        && ended.exit == Exit::Code(0)
+        && is_blank(&ended.stdout)
+        && !is_blank(&ended.stderr)
 }
 
 fn child(ended: &Ended) -> Went {

@@ -136,6 +136,8 @@ impl Signal {
 pub struct Match {
     /// What kind of thing.
     pub signal: Signal,
+    /// What matched: the keyword, the first file, the language, the mode or the name.
+    pub subject: String,
     /// In words.
     pub detail: String,
     /// What it counts, between 0 and 1.
@@ -263,24 +265,30 @@ impl Facts<'_> {
         };
         self.explicit(name, source, &mut out);
         for (position, (text, _)) in wanted.files.iter().enumerate() {
-            let found = (self.file)(position).map(|hit| self.file_detail(text, hit));
+            let found = (self.file)(position);
+            let found = found.map(|hit| (self.first_file(hit), self.file_detail(text, hit)));
             out.add(Signal::File, found, || format!("no file matches `{text}`"));
         }
         for (position, (text, _)) in wanted.keywords.iter().enumerate() {
-            let found = (self.keyword)(position).then(|| format!("`{text}` is in the task"));
+            let found = (self.keyword)(position)
+                .then(|| (text.as_str(), format!("`{text}` is in the task")));
             let miss = || format!("`{text}` is not in the task");
             out.add(Signal::Keyword, found, miss);
         }
         for (text, language) in &wanted.languages {
             let mut seen = self.situation.languages.iter();
             let seen = seen.find(|seen| seen.language == *language);
-            let found = seen.map(|seen| format!("`{text}` is a language here: {}", seen.because));
+            let found = seen.map(|seen| {
+                let detail = format!("`{text}` is a language here: {}", seen.because);
+                (text.as_str(), detail)
+            });
             let miss = || format!("`{text}` is not a language here");
             out.add(Signal::Language, found, miss);
         }
         let now = self.situation.mode;
         for mode in &wanted.modes {
-            let found = (*mode == now).then(|| format!("the mode is {}", now.as_str()));
+            let found =
+                (*mode == now).then(|| (now.as_str(), format!("the mode is {}", now.as_str())));
             let miss = || format!("the mode is {}, not {}", now.as_str(), mode.as_str());
             out.add(Signal::Mode, found, miss);
         }
@@ -295,22 +303,26 @@ impl Facts<'_> {
             }
         };
         if self.situation.explicit.iter().any(|text| means(text)) {
-            let found = "it was asked for by name".to_owned();
+            let found = (name, "it was asked for by name".to_owned());
             out.add(Signal::Explicit, Some(found), String::new);
         }
         if let Some(mention) = self.mentions.iter().find(|mention| means(mention.name)) {
-            let found = format!("`{}` is in the task", shown(mention.text));
+            let found = (name, format!("`{}` is in the task", shown(mention.text)));
             out.add(Signal::Explicit, Some(found), String::new);
         }
     }
 
     fn file_detail(&self, pattern: &str, hit: Hit) -> String {
-        let first = self.situation.files.get(hit.first).copied();
         let more = match hit.count {
             0 | 1 => String::new(),
             count => format!(" (and {} more)", count - 1),
         };
-        format!("`{pattern}` matches {}{more}", first.unwrap_or_default())
+        format!("`{pattern}` matches {}{more}", self.first_file(hit))
+    }
+
+    fn first_file(&self, hit: Hit) -> &str {
+        let first = self.situation.files.get(hit.first).copied();
+        first.unwrap_or_default()
     }
 }
 
@@ -320,11 +332,17 @@ struct Collected {
 }
 
 impl Collected {
-    fn add(&mut self, signal: Signal, found: Option<String>, miss: impl FnOnce() -> String) {
+    /// A trigger that matched, as its subject and in words, or one that did not.
+    fn add(
+        &mut self,
+        signal: Signal,
+        found: Option<(&str, String)>,
+        miss: impl FnOnce() -> String,
+    ) {
         let Considered {
             matches, misses, ..
         } = &mut self.considered;
-        if let Some(detail) = found {
+        if let Some((subject, detail)) = found {
             let before = matches
                 .iter()
                 .filter(|found| found.signal == signal)
@@ -332,6 +350,7 @@ impl Collected {
             let halved = i32::try_from(before).unwrap_or(i32::MAX);
             matches.push(Match {
                 signal,
+                subject: subject.to_owned(),
                 detail,
                 weight: signal.weight() * 0.5_f64.powi(halved),
             });

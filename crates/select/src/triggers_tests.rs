@@ -141,6 +141,7 @@ fn what_can_not_match_is_said() {
 fn scores_stay_between_nothing_and_one() {
     let one = |signal: Signal| Match {
         signal,
+        subject: String::new(),
         detail: String::new(),
         weight: signal.weight(),
     };

@@ -116,10 +116,10 @@ const BUILTINS: &[Builtin] = &[
     ),
     host(
         "exec",
-        "exec(command, or_none=False) -> struct(exit, stdout, stderr, truncated)",
+        "exec(command, *arguments, or_none=False) -> struct(exit, stdout, stderr, truncated)",
         Permission::ShellExec,
         "host/exec",
-        "Runs a line for a shell. That a program fails is no error: look at `exit`, which is `None` if the program was ended.",
+        "Runs a line for a shell; with more than one argument a program and its arguments, each taken as it is, and the answer is a dict with the same names. That a program fails is no error: look at `exit`, which is `None` if the program was ended.",
     ),
     host(
         "fetch",

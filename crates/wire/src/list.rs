@@ -26,6 +26,18 @@ impl List<'_> {
     /// # Errors
     /// When `to` can't be written to.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        self.write_with(self.0.counts(), to)
+    }
+
+    /// The same for a part of the skills: the counts are those of all of them.
+    ///
+    /// # Errors
+    /// When `to` can't be written to.
+    pub fn write_with(
+        &self,
+        counts: metier_runtime::Counts,
+        to: &mut impl Write,
+    ) -> io::Result<()> {
         let inventory = self.0;
         let mut out = Stream {
             buffer: Vec::with_capacity(CHUNK + CHUNK / 4),
@@ -48,7 +60,7 @@ impl List<'_> {
             |out, row| json::value(out, &row),
         )?;
         out.buffer.extend_from_slice(b"],\"counts\":");
-        json::value(&mut out.buffer, &Counts::from(inventory.counts()));
+        json::value(&mut out.buffer, &Counts::from(counts));
         out.buffer.extend_from_slice(b"}\n");
         out.to.write_all(&out.buffer)?;
         out.to.flush()

@@ -319,6 +319,12 @@ fn code(manifest: &Manifest, out: &mut Map<String, Value>) {
 }
 
 /// A tool definition.
+/// The declared schema of a tool's input; without one any object fits.
+fn schema(tool: &ToolDefinition) -> Value {
+    let declared = tool.input_schema.clone();
+    declared.unwrap_or_else(|| json!({ "type": "object" }))
+}
+
 pub(crate) fn tool(tool: &ToolDefinition) -> Value {
-    json!({ "name": tool.name, "description": tool.description, "input_schema": tool.input_schema })
+    json!({ "name": tool.name, "description": tool.description, "input_schema": schema(tool) })
 }

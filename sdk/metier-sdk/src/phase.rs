@@ -12,22 +12,31 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 pub enum HookPhase {
     /// The skill was just activated.
+    #[serde(alias = "OnActivate")]
     Activate,
     /// The skill is about to be deactivated.
+    #[serde(alias = "OnDeactivate")]
     Deactivate,
     /// A conversation begins.
+    #[serde(alias = "OnConversationStart")]
     ConversationStart,
     /// The system prompt is about to be put together; fragments may be added.
+    #[serde(alias = "OnBeforePromptBuild")]
     BeforePromptBuild,
     /// A tool is about to be called; its input may be changed, the call cancelled.
+    #[serde(alias = "OnBeforeToolCall")]
     BeforeToolCall,
     /// A tool has answered; its result may be changed.
+    #[serde(alias = "OnAfterToolResult")]
     AfterToolResult,
     /// The model's answer is complete; it may be transformed.
+    #[serde(alias = "OnAfterResponse")]
     AfterResponse,
     /// A section of the wiki is about to be written; context may be added.
+    #[serde(alias = "OnBeforeWikiSection")]
     BeforeWikiSection,
     /// A scan has ended; findings may be added, never removed.
+    #[serde(alias = "OnSecurityScanComplete")]
     SecurityScanComplete,
 }
 
@@ -44,6 +53,21 @@ impl HookPhase {
         Self::BeforeWikiSection,
         Self::SecurityScanComplete,
     ];
+
+    /// The spelling of other hosts, which is read too with `On` before it: `OnBeforeToolCall`.
+    const fn camel_case(self) -> &'static str {
+        match self {
+            Self::Activate => "Activate",
+            Self::Deactivate => "Deactivate",
+            Self::ConversationStart => "ConversationStart",
+            Self::BeforePromptBuild => "BeforePromptBuild",
+            Self::BeforeToolCall => "BeforeToolCall",
+            Self::AfterToolResult => "AfterToolResult",
+            Self::AfterResponse => "AfterResponse",
+            Self::BeforeWikiSection => "BeforeWikiSection",
+            Self::SecurityScanComplete => "SecurityScanComplete",
+        }
+    }
 
     /// The spelling used in manifests, in code and on the wire.
     #[must_use]
@@ -91,7 +115,8 @@ impl FromStr for HookPhase {
 
     fn from_str(text: &str) -> Result<Self, UnknownPhase> {
         let mut all = Self::ALL.into_iter();
-        all.find(|phase| phase.as_str() == text)
+        let bare = text.strip_prefix("On");
+        all.find(|phase| phase.as_str() == text || bare == Some(phase.camel_case()))
             .ok_or_else(|| UnknownPhase(text.to_owned()))
     }
 }

@@ -1,21 +1,22 @@
 //! Skills in a conversation: asked for by a person, a model or a plan; loaded once, with their tools and rules.
 
 use metier_catalog::Entry;
-use metier_model::{Card, Context, Manifest, text::shell_word};
+use metier_model::{Context, Manifest, SkillType, text::shell_word};
 use metier_runtime::{
-    Status,
+    NotFound, Status,
     activate::ActivationError,
     desk::Refused,
     live::ActivateError,
     render::{self, Arguments, Loaded},
 };
 use metier_sdk::HookPhase;
-use metier_select::{Mention, Mode, Offer, Signal, Situation, matches, mentions};
+use metier_select::{Mention, mentions};
 use serde_json::json;
 
-use super::{Role, Session, SkillSet, effort, subagent::Child};
+use super::{Role, Session, SkillSet, effort, subagent::Child, triggers::Triggered};
 use crate::conversation::SkillText;
 use crate::event::Event;
+use crate::ground::model_beside;
 use crate::pipeline::Pipeline;
 use crate::rules::Wanted;
 use crate::system::contract;
@@ -30,14 +31,26 @@ pub(super) enum By {
     Model,
     /// Whoever opened the session.
     Plan,
+    /// A trigger that matches.
+    Trigger,
 }
 
 impl By {
-    const fn why(self) -> &'static str {
+    pub(super) const fn why(self) -> &'static str {
         match self {
             Self::User => "you named it",
             Self::Model => "the model chose it",
             Self::Plan => "the session was opened with it",
+            Self::Trigger => "a trigger matches",
+        }
+    }
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Model => "model",
+            Self::Plan => "plan",
+            Self::Trigger => "trigger",
         }
     }
 }
@@ -45,15 +58,10 @@ impl By {
 /// A skill that was asked for.
 #[derive(Debug)]
 pub(super) struct Activated {
+    /// Its name.
+    pub(super) skill: String,
     /// Its text; none if the same text is in the conversation already.
     pub(super) text: Option<SkillText>,
-}
-
-/// A workflow that waits for a word.
-pub(super) struct Waiting {
-    skill: String,
-    source: metier_model::Source,
-    triggers: metier_model::Triggers,
 }
 
 impl<'p> Session<'_, 'p> {
@@ -61,10 +69,13 @@ impl<'p> Session<'_, 'p> {
     pub(super) fn hear(&mut self, said: &str) -> Result<String, Report> {
         // Hooks that may block the message read it before any skill is loaded because of it.
         self.system_prompt()?;
-        let mut skills = Vec::new();
+        let (mut skills, mut named) = (Vec::new(), Vec::new());
         let trimmed = said.trim();
         for mention in mentions(trimmed) {
             let Some(entry) = self.meant(&mention) else {
+                if mention.text.starts_with('/') && trimmed.starts_with(mention.text) {
+                    self.must_be_known(mention.name)?;
+                }
                 continue;
             };
             let skill = self.read(&place(entry), By::User)?;
@@ -75,18 +86,26 @@ impl<'p> Session<'_, 'p> {
                 return Ok(answer);
             }
             let arguments = rest.unwrap_or_default().trim();
-            skills.extend(self.take_in(&skill, arguments, By::User)?.text);
+            let by = By::User;
+            let loaded = self.take_in(&skill, arguments, by, by.why())?;
+            skills.extend(loaded.text);
+            named.push(loaded.skill);
         }
+        let triggered = self.load_triggered(trimmed, &named);
+        skills.extend(triggered.iter().filter_map(|one| one.loaded.text.clone()));
         // And so do the hooks of the skills that it names; a blocked message is not part of the conversation.
         if let Err(report) = self.system_prompt() {
             self.forget(&skills)?;
             return Err(report);
         }
-        self.offer_workflows(trimmed);
         self.record(Record::User {
             text: said.to_owned(),
             skills,
         })?;
+        for Triggered { loaded, why } in triggered {
+            let skill = loaded.skill;
+            self.record(Record::Triggered { skill, why })?;
+        }
         self.respond()
     }
 
@@ -116,6 +135,12 @@ impl<'p> Session<'_, 'p> {
             return None;
         }
         found.map(|skill| inventory.entry(skill))
+    }
+
+    /// A message that begins with `/name` is for the skill of that name: a misspelt one is not said to the model.
+    fn must_be_known(&self, name: &str) -> Result<(), Report> {
+        let found = self.runtime.inventory().find(name);
+        found.map(drop).map_err(|missing| not_found(&missing))
     }
 
     /// A workflow or a fork that a person asked for: its result is the answer.
@@ -173,7 +198,7 @@ impl<'p> Session<'_, 'p> {
         by: By,
     ) -> Result<Activated, Report> {
         let skill = self.read(name, by)?;
-        self.take_in(&skill, arguments, by)
+        self.take_in(&skill, arguments, by, by.why())
     }
 
     /// The same for a skill that was read.
@@ -182,6 +207,7 @@ impl<'p> Session<'_, 'p> {
         skill: &Loaded<'p>,
         arguments: &str,
         by: By,
+        why: &str,
     ) -> Result<Activated, Report> {
         let name = skill.entry.name().into_owned();
         let text = self.text_of(skill, &Arguments::from_text(arguments))?;
@@ -192,10 +218,12 @@ impl<'p> Session<'_, 'p> {
         self.runtime.ledger().keep(&name, text.clone());
         self.tell(Event::SkillActivated {
             skill: name.clone(),
-            why: by.why().to_owned(),
+            by: by.as_str(),
+            why: why.to_owned(),
             already,
         });
         Ok(Activated {
+            skill: name.clone(),
             text: (!already).then_some(SkillText { skill: name, text }),
         })
     }
@@ -206,6 +234,7 @@ impl<'p> Session<'_, 'p> {
         self.enliven(&skill)?;
         if let Some(text) = self.conversation.skill_text(name) {
             self.runtime.ledger().keep(name, text.to_owned());
+            self.runtime.note_instructed(name);
         }
         Ok(())
     }
@@ -220,6 +249,7 @@ impl<'p> Session<'_, 'p> {
             self.choose_model(&skill.manifest);
             self.tell(Event::SkillActivated {
                 skill: skill.entry.name().into_owned(),
+                by: By::Plan.as_str(),
                 why: By::Plan.why().to_owned(),
                 already: false,
             });
@@ -250,13 +280,8 @@ impl<'p> Session<'_, 'p> {
     /// Reads a skill that whoever asks may have.
     pub(super) fn read(&self, name: &str, by: By) -> Result<Loaded<'p>, Report> {
         let inventory = self.runtime.inventory();
-        let found = inventory.find(name).map_err(|missing| {
-            let report = Report::new("not-found", format!("there is no skill `{name}`"));
-            match missing.near.as_slice() {
-                [] => report.hint("metier list shows the skills that there are"),
-                near => report.hint(format!("near to it are: {}", near.join(", "))),
-            }
-        })?;
+        let found = inventory.find(name);
+        let found = found.map_err(|missing| not_found(&missing))?;
         let entry = inventory.entry(found);
         let card = entry.card.as_ref();
         let refused = |code, what: &str| {
@@ -264,7 +289,7 @@ impl<'p> Session<'_, 'p> {
             Report::new(code, message).skill(entry.name())
         };
         match by {
-            By::Model if card.is_some_and(|card| !card.model_invocable) => {
+            By::Model | By::Trigger if card.is_some_and(|card| !card.model_invocable) => {
                 return Err(refused(
                     "not-for-models",
                     "is started by people only, its author says",
@@ -279,11 +304,10 @@ impl<'p> Session<'_, 'p> {
             }
             _ => {}
         }
-        if by == By::Model && found.status != Status::Ready {
-            return Err(refused("unusable", "can't be used now").hint(format!(
-                "metier info {} says why",
-                shell_word(&entry.name())
-            )));
+        if matches!(by, By::Model | By::Trigger) && found.status != Status::Ready {
+            let info = format!("metier info {}", shell_word(&entry.name()));
+            let hint = found.way_out().map_or(info, str::to_owned);
+            return Err(refused("unusable", &found.standing()).hint(hint));
         }
         let loaded = self.runtime.load(&place(entry));
         loaded.map_err(|error| not_active(&entry.name(), &error))
@@ -331,10 +355,10 @@ impl<'p> Session<'_, 'p> {
         let mut chosen = self.answering().clone();
         if let Some(name) = named {
             // A name that means nothing here is the author's wish for a model that the user does not have.
-            match self.ground.model(Some(name)) {
+            match model_beside(self.ground, name, &self.chosen.name) {
                 Ok(other) => chosen = other,
                 Err(report) => self.note(format!(
-                    "skill `{}` wants the model `{name}`, which can't be had ({report}); `{}` goes on",
+                    "skill `{}` wants the model `{name}`, which can't be had ({report}); `{}` answers",
                     manifest.card.name, chosen.name
                 )),
             }
@@ -343,6 +367,20 @@ impl<'p> Session<'_, 'p> {
             chosen.effort = effort;
         }
         self.instead = Some(chosen);
+    }
+
+    /// Of a skill with several workflows the first word names one.
+    fn which_workflow<'a>(&self, skill: &str, arguments: &'a str) -> (Option<&'a str>, &'a str) {
+        let arguments = arguments.trim();
+        let (first, rest) = arguments
+            .split_once(char::is_whitespace)
+            .unwrap_or((arguments, ""));
+        let all = self.runtime.contributions(skill);
+        let all = all.map(|all| all.workflows).unwrap_or_default();
+        if all.len() > 1 && all.iter().any(|known| known.name == first) {
+            return (Some(first), rest.trim());
+        }
+        (None, arguments)
     }
 
     /// Runs the workflow of a skill with what it was given.
@@ -360,6 +398,7 @@ impl<'p> Session<'_, 'p> {
         })?;
         self.tell(Event::SkillActivated {
             skill: name.clone(),
+            by: by.as_str(),
             why: by.why().to_owned(),
             already: false,
         });
@@ -373,9 +412,10 @@ impl<'p> Session<'_, 'p> {
             self.runtime.refuse(Some(&name), &name, &reason)?;
             return Err(Report::new("order", reason).skill(name));
         }
+        let (workflow, arguments) = self.which_workflow(&name, arguments);
         let words = Arguments::from_text(arguments);
         let input = json!({ "arguments": words.words(), "text": arguments });
-        let called = self.runtime.run(&name, None, &input);
+        let called = self.runtime.run(&name, workflow, &input);
         let called = called.map_err(|error| {
             Report::new("workflow", error.to_string())
                 .skill(name.as_str())
@@ -387,61 +427,12 @@ impl<'p> Session<'_, 'p> {
         self.tell_said(called.said);
         Ok(super::calls::shown(&called.output))
     }
+}
 
-    /// Workflows whose words are in what was said are offered to whoever said it.
-    fn offer_workflows(&mut self, said: &str) {
-        let waiting = match self.waiting.take() {
-            Some(waiting) => waiting,
-            None => self.read_waiting(),
-        };
-        let situation = Situation {
-            task: said,
-            files: &[],
-            languages: &[],
-            mode: Mode::default(),
-            explicit: &[],
-        };
-        for one in &waiting {
-            let offer = Offer {
-                name: &one.skill,
-                source: one.source,
-                triggers: &one.triggers,
-                paths: &[],
-            };
-            let found = matches(&offer, &situation);
-            if let Some(found) = found.iter().find(|found| found.signal == Signal::Keyword) {
-                self.tell(Event::WorkflowOffered {
-                    skill: one.skill.clone(),
-                    why: found.detail.clone(),
-                });
-            }
-        }
-        self.waiting = Some(waiting);
-    }
-
-    fn read_waiting(&self) -> Vec<Waiting> {
-        let inventory = self.ground.inventory();
-        let limit = self.ground.config().limits.max_skill_bytes;
-        let ready = inventory
-            .skills
-            .iter()
-            .filter(|skill| skill.status == Status::Ready)
-            .map(|skill| inventory.entry(skill));
-        let flows = ready.filter(|entry| {
-            let card = entry.card.as_ref();
-            card.is_some_and(Card::runs_workflow)
-        });
-        flows
-            .filter_map(|entry| {
-                let (parsed, _) = entry.load(metier_model::Mode::Lenient, limit).ok()?;
-                Some(Waiting {
-                    skill: entry.name().into_owned(),
-                    source: entry.source,
-                    triggers: parsed.manifest?.triggers,
-                })
-            })
-            .collect()
-    }
+/// Whether a model that activates a skill starts its workflow: of a skill that has tools too, only if it gives the workflow something to work on.
+pub(super) fn model_runs_workflow(manifest: &Manifest, arguments: &str) -> bool {
+    let has_tools = manifest.card.types.contains(SkillType::Tool);
+    runs_workflow(manifest) && !(has_tools && arguments.trim().is_empty())
 }
 
 /// A name that means this skill and no other: several may have the same one.
@@ -460,8 +451,17 @@ pub(super) fn wanted_model(manifest: &Manifest) -> Option<&str> {
     named.filter(|name| !matches!(*name, "inherit" | "default"))
 }
 
-fn has_code(skill: &Loaded<'_>) -> bool {
+pub(super) fn has_code(skill: &Loaded<'_>) -> bool {
     skill.manifest.card.backend.is_some() || !metier_runtime::hooks::of(&skill.held).is_empty()
+}
+
+fn not_found(missing: &NotFound) -> Report {
+    let name = metier_model::text::visible(&missing.name);
+    let report = Report::new("not-found", format!("there is no skill `{name}`"));
+    match missing.near.as_slice() {
+        [] => report.hint("metier list shows the skills that there are"),
+        near => report.hint(format!("near to it are: {}", near.join(", "))),
+    }
 }
 
 /// What to say when a skill can't be used.
@@ -475,7 +475,14 @@ fn not_active(skill: &str, error: &ActivateError) -> Report {
 }
 
 pub(super) fn not_rendered(skill: &str, error: &ActivationError) -> Report {
-    let report = Report::new("not-active", format!("skill `{skill}`: {error}")).skill(skill);
+    let stderr = error.stderr().unwrap_or_default();
+    let lines: Vec<&str> = stderr.lines().map(str::trim).take(3).collect();
+    let lines = match lines.join("; ") {
+        lines if lines.is_empty() => lines,
+        lines => format!(": {lines}"),
+    };
+    let message = format!("skill `{skill}`: {error}{lines}");
+    let report = Report::new("not-active", message).skill(skill);
     match error {
         ActivationError::Refused(refused) => with_way_out(report, skill, refused),
         _ => report.hint(format!(

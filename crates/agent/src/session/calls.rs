@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::{
     Session,
-    activation::{By, runs_workflow},
+    activation::{By, model_runs_workflow},
     shown_input, spent_report,
     subagent::Child,
     taken::Taken,
@@ -323,7 +323,7 @@ impl<'s> Session<'s, '_> {
                 };
                 match self.read(&wanted.name, By::Model) {
                     Err(report) => return Ok(Job::Answer(report.into())),
-                    Ok(skill) if runs_workflow(&skill.manifest) => {
+                    Ok(skill) if model_runs_workflow(&skill.manifest, &wanted.arguments) => {
                         return Ok(self.judge_workflow(&skill.entry.name(), &wanted, input));
                     }
                     Ok(skill) if skill.manifest.invocation.context != Context::Fork => {
@@ -481,11 +481,12 @@ impl<'s> Session<'s, '_> {
             Ok(skill) => skill,
             Err(report) => return report.into(),
         };
-        if runs_workflow(&skill.manifest) {
+        if model_runs_workflow(&skill.manifest, &wanted.arguments) {
             let done = self.run_workflow(&skill, &wanted.arguments, By::Model);
             return done.map_or_else(Outcome::from, Outcome::well);
         }
-        match self.take_in(&skill, &wanted.arguments, By::Model) {
+        let by = By::Model;
+        match self.take_in(&skill, &wanted.arguments, by, by.why()) {
             Err(report) => report.into(),
             Ok(loaded) => match loaded.text {
                 None => Outcome::well(format!(

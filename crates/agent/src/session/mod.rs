@@ -24,8 +24,9 @@ mod opening;
 mod set;
 mod subagent;
 mod taken;
+mod triggers;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, rc::Rc, sync::Arc};
 
 use metier_model::model_text::for_model;
 use metier_runtime::live::{LastWords, Runtime};
@@ -60,6 +61,9 @@ pub struct Session<'s, 'p> {
     id: String,
     depth: usize,
     role: Role,
+    /// The model that the session was opened with.
+    configured: Chosen,
+    /// That, or the one that a skill of the opening wants.
     chosen: Chosen,
     /// What a skill of this turn wants instead.
     instead: Option<Chosen>,
@@ -73,8 +77,12 @@ pub struct Session<'s, 'p> {
     /// The prompt as it was built last; none when something changed since.
     prompt: Option<Arc<str>>,
     toolbox: Toolbox,
-    /// The workflows that wait for a word, read when somebody says the first.
-    waiting: Option<Vec<activation::Waiting>>,
+    /// How the program is used: some triggers match that.
+    mode: metier_select::Mode,
+    /// The triggers of all skills, read with the first message.
+    triggers: Option<Rc<triggers::Triggers<'s>>>,
+    /// Skills that triggers do not load: those of the opening, and those that could not be loaded.
+    passed_over: BTreeSet<String>,
     /// How many bytes of a tool's answer the model gets.
     room: usize,
     tally: Tally,
@@ -328,6 +336,15 @@ impl<'s, 'p> Session<'s, 'p> {
                 budget.use_tokens(answer.usage);
                 self.tally.answered(answer.usage, chosen.price);
                 Ok(answer)
+            }
+            Err(error) if error.is_unknown_model() && chosen.name != self.configured.name => {
+                self.note(format!(
+                    "a skill wants the model `{}`, which can't be had ({error}); `{}` answers",
+                    chosen.name, self.configured.name
+                ));
+                self.chosen = self.configured.clone();
+                self.instead = None;
+                self.ask()
             }
             Err(error) => {
                 self.keep_partial(&error, partial)?;

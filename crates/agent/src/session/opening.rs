@@ -1,6 +1,6 @@
 //! How a session begins: anew, where an earlier one ended, or for a parent.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use metier_policy::CORE_TOOLS;
 use metier_runtime::live::Runtime;
@@ -47,6 +47,8 @@ pub struct Plan {
     pub skills: Vec<String>,
     /// What it is about, for a list of conversations.
     pub title: String,
+    /// How the program is used.
+    pub mode: metier_select::Mode,
     /// The conversation that it goes on with.
     pub resume: Option<String>,
     /// The session that started it.
@@ -151,6 +153,7 @@ impl<'s, 'p> Session<'s, 'p> {
             id: id.to_owned(),
             depth: plan.depth,
             role: plan.role,
+            configured: chosen.clone(),
             chosen,
             instead: None,
             rules: plan.rules,
@@ -161,7 +164,9 @@ impl<'s, 'p> Session<'s, 'p> {
             system: System::default(),
             prompt: None,
             toolbox: Toolbox::default(),
-            waiting: None,
+            mode: plan.mode,
+            triggers: None,
+            passed_over: BTreeSet::new(),
             room: 0,
             tally: Tally::default(),
             voice,
@@ -204,6 +209,7 @@ impl<'s, 'p> Session<'s, 'p> {
         }
         for name in skills {
             let loaded = self.load(name, "", By::Plan)?;
+            self.passed_over.insert(loaded.skill);
             if let Some(text) = loaded.text {
                 self.system.add_skill(&text.text, "");
                 // It stands in the prompt, which is never made shorter.

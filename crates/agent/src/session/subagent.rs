@@ -18,7 +18,7 @@ use super::{
 };
 use crate::budget::Budget;
 use crate::event::Event;
-use crate::ground::Ground;
+use crate::ground::{Ground, model_beside};
 use crate::own::Spawn;
 use crate::{Record, Report};
 
@@ -92,9 +92,11 @@ impl<'s> Child<'s> {
         arguments: &str,
     ) -> Result<Self, Report> {
         // Its wish counts if it can be met.
-        let model =
-            wanted_model(&skill.manifest).filter(|name| parent.ground.model(Some(name)).is_ok());
-        let model = model.map(str::to_owned);
+        let wanted = wanted_model(&skill.manifest);
+        let model = wanted.and_then(|name| {
+            let chosen = model_beside(parent.ground, name, &parent.chosen.name);
+            Some(chosen.ok()?.name.to_string())
+        });
         let role = Role::Fork {
             skill: place(skill.entry),
             arguments: arguments.to_owned(),
@@ -115,7 +117,11 @@ impl<'s> Child<'s> {
             return Err(Report::new("depth", message).hint("do this part yourself"));
         }
         // Unless another one is named, it has its parent's model.
-        let model = model.or_else(|| Some(parent.chosen.name.to_string()));
+        let model = match model {
+            Some(name) => model_beside(parent.ground, &name, &parent.chosen.name)?.name,
+            None => parent.chosen.name.clone(),
+        };
+        let model = Some(model.to_string());
         Ok(Self {
             ground: parent.ground,
             shared: Shared {

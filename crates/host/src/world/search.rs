@@ -16,6 +16,7 @@ use std::{
     collections::HashSet,
     ffi::OsString,
     fs::{self, FileType},
+    io,
     path::{Path, PathBuf},
     rc::Rc,
     time::{Duration, Instant},
@@ -70,12 +71,19 @@ impl World<'_> {
         let mut paths = Vec::new();
         let hidden = names_hidden(pattern);
         let until = Instant::now() + timeout;
-        let truncated = self.walk(folder, hidden, until, |path, below| {
+        let walked = self.walk(folder, hidden, until, |path, below| {
             if glob.is_match(below) && files::is_there(path) {
                 paths.push(path.to_owned());
             }
             paths.len() <= MAX_PATHS
-        })?;
+        });
+        let truncated = match walked {
+            // A folder that is not there has no files.
+            Err(WorldError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                false
+            }
+            walked => walked?,
+        };
         let truncated = truncated || paths.len() > MAX_PATHS;
         paths.truncate(MAX_PATHS);
         Ok(Done::Found { paths, truncated })

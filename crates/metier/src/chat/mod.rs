@@ -53,10 +53,10 @@ pub(crate) fn hold(
     session: &Session<'_>,
     kept: &Conversations,
     resumed: Option<Conversation>,
-    orchestrate: bool,
+    (orchestrate, mode): (bool, metier_select::Mode),
     how: &How,
 ) -> Result<ExitCode, Failure> {
-    let inventory = session.inventory()?;
+    let inventory = session.agent_inventory()?;
     let talk = Talk::new(session.output, how.format);
     let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
     let own = resumed.as_ref().map(|one| one.model.clone());
@@ -87,6 +87,7 @@ pub(crate) fn hold(
         role: role(session, orchestrate),
         model,
         skills: session.global.skills.clone(),
+        mode,
         resume: resumed.map(|one| one.id),
         ..first.as_deref().map(Plan::about).unwrap_or_default()
     };

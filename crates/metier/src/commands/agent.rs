@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use metier_agent::{Plan, Report, Role, Session as Conversing, Turn, open};
 use metier_wire::{AnswerDocument, UsageRow};
 
+use super::select::Mode;
 use crate::{
     agents::{self, Agents},
     failure::Failure,
@@ -16,7 +17,8 @@ use crate::{
 /// Let an agent do a task, with skills
 ///
 /// The agent has the core tools (read, write, edit, glob, grep, shell), every skill that is ready, and sub-agents. `/name` and `$name` in the
-/// task load a skill at once, and so does --skills; others it loads when their description fits. Whatever a skill or a tool does needs
+/// task load a skill at once, and so does --skills. A skill whose triggers match the task, the files of the project or the mode is loaded too
+/// (`metier config agent.triggers false` turns that off); others the agent loads when their description fits. Whatever a skill or a tool does needs
 /// permission: it is asked for at the terminal, or approved before (`--approve-skills core-tools`).
 ///
 /// The model is named with --model or for good with `metier config agent.model`: anthropic/NAME (its key is in ANTHROPIC_API_KEY),
@@ -32,7 +34,27 @@ pub(crate) struct Args {
     #[arg(long)]
     orchestrate: bool,
     #[command(flatten)]
+    situation: InMode,
+    #[command(flatten)]
     how: How,
+}
+
+/// What triggers ask about besides the message and the project.
+#[derive(clap::Args)]
+pub(crate) struct InMode {
+    /// How the agent is used, for skills whose triggers ask [default: interactive at a terminal, else headless]
+    #[arg(long, value_enum, value_name = "MODE")]
+    mode: Option<Mode>,
+}
+
+impl InMode {
+    pub(crate) fn mode(&self, session: &Session<'_>) -> metier_select::Mode {
+        match (self.mode, session.output.is_attended()) {
+            (Some(mode), _) => mode.into(),
+            (None, true) => metier_select::Mode::Interactive,
+            (None, false) => metier_select::Mode::Headless,
+        }
+    }
 }
 
 /// What agents have in common.
@@ -47,7 +69,7 @@ pub(crate) struct How {
 }
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
-    let inventory = session.inventory()?;
+    let inventory = session.agent_inventory()?;
     let talk = Talk::new(session.output, args.how.format);
     let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
     let task = args.task.join(" ");
@@ -55,6 +77,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         role: role(session, args.orchestrate),
         model: args.how.model.clone(),
         skills: session.global.skills.clone(),
+        mode: args.situation.mode(session),
         ..Plan::about(&task)
     };
     work(session, &agents, &talk, plan, |session| session.turn(&task))

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use metier_wire::{ConversationRow, ConversationsDocument};
 
-use super::agent::How;
+use super::agent::{How, InMode};
 use crate::{
     chat,
     conversations::{self, Conversations},
@@ -30,6 +30,8 @@ pub(crate) struct Args {
     #[arg(long)]
     orchestrate: bool,
     #[command(flatten)]
+    situation: InMode,
+    #[command(flatten)]
     how: How,
 }
 
@@ -48,7 +50,8 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         Some(None) => Some(kept.newest()?),
         Some(Some(id)) => Some(kept.named(id)?),
     };
-    chat::hold(session, &kept, resumed, args.orchestrate, &args.how)
+    let mode = args.situation.mode(session);
+    chat::hold(session, &kept, resumed, (args.orchestrate, mode), &args.how)
 }
 
 fn list(session: &Session<'_>, kept: &Conversations) -> Result<ExitCode, Failure> {

@@ -4,13 +4,13 @@ use std::{io::IsTerminal, process::ExitCode};
 
 use metier_catalog::{Entry, Resource};
 use metier_model::{Source, text::shell_word};
-use metier_runtime::{Inventory, prompt, render::Arguments};
+use metier_runtime::{Inventory, Status, prompt, render::Arguments};
 use metier_server::{Answer, Refusal, Reply, ServeError, Skills, Wanted, serve};
 use metier_wire::List;
 
 use crate::{
     cli::Global,
-    commands::{find_usable, list, read, scan, show},
+    commands::{find_usable, list, not_ready, read, scan, show},
     failure::Failure,
     machine::Machine,
     output::{Output, Tone, count, one_line},
@@ -159,7 +159,7 @@ fn catalog(session: &Session<'_>, inventory: &Inventory) -> Option<String> {
         max_skills: configured(wanted.max_skills).unwrap_or(MAX_SKILLS),
         budget: Some(configured(wanted.budget).unwrap_or(BUDGET)),
         bare: true,
-        no_locations: true,
+        only_scanned: true,
         ..prompt::Options::default()
     };
     let listing = prompt::listing(inventory, &options);
@@ -179,6 +179,7 @@ fn list(session: &Session<'_>, wanted: &Wanted) -> Result<Reply, Failure> {
         })?;
         list::keep(&mut inventory, source);
     }
+    let counts = inventory.counts();
     if !wanted.all {
         let Inventory {
             catalog, skills, ..
@@ -188,7 +189,7 @@ fn list(session: &Session<'_>, wanted: &Wanted) -> Result<Reply, Failure> {
         skills.retain(|skill| list::is_shown(skill) && for_models(&catalog.entries[skill.entry]));
     }
     let mut document = Vec::new();
-    List(&inventory).write(&mut document)?;
+    List(&inventory).write_with(counts, &mut document)?;
     let all = inventory.skills.len();
     inventory.skills.truncate(MAX_ROWS);
     let mut text = list::table(&inventory, true, session.output);
@@ -209,7 +210,11 @@ fn for_models<'i>(
     inventory: &'i Inventory,
     name: &str,
 ) -> Result<&'i Entry, Failure> {
-    let entry = inventory.entry(find_usable(session, inventory, name)?);
+    let skill = find_usable(session, inventory, name)?;
+    let entry = inventory.entry(skill);
+    if skill.status == Status::NotReady {
+        return Err(not_ready(skill, &entry.name()));
+    }
     if entry.card.as_ref().is_some_and(|card| card.model_invocable) {
         return Ok(entry);
     }

@@ -112,6 +112,17 @@ fn find<'a>(
     })
 }
 
+/// Why a skill that lacks something is not used, in the same words at every door.
+pub(crate) fn not_ready(skill: &Skill, name: &str) -> Failure {
+    let failure = Failure::unmet("not-ready", format!("skill `{name}` is not ready"));
+    let reasons = skill.reasons.iter().map(|one| one.message.to_string());
+    let failure = reasons.fold(failure.skill(name), Failure::detail);
+    match skill.way_out() {
+        Some(hint) => failure.hint(hint),
+        None => failure.hint(format!("metier info {}", shell_word(name))),
+    }
+}
+
 /// A skill whose content may be shown once it was screened: an invalid, untrusted or disabled one is refused with its reasons.
 pub(crate) fn find_usable<'a>(
     session: &Session<'_>,

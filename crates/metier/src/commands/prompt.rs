@@ -32,7 +32,7 @@ const MAX_BASE: u64 = 16 << 20;
 /// Print what a model would be told about the skills
 ///
 /// By default the catalog: name, description and location of every skill that is ready. Skills named
-/// with `--skills` are active: their bodies follow the catalog, then what they inject: the prompt files of their manifests, and what
+/// with `--skills` are active: their texts follow the catalog, each with the prompt files of its manifest, then what
 /// their `before_prompt_build` hooks add. `--mode full` prints whole bodies.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -140,7 +140,7 @@ fn catalog(
         include_disabled: args.include_disabled,
         keep_empty: args.keep_empty,
         bare: args.bare,
-        no_locations: false,
+        only_scanned: false,
     };
     let listing = prompt::listing(inventory, &options);
     let active = active_bodies(session, inventory)?;
@@ -192,7 +192,7 @@ fn active_bodies(session: &Session<'_>, inventory: &Inventory) -> Result<Vec<Str
     Ok(all)
 }
 
-/// What the active skills add besides their bodies: the prompt files that they declare, and what their hooks inject.
+/// What the hooks of the active skills inject besides their texts.
 fn injected(session: &Session<'_>, inventory: &Inventory) -> Result<Option<String>, Failure> {
     let limit = session.config.limits.max_skill_bytes;
     let mut adds = false;
@@ -207,17 +207,15 @@ fn injected(session: &Session<'_>, inventory: &Inventory) -> Result<Option<Strin
         adds |= loaded
             .and_then(|(parsed, _)| parsed.manifest)
             .is_some_and(|manifest| {
-                let code = &manifest.code;
-                manifest.card.backend.is_some()
-                    || manifest.invocation.hooks.is_some()
-                    || code.system_prompt_file.is_some()
-                    || !code.context_files.is_empty()
+                manifest.card.backend.is_some() || manifest.invocation.hooks.is_some()
             });
     }
     if !adds {
         return Ok(None);
     }
     let text = active::with(session, inventory, &[], |runtime| {
+        let names = runtime.names();
+        names.iter().for_each(|name| runtime.note_instructed(name));
         runtime.build_prompt("").map_err(active::no_prompt)
     })?;
     Ok(Some(text).filter(|text| !text.is_empty()))
@@ -269,9 +267,17 @@ fn full(
     };
     let screening = session.screening(&inventory.catalog);
     screening.check_rules()?;
-    let (text, failed) = prompt::full(inventory, &options, |entry| {
+    let (text, failed, omitted) = prompt::full(inventory, &options, |entry| {
         screening.admit(&inventory.catalog, entry)
     });
+    if omitted > 0 {
+        session.output.note(&format!(
+            "{} {} left out: --max-skills is {}, and 0 is no limit",
+            session.output.paint_talk("note:", Tone::Note),
+            count(omitted, "skill"),
+            options.max_skills
+        ));
+    }
     let left_out: BTreeSet<String> = failed.iter().map(|(name, _)| name.clone()).collect();
     for (name, error) in failed {
         session.output.note(&format!(

@@ -5,7 +5,7 @@ use std::{borrow::Cow, process::ExitCode};
 use metier_agent::{Ground, Plan, Report};
 use metier_catalog::Entry;
 use metier_model::{Card, text::shell_word};
-use metier_runtime::{Inventory, render::Arguments};
+use metier_runtime::{Inventory, Skill, render::Arguments};
 use metier_select::mentions;
 use serde_json::json;
 
@@ -21,13 +21,13 @@ use crate::{
 
 /// Run a skill
 ///
-/// A skill with a workflow runs it: the arguments are its input, what it returns is printed, and everything that it does needs the
+/// The name is that of a skill, or of a workflow in one. A skill with a workflow runs it: the arguments are its input, what it returns is printed, and everything that it does needs the
 /// permissions that were approved for it; asking a model is one of them. Any other skill is followed by an agent: `metier run review-pr
 /// 123` is what `/review-pr 123` is in `metier chat`, with the model of `metier agent`. --dry-run prints what a model would be
 /// given: the skill's text with the arguments in their places and its commands run, as far as they are permitted.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The skill
+    /// The skill, or one of its workflows
     name: String,
     /// Its arguments
     arguments: Vec<String>,
@@ -38,28 +38,57 @@ pub(crate) struct Args {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
+    situation: agent::InMode,
+    #[command(flatten)]
     how: agent::How,
 }
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
-    let inventory = session.inventory()?;
-    let entry = inventory.entry(find_usable(session, &inventory, &args.name)?);
+    let inventory = session.agent_inventory()?;
+    let (skill, workflow) = meant(session, &inventory, args)?;
+    let entry = inventory.entry(skill);
     if args.dry_run {
         return print(session, &inventory, entry, args);
     }
     let talk = Talk::new(session.output, args.how.format);
     let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
     if entry.card.as_ref().is_some_and(Card::runs_workflow) {
-        return run_workflow(session, &agents, &talk, entry, args);
+        return run_workflow(session, &agents, &talk, entry, workflow, args);
     }
     let said = invocation(&inventory, entry, &args.arguments)?;
     let plan = Plan {
         role: agent::role(session, false),
         model: args.how.model.clone(),
         skills: session.global.skills.clone(),
+        mode: args.situation.mode(session),
         ..Plan::about(&said)
     };
     agent::work(session, &agents, &talk, plan, |session| session.turn(&said))
+}
+
+/// The skill of the name that was typed, or else the one that has a workflow of that name.
+fn meant<'i, 'a>(
+    session: &Session<'_>,
+    inventory: &'i Inventory,
+    args: &'a Args,
+) -> Result<(&'i Skill, Option<&'a str>), Failure> {
+    let unknown = match find_usable(session, inventory, &args.name) {
+        Err(failure) if inventory.find(&args.name).is_err() => failure,
+        found => return Ok((found?, args.workflow.as_deref())),
+    };
+    let owners = inventory.workflow(&args.name, session.config.limits.max_skill_bytes);
+    match owners.as_slice() {
+        [] => Err(unknown),
+        [skill] => Ok((skill, Some(&args.name))),
+        several => {
+            let names = several.iter().map(|skill| inventory.entry(skill).name());
+            let names: Vec<_> = names.collect();
+            let (name, all) = (shell_word(&args.name), names.join(", "));
+            let message = format!("several skills have a workflow `{}`: {all}", args.name);
+            let hint = format!("metier run {} --workflow {name}", shell_word(&names[0]));
+            Err(Failure::unmet("which-workflow", message).hint(hint))
+        }
+    }
 }
 
 /// Runs the handler of a workflow, with a model for whatever it asks.
@@ -68,6 +97,7 @@ fn run_workflow(
     agents: &Agents<'_>,
     talk: &Talk<'_>,
     entry: &Entry,
+    workflow: Option<&str>,
     args: &Args,
 ) -> Result<ExitCode, Failure> {
     let name = entry.name().into_owned();
@@ -86,10 +116,11 @@ fn run_workflow(
         ..Stage::default()
     };
     let others = session.global.skills.iter().map(String::as_str);
-    let names: Vec<&str> = others.chain([args.name.as_str()]).collect();
+    let place = entry.place.path().to_string_lossy().into_owned();
+    let names: Vec<&str> = others.chain([place.as_str()]).collect();
     let mut stopped = false;
     let called = active::on(session, agents.inventory(), &names, stage, |runtime| {
-        let called = runtime.run(&name, args.workflow.as_deref(), &input);
+        let called = runtime.run(&name, workflow, &input);
         stopped = called.is_err() && agents.cancel().is_cancelled();
         agents.cancel().clear();
         called.map_err(|error| active::failed(&error))

@@ -129,7 +129,7 @@ pub(super) struct Around {
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
-enum Mode {
+pub(crate) enum Mode {
     /// With somebody at the keyboard
     #[default]
     Interactive,

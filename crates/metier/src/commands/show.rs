@@ -147,7 +147,8 @@ fn stopped(entry: &Entry, error: ActivationError) -> Failure {
             .hint(format!(
                 "metier show {word} --no-exec leaves its commands as they are written"
             )),
-        ActivationError::Command { ref stderr, .. } => {
+        ActivationError::Command { ref stderr, .. }
+        | ActivationError::Pipeline { ref stderr, .. } => {
             let failure = unmet("command-failed", format!("skill `{name}`: {error}"));
             let lines = stderr.lines().take(5).map(str::to_owned);
             lines.fold(failure, Failure::detail).hint(format!(
@@ -159,14 +160,20 @@ fn stopped(entry: &Entry, error: ActivationError) -> Failure {
 
 /// What to say when a body can't be rendered.
 pub(super) fn failure(entry: &Entry, error: &RenderError) -> Failure {
-    Failure::unmet(
+    let failure = Failure::unmet(
         "unreadable",
         format!("skill `{}` can't be shown: {error}", entry.name()),
     )
     .skill(entry.name())
-    .path(entry.manifest_path())
-    .hint(format!(
-        "metier validate {}",
-        shell_word(&entry.place.path().to_string_lossy())
-    ))
+    .path(entry.manifest_path());
+    match error {
+        RenderError::Argument { .. } => failure.hint(format!(
+            "metier info {} lists its files",
+            shell_word(&entry.name())
+        )),
+        _ => failure.hint(format!(
+            "metier validate {}",
+            shell_word(&entry.place.path().to_string_lossy())
+        )),
+    }
 }

@@ -41,7 +41,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
-    let inventory = session.inventory()?;
+    let inventory = session.agent_inventory()?;
     let talk = Talk::new(session.output, args.how.format);
     let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
     let is_coding = match (args.coding, args.no_coding) {

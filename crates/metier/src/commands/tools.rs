@@ -83,12 +83,16 @@ fn declared(session: &Session<'_>, inventory: &Inventory) -> (Vec<ToolRow>, Vec<
             silent.push(name.into_owned());
             continue;
         }
-        tools.extend(named.into_iter().map(|tool| ToolRow {
-            name: metier_runtime::live::full_name(&name, entry.source, &tool.name),
-            skill: name.to_string(),
-            tool: tool.name.to_string(),
-            description: tool.description.to_string(),
-            input_schema: tool.input_schema,
+        tools.extend(named.into_iter().map(|tool| {
+            ToolRow {
+                name: metier_runtime::live::full_name(&name, entry.source, &tool.name),
+                skill: name.to_string(),
+                tool: tool.name.to_string(),
+                description: tool.description.to_string(),
+                input_schema: tool
+                    .input_schema
+                    .unwrap_or_else(|| serde_json::json!({ "type": "object" })),
+            }
         }));
     }
     (tools, silent)

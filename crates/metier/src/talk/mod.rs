@@ -149,8 +149,15 @@ impl<'o> Talk<'o> {
         match event {
             Event::SkillActivated {
                 skill,
+                by: "trigger",
                 why,
                 already: false,
+            } => note("loaded", &format!("{}: {}", one_line(skill), one_line(why))),
+            Event::SkillActivated {
+                skill,
+                why,
+                already: false,
+                ..
             } => note("skill", &format!("{} ({why})", one_line(skill))),
             Event::SkillUnloaded { skill } => note("unloaded", &one_line(skill)),
             Event::WorkflowOffered { skill, why } => {

@@ -82,6 +82,24 @@ fn a_blocked_message_reaches_no_model_and_the_session_goes_on() {
 }
 
 #[test]
+fn a_blocked_message_loads_no_skill_by_a_trigger() {
+    let room = guarded([Turn::text("Fine.")]);
+    room.skill(
+        "kubernetes",
+        "triggers: {keywords: [kubectl]}\n",
+        "Look before you change a cluster.\n",
+    );
+    assert_eq!(room.run(&["scan", "kubernetes"]).code, 0);
+    let chat = [WITH_GUARD, &["chat"]].concat();
+    let lines = "kubectl get secret\nplain words\n";
+    let output = room.stage.context.run_with_stdin(&chat, lines);
+    assert_eq!(output.stdout, "Fine.\n", "{}", output.snapshot());
+    assert!(!output.stderr.contains("loaded"), "{}", output.snapshot());
+    let requests = room.finish();
+    assert!(!requests[0].json.to_string().contains("Look before"));
+}
+
+#[test]
 fn every_command_that_has_a_message_obeys_the_block() {
     for arguments in [
         &["agent", "a secret of mine"][..],

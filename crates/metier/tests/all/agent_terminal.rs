@@ -374,3 +374,51 @@ fn a_quiet_agent_shows_the_answer_and_nothing_else() {
     assert!(!shown.contains("tool") && !shown.contains("…"), "{shown:?}");
     assert_eq!(room.finish().len(), 2);
 }
+
+#[test]
+fn a_trigger_asks_for_what_the_skill_needs_and_a_no_is_a_no() {
+    let answers = ["One.", "Two.", "Three."].map(Turn::text);
+    let Some(room) = room(answers) else {
+        return;
+    };
+    room.skill(
+        "cluster",
+        "types: [tool]\npermissions: [\"file:read(./clusters/**)\"]\ntriggers: {keywords: [cluster]}\n\
+         implementation: {backend: starlark, entrypoint: skill.star}\n",
+        "Look first.\n",
+    );
+    room.stage.context.write(
+        "~/.config/metier/skills/cluster/skill.star",
+        "register_tool(\"nodes\", \"Lists nodes.\", lambda input: \"three\")\n",
+    );
+    assert_eq!(room.run(&["scan", "cluster"]).code, 0);
+    let mut person = Person::at(&room, CHAT);
+    person.says("is the cluster up?");
+    person.sees("skill `cluster` fits (keyword `cluster`)");
+    person.sees("The skill cluster asks for permission.");
+    person.types("d\r");
+    person.sees("skill `cluster` is not loaded, though it fits");
+    person.sees("One.");
+    // Once answered, the question is not repeated.
+    person.says("is the cluster up now?");
+    person.sees("Two.");
+    person.says("/quit");
+    let (_, shown) = person.leaves();
+    assert_eq!(shown.matches("asks for permission").count(), 1, "{shown}");
+    let mut person = Person::at(&room, CHAT);
+    person.says("is the cluster up?");
+    person.sees("The skill cluster asks for permission.");
+    person.types("o\r");
+    person.sees(" cluster: keyword `cluster`");
+    person.sees("Three.");
+    person.says("/quit");
+    person.leaves();
+    let requests = room.finish();
+    assert!(!requests[1].json.to_string().contains("Look first."));
+    assert!(last_message(&requests[2]).contains("Look first."));
+    assert!(
+        requests[2].json["tools"]
+            .to_string()
+            .contains("cluster__nodes")
+    );
+}

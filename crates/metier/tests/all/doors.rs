@@ -270,6 +270,8 @@ const ACTS: &[(&str, Refused)] = &[
         failed(stage.run(&["deps", "trap", "--install"]))
     }),
     ("mcp", |stage| {
+        // The trap is ready: only permission is missing.
+        stage.context.bin("absent-program", "exit 0");
         let output = activate_by_mcp(stage, &["--root", "skills"]);
         (output.stdout.contains("not-approved"), output)
     }),

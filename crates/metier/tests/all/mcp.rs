@@ -28,7 +28,7 @@ fn context() -> Context {
 }
 
 /// A conversation.
-struct Client {
+pub(crate) struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
@@ -61,7 +61,7 @@ impl Client {
     }
 
     /// Starts the program and introduces itself.
-    fn new(context: &Context, arguments: &[&str]) -> Self {
+    pub(crate) fn new(context: &Context, arguments: &[&str]) -> Self {
         let mut client = Self::silent(context, arguments);
         client.initialize("2025-11-25");
         client
@@ -106,14 +106,14 @@ impl Client {
     }
 
     /// The document of a call that must work.
-    fn document(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn document(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], false, "{result}");
         result["structuredContent"].clone()
     }
 
     /// The code, the text of a call that must be refused.
-    fn refused(&mut self, tool: &str, arguments: Value) -> (String, String) {
+    pub(crate) fn refused(&mut self, tool: &str, arguments: Value) -> (String, String) {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{result}");
         let code = result["structuredContent"]["error"]["code"].as_str();
@@ -121,7 +121,7 @@ impl Client {
     }
 
     /// Hangs up; gives what the program wrote to stderr.
-    fn end(mut self) -> String {
+    pub(crate) fn end(mut self) -> String {
         drop(self.stdin.take());
         let mut talk = String::new();
         let mut stderr = self.child.stderr.take().unwrap();

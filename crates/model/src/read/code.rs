@@ -145,10 +145,9 @@ fn tool(node: &Node<'_>, report: &mut Report<'_>) -> Option<ToolDefinition> {
         shape::wrong("tools", node, "a map with a `name`", report);
         return None;
     };
-    let empty = || serde_json::json!({ "type": "object" });
     Some(ToolDefinition {
         name,
         description: shape::entry(node, "description", report).unwrap_or_default(),
-        input_schema: node.get("input_schema").map_or_else(empty, Node::to_json),
+        input_schema: node.get("input_schema").map(Node::to_json),
     })
 }

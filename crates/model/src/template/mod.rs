@@ -45,8 +45,8 @@ pub enum Piece<'a> {
     Command(Command<'a>),
     /// `!read path`.
     Read {
-        /// A path below the skill's folder.
-        path: &'a str,
+        /// A path below the skill's folder: text, arguments and variables, in order.
+        path: Vec<Piece<'a>>,
         /// How it stands in the body.
         source: &'a str,
     },
@@ -211,11 +211,28 @@ impl<'a> Parser<'a, '_> {
             return self.inline(start, end);
         };
         let piece = match command.strip_prefix("read ").map(str::trim) {
-            Some(path) if !path.is_empty() => Piece::Read { path, source: text },
+            Some(path) if !path.is_empty() => Piece::Read {
+                path: self.path(unquoted(path)),
+                source: text,
+            },
             _ => self.command(text, command.trim_end()),
         };
         self.push(piece, start, stop);
         end
+    }
+
+    /// The path of a `!read` line, with its placeholders.
+    fn path(&self, text: &'a str) -> Vec<Piece<'a>> {
+        let mut parser = Parser {
+            body: text,
+            spellings: self.spellings,
+            pieces: Vec::new(),
+            prose: 0,
+            unclosed: Vec::new(),
+        };
+        parser.placeholders_in(0, text.len());
+        parser.flush(text.len(), text.len());
+        parser.pieces
     }
 
     /// Text that may hold `` !`cmd` ``; the `!` must start the line or follow a blank.
@@ -393,8 +410,52 @@ fn fence_mark(line: &str) -> Option<&str> {
     (length >= 3 && line.len() - trimmed.len() <= 3).then(|| &trimmed[..length])
 }
 
-/// A command starts with a word that could be a program: `![image]` and `!important,` don't.
+/// A path without the quotes around it.
+fn unquoted(path: &str) -> &str {
+    let inside = |mark| path.strip_prefix(mark)?.strip_suffix(mark);
+    let inner = inside('"').or_else(|| inside('\''));
+    inner.unwrap_or(path)
+}
+
+/// Lines that look like commands and are text, because no program's name follows the `!`. Whoever wants a command writes it between
+/// backticks.
+#[must_use]
+pub fn lines_taken_for_text(body: &str) -> Vec<&str> {
+    let (mut fence, mut found) = (None, Vec::new());
+    for line in body.lines() {
+        match (fence, fence_mark(line)) {
+            (Some(open), Some(mark)) if mark.starts_with(open) => fence = None,
+            (None, Some(mark)) => fence = Some(mark),
+            (None, None) if looks_like_command(line) => found.push(line.trim_end()),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// A group, a quoted or computed program, or a blank before the program.
+fn looks_like_command(line: &str) -> bool {
+    let Some(text) = line.strip_prefix('!') else {
+        return false;
+    };
+    let text = text.trim_end();
+    let group = |open, close| text.starts_with(open) && text.ends_with(close);
+    let spaced = text.strip_prefix(' ').is_some_and(is_command);
+    let computed = text.starts_with("$(") || text.starts_with("${") || text.starts_with('"');
+    group('(', ')') || group('{', '}') || computed || spaced
+}
+
+/// A command starts with a word that could be a program: `![image]` and `!important,` don't. Variables may be set before it.
 fn is_command(text: &str) -> bool {
+    if let Some((word, rest)) = text.split_once([' ', '\t'])
+        && let Some((name, _)) = word.split_once('=')
+        && name.starts_with(|c: char| c.is_ascii_uppercase() || c == '_')
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    {
+        return is_command(rest.trim_start());
+    }
     let word = text.split([' ', '\t']).next().unwrap_or_default();
     let fits =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '~' | '+');

@@ -301,7 +301,7 @@ fn the_lines_of_review_pr() {
                 }
                 Script::Refused(refused) => panic!("{refused}"),
             },
-            Piece::Read { path, .. } => printed.push(format!("read {path}")),
+            Piece::Read { source, .. } => printed.push(source.trim_start_matches('!').to_owned()),
             _ => {}
         }
     }

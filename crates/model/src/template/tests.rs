@@ -109,10 +109,52 @@ fn four_forms_of_commands() {
     assert_eq!(
         check("!read a/b.md", false),
         [Piece::Read {
-            path: "a/b.md",
+            path: vec![Piece::Prose("a/b.md")],
             source: "!read a/b.md"
         }]
     );
+}
+
+#[test]
+fn a_path_to_read_takes_arguments_and_quotes() {
+    let read = |body: &str| match check(body, true).into_iter().next() {
+        Some(Piece::Read { path, .. }) => path.iter().map(|one| format!("{one:?}")).collect(),
+        other => vec![format!("{other:?}")],
+    };
+    assert_eq!(
+        read("!read references/$ARGUMENTS.md"),
+        ["Prose(\"references/\")", "Arguments", "Prose(\".md\")"]
+    );
+    assert_eq!(read("!read \"a b.md\""), ["Prose(\"a b.md\")"]);
+    assert_eq!(read("!read 'a b.md'"), ["Prose(\"a b.md\")"]);
+    assert_eq!(
+        read("!read $0/x.md"),
+        ["Argument(0, \"$0\")", "Prose(\"/x.md\")"]
+    );
+}
+
+#[test]
+fn variables_may_be_set_before_a_program() {
+    assert_eq!(
+        commands("!FOO=1 make test"),
+        [("!FOO=1 make test", "FOO=1 make test")]
+    );
+    assert_eq!(commands("!LC_ALL=C A=b sort x").len(), 1);
+    assert_eq!(commands("!FOO=1").len(), 0);
+    assert_eq!(commands("!a=b is text").len(), 0);
+}
+
+#[test]
+fn lines_that_look_like_commands_are_known() {
+    let body = "!(cd x && ls)\n!{ a; b; }\n!\"my prog\" x\n!$(which sh) x\n! ls -l\n!ls\n![image](x.png)\n!important\n```\n!(in a fence)\n```\n";
+    let expected = [
+        "!(cd x && ls)",
+        "!{ a; b; }",
+        "!\"my prog\" x",
+        "!$(which sh) x",
+        "! ls -l",
+    ];
+    assert_eq!(lines_taken_for_text(body), expected);
 }
 
 // case 79

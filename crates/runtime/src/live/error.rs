@@ -21,6 +21,14 @@ pub enum CallError {
         /// What there is.
         there: Vec<String>,
     },
+    /// It has several workflows, and none was named.
+    #[error("skill `{skill}` has several workflows: {}", there.join(", "))]
+    WhichWorkflow {
+        /// The skill.
+        skill: String,
+        /// What there is.
+        there: Vec<String>,
+    },
     /// The input is not what the tool takes.
     #[error("the input of `{tool}` does not fit: {reason}")]
     Input {

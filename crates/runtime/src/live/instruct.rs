@@ -49,7 +49,7 @@ impl<'p> Runtime<'p> {
         Ok(Loaded::new(entry, held, limit)?)
     }
 
-    /// The text of a skill with the arguments in their places, its commands run as far as they may.
+    /// The text of a skill with the arguments in their places, its commands run as far as they may, and its prompt files.
     ///
     /// # Errors
     /// When it may not do what it wants.
@@ -59,7 +59,9 @@ impl<'p> Runtime<'p> {
         arguments: &Arguments,
     ) -> Result<Activation, ActivationError> {
         let project = self.premises.desk.terms.project.to_string_lossy();
-        activate::activate(skill, arguments, &project, self.premises)
+        let done = activate::activate(skill, arguments, &project, self.premises)?;
+        self.note_instructed(&skill.entry.name());
+        Ok(done)
     }
 
     /// Whether a command that must succeed before or after a skill works does so; else why not.

@@ -70,7 +70,7 @@ impl Ledger {
 }
 
 /// The beginning of a text that has at most so many tokens, whole lines if there are any, and whether anything was cut.
-pub(super) fn within(text: &str, tokens: usize) -> (&str, bool) {
+pub(crate) fn within(text: &str, tokens: usize) -> (&str, bool) {
     if count_tokens(text) <= tokens {
         return (text, false);
     }

@@ -34,6 +34,7 @@ mod tools;
 
 use std::{
     cell::{Cell, RefCell, RefMut},
+    collections::BTreeSet,
     path::PathBuf,
     rc::Rc,
     time::Duration,
@@ -68,6 +69,7 @@ pub(crate) use rooms::entrypoint_among;
 pub use called::{Called, May};
 pub use dispatch::Dispatched;
 pub use error::CallError;
+pub(crate) use ledger::within;
 pub use ledger::{Attached, Ledger};
 pub use lifecycle::{State, Transition};
 pub use open::ActivateError;
@@ -129,6 +131,8 @@ pub struct Runtime<'p> {
     said: RefCell<Vec<(String, String)>>,
     /// The message of the user that the current turn answers; empty between turns.
     user_message: RefCell<String>,
+    /// The skills whose whole text, prompt files included, a model has already.
+    instructed: RefCell<BTreeSet<String>>,
 }
 
 /// A skill that is active, and all that it contributes.
@@ -181,6 +185,7 @@ impl<'p> Runtime<'p> {
             receipts: RefCell::default(),
             said: RefCell::default(),
             user_message: RefCell::default(),
+            instructed: RefCell::default(),
         }
     }
 
@@ -226,6 +231,11 @@ impl<'p> Runtime<'p> {
     /// The ledger of active skills.
     pub fn ledger(&self) -> RefMut<'_, Ledger> {
         self.ledger.borrow_mut()
+    }
+
+    /// Notes that a model has the whole text of a skill: its prompt files are not repeated in the system prompt.
+    pub fn note_instructed(&self, skill: &str) {
+        self.instructed.borrow_mut().insert(skill.to_owned());
     }
 
     /// A new turn begins: rate limits count from zero.
@@ -321,6 +331,7 @@ impl<'p> Runtime<'p> {
             .borrow_mut()
             .retain(|other| !Rc::ptr_eq(other, &active));
         self.ledger.borrow_mut().strip(name);
+        self.instructed.borrow_mut().remove(name);
         self.life.borrow_mut().step(name, State::Inactive, None);
         closed?;
         Ok(self.written().0)
@@ -512,8 +523,14 @@ impl<'p> Runtime<'p> {
             None => all.iter().find(|known| known.name == active.name()),
         };
         let Some(found) = found else {
-            let there = all.iter().map(|known| known.name.clone()).collect();
-            return Err(active.unknown("workflow", workflow.unwrap_or("…"), there));
+            let there: Vec<String> = all.iter().map(|known| known.name.clone()).collect();
+            return Err(match workflow {
+                None if there.len() > 1 => CallError::WhichWorkflow {
+                    skill: active.name().to_owned(),
+                    there,
+                },
+                name => active.unknown("workflow", name.unwrap_or(active.name()), there),
+            });
         };
         let params = json!({ "name": found.name, "input": input });
         let detail = found.name.as_str();

@@ -6,7 +6,7 @@ use metier_catalog::{Entry, Place};
 use metier_host::backend::SessionError;
 use metier_model::{HookPhase, SkillType, Types, Version, hooks::Hooks};
 use metier_policy::{Grant, Purpose, ReasonKind, Request};
-use metier_sdk::wire::Contributions;
+use metier_sdk::wire::{Contributions, ToolSpec};
 
 use super::{
     Active, CallError, Dispatched, Hands, Runtime,
@@ -152,18 +152,7 @@ impl<'p> Runtime<'p> {
             Some(skill) if matches!(skill.status, Status::Ready | Status::Shadowed) => Ok(()),
             // The list knows only what was there last time; the judge looks again.
             Some(skill) if skill.status == Status::Blocked && only_scan(skill) => Ok(()),
-            Some(skill) => {
-                let reasons = skill
-                    .reasons
-                    .iter()
-                    .map(|reason| reason.message.to_string());
-                let reasons: Vec<String> = reasons.collect();
-                Err(ActivateError::Unusable(format!(
-                    "it is {}: {}",
-                    skill.status.as_str(),
-                    reasons.join("; ")
-                )))
-            }
+            Some(skill) => Err(ActivateError::Unusable(format!("it {}", skill.standing()))),
             None => Err(ActivateError::Unusable("it is not in the inventory".into())),
         }
     }
@@ -204,7 +193,7 @@ impl<'p> Runtime<'p> {
             }
         }
         let (name, source) = (active.name(), active.identity.source);
-        active.tools = tools::named(name, source, &active.contributions.tools)
+        active.tools = tools::named(name, source, &described(active))
             .map_err(|error| ActivateError::Contribution(error.to_string()))?;
         let schema = |tool: &Tool| {
             BoundedSchema::new(&tool.spec.input_schema).map_err(|error| {
@@ -304,6 +293,25 @@ fn itself(active: &Active<'_>) -> Result<(), ActivateError> {
         "its code says that it is `{} {}`, and SKILL.yaml that it is `{name}{version}`: build it again, or correct SKILL.yaml",
         said.name, said.version
     )))
+}
+
+/// The tools of a skill. What its manifest declares of one counts before what its code says: that is what was read when it was approved.
+fn described(active: &Active<'_>) -> Vec<ToolSpec> {
+    let declared = &active.loaded.manifest.code.tools;
+    let tools = active.contributions.tools.iter().cloned();
+    tools
+        .map(|mut spec| {
+            if let Some(tool) = declared.iter().find(|tool| *tool.name == *spec.name) {
+                if !tool.description.trim().is_empty() {
+                    spec.description = tool.description.to_string();
+                }
+                if let Some(schema) = &tool.input_schema {
+                    spec.input_schema = schema.clone();
+                }
+            }
+            spec
+        })
+        .collect()
 }
 
 /// Whether the code of a skill contributes what it declares, and nothing else. Hooks in the ways of others can't declare

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use metier_model::{SkillType, model_text::for_model, text::without_hidden};
+use metier_model::{SkillType, model_text::for_model};
 use metier_sdk::{
     HookPhase,
     wire::{FoundByScanner, ScannedFile, ScannerOutput, method},
@@ -11,9 +11,9 @@ use metier_store::StoreError;
 use serde_json::{Value, json};
 
 use super::{Active, CallError, Runtime, ledger::within};
-use crate::count_tokens;
+use crate::prompt_files::{CUT, PromptFiles, plain};
 
-/// How many tokens a skill's fragment may have, unless it says less.
+/// How many tokens a fragment of a hook may have.
 const MAX_FRAGMENT: usize = 8_000;
 
 /// A piece of the system prompt that a skill contributes.
@@ -38,7 +38,7 @@ impl Fragment {
         }
         prompt.push_str(self.text.trim());
         if self.cut {
-            prompt.push_str("\n[cut: its limit of tokens is reached]");
+            prompt.push_str(&format!("\n{CUT}"));
         }
     }
 }
@@ -100,8 +100,8 @@ impl Runtime<'_> {
         self.dispatch(HookPhase::ConversationStart, event).map(drop)
     }
 
-    /// What active skills add to the system prompt: the files that they declare, each within its own limit, then what hooks inject.
-    /// The hooks read the message that the turn answers.
+    /// What active skills add to the system prompt: the prompt files of skills whose text was not given out otherwise, each within its own
+    /// limit, then what hooks inject. The hooks read the message that the turn answers, and the prompt files of all active skills.
     ///
     /// # Errors
     /// When a hook blocks that message, or when it can't be written down.
@@ -130,10 +130,16 @@ impl Runtime<'_> {
                 }
             })
             .collect();
-        let all = declared.into_iter().chain(injected);
-        Ok(all
+        let instructed = self.instructed.borrow();
+        let is_given = |fragment: &Fragment| {
+            let skill = fragment.skill.as_ref();
+            skill.is_some_and(|skill| instructed.contains(skill))
+        };
+        let declared = declared.into_iter().filter(|one| !is_given(one));
+        Ok(declared
+            .chain(injected)
             .map(|fragment| Fragment {
-                text: plain(&fragment.text),
+                text: for_model(&plain(&fragment.text)).into_owned(),
                 ..fragment
             })
             .collect())
@@ -207,12 +213,6 @@ pub(super) fn shown(output: &Value) -> String {
         .map_or_else(|| output.to_string(), str::to_owned)
 }
 
-/// A text of a skill among those of others: nothing in it is hidden, steers a terminal, or passes for a frame of ours.
-fn plain(text: &str) -> String {
-    let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    for_model(&without_hidden(text).replace(steers, "")).into_owned()
-}
-
 /// A text, or the text of something that has one.
 fn text(value: &Value) -> Option<String> {
     let text = value.as_str().or_else(|| value["content"].as_str());
@@ -220,35 +220,16 @@ fn text(value: &Value) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// What a skill declares for the system prompt: its prompt file, then its context files, as far as its limit goes.
+/// The prompt files of an active skill.
 fn declared(active: &Active<'_>) -> Option<Fragment> {
-    let code = &active.loaded.manifest.code;
-    let limit = code.max_context_tokens.map_or(MAX_FRAGMENT, |limit| {
-        usize::try_from(limit)
-            .unwrap_or(MAX_FRAGMENT)
-            .min(MAX_FRAGMENT)
-    });
-    let files = code.system_prompt_file.iter().chain(&code.context_files);
-    let (mut all, mut left, mut cut) = (String::new(), limit, false);
-    for file in files {
-        let path = file.strip_prefix("./").unwrap_or(file);
-        let Ok(bytes) = active.loaded.held.read(path, 1 << 20) else {
-            active.say(format!("its prompt file `{path}` can't be read"));
-            continue;
-        };
-        let text = String::from_utf8_lossy(&bytes);
-        let (kept, shortened) = within(&text, left);
-        left -= count_tokens(kept).min(left);
-        cut |= shortened;
-        if !all.is_empty() {
-            all.push('\n');
-        }
-        all.push_str(kept);
+    let files = PromptFiles::read(&active.loaded.manifest, &active.loaded.held);
+    for path in &files.unreadable {
+        active.say(format!("its prompt file `{path}` can't be read"));
     }
-    (!all.trim().is_empty()).then(|| Fragment {
+    (!files.text.trim().is_empty()).then(|| Fragment {
         skill: Some(active.name().to_owned()),
-        text: all,
-        cut,
+        text: files.text,
+        cut: files.cut,
     })
 }
 

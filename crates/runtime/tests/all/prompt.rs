@@ -24,7 +24,7 @@ const BARE: Options = Options {
     include_disabled: false,
     keep_empty: false,
     bare: true,
-    no_locations: false,
+    only_scanned: false,
 };
 
 /// Name, description and location of every skill, as an XML parser reads them. Anything else in

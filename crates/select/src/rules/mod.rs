@@ -67,6 +67,7 @@ impl Rules<'_> {
     pub fn matches(&self, subject: &Subject<'_>) -> Vec<Match> {
         let required = self.requires(subject.name).map(|_| Match {
             signal: Signal::Rule,
+            subject: "coding".to_owned(),
             detail: format!("a coding task requires it: {}", self.coding.because()),
             weight: Signal::Rule.weight(),
         });

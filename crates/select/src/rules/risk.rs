@@ -113,7 +113,7 @@ pub fn powers(manifest: &Manifest, runs: Runs<'_>) -> Vec<String> {
     }
     let requests = purposes
         .into_iter()
-        .map(|purpose| Request::of(manifest, purpose, &[]));
+        .map(|purpose| Request::of(manifest, purpose, &[], &[]));
     let asked = requests.flat_map(|request| request.iter().cloned().collect::<Vec<_>>());
     let mut powers: Vec<String> = Request::new(asked)
         .iter()

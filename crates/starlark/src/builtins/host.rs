@@ -94,12 +94,22 @@ fn files(builder: &mut GlobalsBuilder) {
 fn machine(builder: &mut GlobalsBuilder) {
     fn exec<'v>(
         command: Value<'v>,
+        #[starlark(args)] arguments: UnpackTuple<Value<'v>>,
         #[starlark(require = named)] or_none: Option<Value<'v>>,
         eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<Value<'v>> {
         let asking = Asking::new("exec", or_none, eval)?;
-        let command = text("exec", "command", command)?.to_owned();
-        asking.answer(&HostRequest::Exec { command }, ended)
+        let command = text("exec", "command", command)?;
+        if arguments.items.is_empty() {
+            let command = command.to_owned();
+            return asking.answer(&HostRequest::Exec { command }, ended);
+        }
+        let mut line = quoted(command);
+        for argument in arguments.items {
+            line.push(' ');
+            line.push_str(&quoted(text("exec", "argument", argument)?));
+        }
+        asking.answer(&HostRequest::Exec { command: line }, ended_dict)
     }
 
     fn fetch<'v>(
@@ -245,6 +255,29 @@ impl<'v> Asking<'v> {
 
 fn nothing<'v>(_: serde_json::Value, _: Heap<'v>) -> Value<'v> {
     Value::new_none()
+}
+
+/// A word that a shell takes as it is, whatever is in it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// The same as a dict, for a call with a program and its arguments.
+fn ended_dict<'v>(ended: Ended, heap: Heap<'v>) -> Value<'v> {
+    let exit = ended
+        .exit
+        .map_or_else(Value::new_none, |exit| heap.alloc(exit));
+    heap.alloc(AllocDict([
+        ("exit", exit),
+        ("exit_code", exit),
+        ("stdout", heap.alloc(ended.stdout)),
+        ("stderr", heap.alloc(ended.stderr)),
+        ("truncated", Value::new_bool(ended.truncated)),
+    ]))
 }
 
 /// How a program ended, as `struct(exit, stdout, stderr, truncated)`.

@@ -1,0 +1,336 @@
+//! Skills that a message, the project or the mode brings up.
+//!
+//! **Problem.** A skill says when it is wanted (`triggers`), and a project says which skills it wants (AGENT.md). A model that has to find out by
+//! itself often doesn't. But whatever loads a skill by itself is a way in: text of a model, of a tool or of a sub-agent's task must not be one.
+//!
+//! **Decision.** Triggers are matched in one place, when a person has said something, and against nothing but that message, the
+//! names of files in it, the files of the project and the mode. What they load goes through the same gates as a skill that a model asks for: it must be
+//! ready, trusted, scanned and meant for models, and its permissions are asked for. What can't be loaded is a note, never a failed turn.
+
+use std::{collections::BTreeSet, rc::Rc};
+
+use metier_model::{Card, Code, Context, Source, template::Piece, text::shell_word};
+use metier_runtime::{
+    Skill,
+    render::Loaded,
+    selecting::{Candidates, Pick, Reading, Refused},
+};
+use metier_select::{Match, Signal, Situation, languages, rules};
+
+use super::{
+    Role, Session,
+    activation::{Activated, By, has_code, place},
+};
+use crate::Report;
+use crate::event::Event;
+
+/// How many threads read manifests.
+const THREADS: usize = 4;
+/// For each skill that may still be loaded so many are tried: one that is blocked was scanned for nothing.
+const TRIES: usize = 3;
+
+/// A skill that a trigger loaded.
+pub(super) struct Triggered {
+    pub(super) loaded: Activated,
+    /// What matched: "keyword `kubectl`".
+    pub(super) why: String,
+}
+
+/// The triggers of all skills, and what they are matched against besides the message.
+pub(super) struct Triggers<'g> {
+    candidates: Candidates<'g>,
+    files: &'g [String],
+}
+
+/// What the triggers make of one message.
+struct Matched<'g> {
+    picks: Vec<Pick<'g>>,
+    refused: Vec<Refused<'g>>,
+}
+
+impl<'g> Triggers<'g> {
+    /// What matches: the message, files that it names and files of the project, and the mode.
+    fn matched(&self, said: &str, project: &str, mode: metier_select::Mode) -> Matched<'g> {
+        let named = named_files(said, project);
+        let files = named
+            .into_iter()
+            .chain(self.files.iter().map(String::as_str));
+        let files: Vec<&str> = files.collect();
+        let languages = match self.candidates.asks_about_files() {
+            true => languages::detect(files.iter().copied()).seen(),
+            false => Vec::new(),
+        };
+        let situation = Situation {
+            task: said,
+            files: &files,
+            languages: &languages,
+            mode,
+            explicit: &[],
+        };
+        let selection = self.candidates.select(&situation, &rules::Rules::default());
+        Matched {
+            picks: selection.picks,
+            refused: selection.refused,
+        }
+    }
+}
+
+impl<'s, 'p> Session<'s, 'p> {
+    /// Loads the skills whose triggers match what a person said, best first, but for those that the message names and that are loaded already.
+    pub(super) fn load_triggered(&mut self, said: &str, named: &[String]) -> Vec<Triggered> {
+        let first = self.triggers.is_none();
+        let triggers = self.read_triggers();
+        let project = self.runtime.premises().desk.terms.project.to_string_lossy();
+        let matched = triggers.matched(said, &project, self.mode);
+        self.offer_workflows(&matched.picks);
+        if !self.may_trigger() {
+            return Vec::new();
+        }
+        if first {
+            self.note_not_loaded(&matched.refused);
+        }
+        let picks: Vec<Pick<'_>> = matched
+            .picks
+            .into_iter()
+            .filter(|pick| self.is_new(pick, named))
+            .collect();
+        let max = usize::try_from(self.ground.config().agent.max_triggered).unwrap_or(usize::MAX);
+        let room = max.saturating_sub(self.conversation.triggered().len());
+        let (mut loaded, mut tried) = (Vec::new(), 0);
+        let mut left_out = Vec::new();
+        for pick in picks {
+            let name = self.name_of(pick.skill);
+            if loaded.len() == room || tried == room.saturating_mul(TRIES) {
+                left_out.push(name);
+                continue;
+            }
+            tried += 1;
+            let why = reason(&pick.why);
+            match self.load_one(pick.skill, &why) {
+                Ok(None) => {}
+                Ok(Some(one)) => loaded.push(Triggered { loaded: one, why }),
+                Err(report) => {
+                    let hint = report.hint.map(|hint| format!("; {hint}"));
+                    let hint = hint.unwrap_or_default();
+                    self.note(format!(
+                        "skill `{name}` is not loaded, though it fits ({why}): {}{hint}",
+                        report.message
+                    ));
+                    self.passed_over.insert(name);
+                }
+            }
+        }
+        self.note_left_out(left_out, max);
+        loaded
+    }
+
+    /// Only the agent that a person talks to is triggered: a set is exactly what was judged, and an orchestrator loads nothing.
+    fn may_trigger(&self) -> bool {
+        let asked = self.depth == 0 && self.role == Role::Primary;
+        asked && self.ground.config().agent.triggers
+    }
+
+    fn read_triggers(&mut self) -> Rc<Triggers<'s>> {
+        if let Some(triggers) = &self.triggers {
+            return Rc::clone(triggers);
+        }
+        let ground = self.ground;
+        let reading = Reading {
+            mode: metier_model::Mode::Lenient,
+            max_bytes: ground.config().limits.max_skill_bytes,
+            threads: THREADS,
+            everything: false,
+            powers: false,
+        };
+        let candidates = Candidates::read(ground.inventory(), reading);
+        let asks = candidates.asks_about_files();
+        let triggers = Rc::new(Triggers {
+            candidates,
+            files: if asks { ground.project_files() } else { &[] },
+        });
+        self.triggers = Some(Rc::clone(&triggers));
+        triggers
+    }
+
+    fn name_of(&self, skill: &Skill) -> String {
+        let entry = self.ground.inventory().entry(skill);
+        entry.name().into_owned()
+    }
+
+    /// Whether a skill that fits is still to be loaded. One that the person unloaded stays unloaded.
+    fn is_new(&self, pick: &Pick<'_>, named: &[String]) -> bool {
+        let inventory = self.ground.inventory();
+        let entry = inventory.entry(pick.skill);
+        let name = entry.name();
+        let card = entry.card.as_ref();
+        let is_text = card.is_some_and(|card| card.model_invocable && !card.runs_workflow());
+        is_text
+            && !self.passed_over.contains(name.as_ref())
+            && !self
+                .conversation
+                .active()
+                .iter()
+                .any(|other| *other == name)
+            && !named.iter().any(|other| *other == name)
+            && !self.conversation.was_unloaded(&name)
+            && self.runtime.state(&name) != metier_runtime::live::State::Active
+    }
+
+    /// Loads one skill; none if it only offers itself.
+    fn load_one(&mut self, found: &Skill, why: &str) -> Result<Option<Activated>, Report> {
+        let inventory = self.runtime.inventory();
+        let entry = inventory.entry(found);
+        let name = entry.name();
+        let unscanned = found.scan.is_none() && entry.source != Source::Builtin;
+        if unscanned && !self.ground.config().security.scan_on_load {
+            let message = format!("skill `{name}` was never scanned");
+            let hint = format!("metier scan {}", shell_word(&name));
+            return Err(Report::new("unscanned", message)
+                .skill(name.as_ref())
+                .hint(hint));
+        }
+        let skill = self.read(&place(entry), By::Trigger)?;
+        if skill.manifest.invocation.context == Context::Fork {
+            self.note(format!("/{name} fits ({why}); it works in a sub-agent"));
+            self.passed_over.insert(name.into_owned());
+            return Ok(None);
+        }
+        if !is_text_only(&skill) {
+            self.note(format!("skill `{name}` fits ({why})"));
+        }
+        self.take_in(&skill, "", By::Trigger, why).map(Some)
+    }
+
+    /// Workflows whose words are in a message are offered: running one is up to the person or the model.
+    fn offer_workflows(&self, picks: &[Pick<'_>]) {
+        let inventory = self.ground.inventory();
+        for pick in picks {
+            let entry = inventory.entry(pick.skill);
+            let by_word = pick
+                .why
+                .iter()
+                .find(|found| found.signal == Signal::Keyword);
+            if entry.card.as_ref().is_some_and(Card::runs_workflow)
+                && let Some(found) = by_word
+            {
+                self.tell(Event::WorkflowOffered {
+                    skill: entry.name().into_owned(),
+                    why: found.detail.clone(),
+                });
+            }
+        }
+    }
+
+    /// Skills that AGENT.md names and that are not there, or can't be used.
+    fn note_not_loaded(&self, refused: &[Refused<'_>]) {
+        let inventory = self.ground.inventory();
+        let unknown = inventory.diagnostics.iter();
+        for diagnostic in unknown.filter(|one| one.code == Code::SelectionUnknown) {
+            self.note(diagnostic.message.to_string());
+        }
+        for Refused { skill, gates } in refused.iter().filter(|one| one.skill.selected) {
+            let reasons: Vec<&str> = gates.iter().map(|gate| gate.message.as_str()).collect();
+            let hint = gates.iter().find_map(|gate| gate.hint.as_ref());
+            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+            self.note(format!(
+                "skill `{}` is named and not loaded: {}{hint}",
+                self.name_of(skill),
+                reasons.join("; ")
+            ));
+        }
+    }
+
+    /// A limit that is reached is said, once for each skill.
+    fn note_left_out(&mut self, names: Vec<String>, max: usize) {
+        if names.is_empty() {
+            return;
+        }
+        self.note(format!(
+            "{} fit too and {} left out: agent.max_triggered is {max}; /NAME loads one",
+            names.join(", "),
+            if names.len() == 1 { "is" } else { "are" },
+        ));
+        self.passed_over.extend(names);
+    }
+}
+
+/// Whether loading a skill runs nothing.
+fn is_text_only(skill: &Loaded<'_>) -> bool {
+    let pieces = skill.pieces();
+    let mut pieces = pieces.iter();
+    !has_code(skill) && !pieces.any(|piece| matches!(piece, Piece::Command(_)))
+}
+
+/// The strongest match in a few words: "keyword `kubectl`".
+fn reason(matches: &[Match]) -> String {
+    let strongest = matches.iter().max_by(|a, b| a.weight.total_cmp(&b.weight));
+    strongest.map_or_else(String::new, |found| match found.signal {
+        Signal::Explicit => "AGENT.md names it".to_owned(),
+        signal => format!("{} `{}`", signal.as_str(), found.subject),
+    })
+}
+
+/// Files that a message names, relative to the project; they needn't be there.
+fn named_files<'t>(said: &'t str, project: &str) -> Vec<&'t str> {
+    let edge =
+        |c: char| c.is_ascii_punctuation() && !matches!(c, '/' | '.' | '_' | '-' | '*' | '@' | '~');
+    let words = said.split_whitespace().map(|word| {
+        let word = word.trim_matches(edge).trim_end_matches('.');
+        let inside = word
+            .strip_prefix(project)
+            .and_then(|rest| rest.strip_prefix('/'));
+        inside.unwrap_or_else(|| word.trim_start_matches("./"))
+    });
+    let files: BTreeSet<&str> = words.filter(|word| is_file(word)).collect();
+    files.into_iter().collect()
+}
+
+/// Whether a word looks like the path of a file: `deploy/app.yaml`, `main.go`, but not `/name`, `e.g` or an address.
+fn is_file(word: &str) -> bool {
+    if word.contains("://") || word.starts_with(['/', '~', '-']) {
+        return false;
+    }
+    let name = word.rsplit('/').next().unwrap_or(word);
+    let extension = name
+        .rsplit_once('.')
+        .filter(|(stem, _)| stem.len() > 1 || word.contains('/'));
+    let has_extension = extension.is_some_and(|(_, end)| {
+        (1..=8).contains(&end.len()) && end.chars().all(char::is_alphanumeric)
+    });
+    has_extension || (word.contains('/') && !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_found_in_a_message_and_nothing_else_is() {
+        let check = |said: &str, files: &[&str]| {
+            assert_eq!(named_files(said, "/work/shop"), files, "{said}");
+        };
+        check("look at `deploy/app.yaml`, please.", &["deploy/app.yaml"]);
+        check(
+            "fix (main.go) and ./src/lib.rs:",
+            &["main.go", "src/lib.rs"],
+        );
+        check("open /work/shop/a/Makefile", &["a/Makefile"]);
+        check("open /etc/passwd and ~/.ssh/id", &[]);
+        check("see https://x.example/a.yaml e.g. this. 3.5", &[]);
+        check("/deploy now", &[]);
+    }
+
+    #[test]
+    fn the_strongest_match_is_the_reason() {
+        let one = |signal: Signal, subject: &str| Match {
+            signal,
+            subject: subject.to_owned(),
+            detail: String::new(),
+            weight: signal.weight(),
+        };
+        let found = [one(Signal::File, "a.tf"), one(Signal::Keyword, "kubectl")];
+        assert_eq!(reason(&found), "keyword `kubectl`");
+        assert_eq!(reason(&found[..1]), "file `a.tf`");
+        assert_eq!(reason(&[one(Signal::Explicit, "x")]), "AGENT.md names it");
+    }
+}

@@ -1,0 +1,67 @@
+//! What the code and the command lines of a skill were seen to use, for skills that declare no permissions.
+
+use metier_catalog::{Content, Snapshot};
+use metier_model::{Permission, Scope, Want};
+use metier_policy::Purpose;
+use metier_scan::{About, File, Limits, Rules, quietly, scan, suggested};
+
+/// The name under which command lines are looked at.
+const LINES: &str = "commands.sh";
+
+/// The hosts that command lines or scripts were seen to reach. A request that could go anywhere names none: for that a skill has to declare
+/// its permissions.
+pub(crate) fn reached(held: &Snapshot, purpose: Purpose<'_>) -> Vec<Want> {
+    let wants = match purpose {
+        Purpose::Render(lines) => of_lines(lines),
+        Purpose::Script(path) => of_files(held, |file| file == path),
+        Purpose::Scripts => of_files(held, |file| file.starts_with("scripts/")),
+        Purpose::Code(_) => Vec::new(),
+    };
+    let is_host =
+        |want: &Want| want.permission == Permission::NetFetch && !matches!(want.scope, Scope::All);
+    wants.into_iter().filter(is_host).collect()
+}
+
+/// What command lines were seen to use.
+pub(crate) fn of_lines(lines: &[&str]) -> Vec<Want> {
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let text = lines.join("\n");
+    seen(&[(LINES, text.as_bytes())])
+}
+
+/// What files of a skill were seen to use, each by itself: what one script asks for doesn't depend on the others.
+pub(crate) fn of_files(held: &Snapshot, is_meant: impl Fn(&str) -> bool) -> Vec<Want> {
+    let files = held.files.iter().filter_map(|file| match &file.content {
+        Content::Bytes(bytes) => Some((file.path.as_str()?, &bytes[..])),
+        _ => None,
+    });
+    let files = files.filter(|(path, _)| is_meant(path));
+    files.flat_map(|file| seen(&[file])).collect()
+}
+
+/// What files were seen to use, as permissions.
+pub(crate) fn seen(files: &[(&str, &[u8])]) -> Vec<Want> {
+    let files: Vec<File<'_>> = files
+        .iter()
+        .map(|(path, bytes)| File {
+            path,
+            content: metier_scan::Content::Bytes(bytes),
+        })
+        .collect();
+    let look = || {
+        scan(
+            &files,
+            &About::default(),
+            &Rules::default(),
+            &Limits::default(),
+        )
+    };
+    let Some(report) = quietly(look) else {
+        return Vec::new();
+    };
+    let wants = suggested(&report.capabilities);
+    let wants = wants.iter().filter_map(|want| want.parse::<Want>().ok());
+    wants.collect()
+}
