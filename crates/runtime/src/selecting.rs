@@ -377,6 +377,7 @@ impl<'a> Candidates<'a> {
             if is_half(skill) && considered.matches.is_empty() {
                 considered.matches.push(Match {
                     signal: Signal::Rule,
+                    subject: "coding".to_owned(),
                     detail: "the coding pipeline is picked as a whole".to_owned(),
                     weight: Signal::Rule.weight(),
                 });
