@@ -166,11 +166,11 @@ impl Pipeline {
         self.apart.retain(|(apart, _)| apart != skill);
     }
 
-    /// Whether a tool may be called now.
+    /// Whether a tool may be called now, with what a rule with brackets may mean.
     ///
     /// # Errors
     /// When another skill comes first.
-    pub(crate) fn admit(&self, tool: Wanted<'_>) -> Result<(), NotYet> {
+    pub(crate) fn admit(&self, tool: Wanted<'_>, arguments: &[&str]) -> Result<(), NotYet> {
         if let Some((waits, first)) = self.apart_of(tool) {
             return Err(NotYet::Waits {
                 waits: waits.clone(),
@@ -184,7 +184,7 @@ impl Pipeline {
             coding.admit(tool)?;
         }
         let mut refused = None;
-        for stage in self.bringing(tool) {
+        for stage in self.bringing(tool, arguments) {
             match self.may_begin(stage) {
                 Ok(()) => return Ok(()),
                 Err(not_yet) => refused = refused.or(Some(not_yet)),
@@ -198,17 +198,23 @@ impl Pipeline {
         apart.find(|(skill, _)| Some(skill.as_str()) == tool.skill)
     }
 
-    /// The skills of the set that a tool belongs to: the one whose code it is, else those that allow it.
-    fn bringing(&self, tool: Wanted<'_>) -> Vec<&Stage> {
-        let own = self.stages.iter();
-        let own: Vec<&Stage> = own
-            .filter(|stage| Some(stage.skill.as_str()) == tool.skill)
-            .collect();
+    /// The skills of the set that a call belongs to: the one whose code the tool is, else those that allow this very call. What several of them
+    /// allow only together belongs to the one that waits longest.
+    fn bringing(&self, tool: Wanted<'_>, arguments: &[&str]) -> Vec<&Stage> {
+        let is_own = |stage: &&Stage| Some(stage.skill.as_str()) == tool.skill;
+        let allows = |stage: &&Stage| stage.allows(tool.name, arguments);
+        let concerns = |stage: &&Stage| stage.concerns(tool.name);
+        let own: Vec<&Stage> = self.stages.iter().filter(is_own).collect();
         if !own.is_empty() {
             return own;
         }
-        let all = self.stages.iter();
-        all.filter(|stage| stage.allows(tool.name)).collect()
+        let allowing: Vec<&Stage> = self.stages.iter().filter(allows).collect();
+        if !allowing.is_empty() {
+            return allowing;
+        }
+        let mut concerned = self.stages.iter().filter(concerns);
+        let waiting = concerned.find(|stage| self.may_begin(stage).is_err());
+        waiting.into_iter().collect()
     }
 
     fn may_begin(&self, stage: &Stage) -> Result<(), NotYet> {
@@ -243,9 +249,9 @@ impl Pipeline {
     }
 
     /// A tool succeeded. What fits the contract is the skill's result; a later one takes its place.
-    pub(crate) fn deliver(&mut self, tool: Wanted<'_>, output: &Value) {
+    pub(crate) fn deliver(&mut self, tool: Wanted<'_>, arguments: &[&str], output: &Value) {
         let bringing: Vec<String> = self
-            .bringing(tool)
+            .bringing(tool, arguments)
             .into_iter()
             .filter(|stage| self.may_begin(stage).is_ok())
             .map(|stage| stage.skill.clone())
@@ -379,10 +385,23 @@ impl Stage {
         }
     }
 
-    fn allows(&self, tool: &str) -> bool {
-        let tool: Option<ToolPattern> = tool.parse().ok();
-        let named = self.brings.iter().filter(|rule| !rule.names_no_tool());
-        tool.is_some_and(|tool| named.into_iter().any(|rule| rule.overlaps(&tool)))
+    /// Whether it allows a call of this tool with these arguments.
+    fn allows(&self, tool: &str, arguments: &[&str]) -> bool {
+        let covers = |argument: &&str| {
+            let call = ToolPattern::call(tool, argument);
+            call.is_ok_and(|call| self.named().any(|rule| rule.covers(&call)))
+        };
+        arguments.iter().all(covers)
+    }
+
+    /// Whether it says anything about this tool.
+    fn concerns(&self, tool: &str) -> bool {
+        let tool = tool.parse();
+        tool.is_ok_and(|tool| self.named().any(|rule| rule.overlaps(&tool)))
+    }
+
+    fn named(&self) -> impl Iterator<Item = &ToolPattern> {
+        self.brings.iter().filter(|rule| !rule.names_no_tool())
     }
 
     /// Whether whoever waits for it need not wait any longer. What has neither a contract nor a tool shows nothing; a warning said so.

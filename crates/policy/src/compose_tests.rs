@@ -333,7 +333,12 @@ fn a_list_names_tools_that_there_are() {
     check(&[partly], Options::default(), &[], &["no-such-tool"]);
     // A tool of another skill in the set is there, under its full name.
     let other = skill("a", "allowed_tools: [b__go]");
-    check(&[other.clone()], Options::default(), &["no-such-tool"], &[]);
+    check(
+        std::slice::from_ref(&other),
+        Options::default(),
+        &["no-such-tool"],
+        &[],
+    );
     check(&[other, skill("b", CODE)], Options::default(), &[], &[]);
     // The two tools of the coding pipeline come from skills with code, too.
     let typed = skill("opencode-implementer", "allowed_tools: [opencode]");
@@ -735,7 +740,7 @@ proptest! {
         }
         // And nothing is allowed that no skill named.
         for tool in &after.tools.allowed {
-            let named = |skill: &Manifest| tools::allows(skill).contains(tool);
+            let named = |skill: &Manifest| allows(skill).contains(tool);
             prop_assert!(all.iter().any(named));
         }
     }

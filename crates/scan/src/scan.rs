@@ -216,11 +216,7 @@ impl<'a> Scanner<'a> {
                 self.report.files += 1;
                 self.unread(
                     file.path,
-                    format!(
-                        "it has {} bytes, the limit is {}",
-                        bytes.len(),
-                        room
-                    ),
+                    format!("it has {} bytes, the limit is {}", bytes.len(), room),
                 );
                 // What fits is read all the same: a payload in the first part should block, not just be unknown.
                 self.bytes(file.path, &bytes[..room], true);

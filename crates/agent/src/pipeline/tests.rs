@@ -78,9 +78,9 @@ fn pair() -> [Manifest; 2] {
 fn a_skill_waits_until_the_one_before_has_delivered() {
     let pair = pair();
     let mut pipeline = pipeline(&pair);
-    assert_eq!(pipeline.admit(own("planner")), Ok(()));
-    assert_eq!(pipeline.admit(own("somebody-else")), Ok(()));
-    let not_yet = pipeline.admit(own("builder")).unwrap_err();
+    assert_eq!(pipeline.admit(own("planner"), &[""]), Ok(()));
+    assert_eq!(pipeline.admit(own("somebody-else"), &[""]), Ok(()));
+    let not_yet = pipeline.admit(own("builder"), &[""]).unwrap_err();
     assert_eq!(not_yet.by(), Some("planner"));
     for misfit in [
         json!("a plan"),
@@ -88,14 +88,14 @@ fn a_skill_waits_until_the_one_before_has_delivered() {
         json!({"plan": "x"}),
         json!({"plan": 7}),
     ] {
-        pipeline.deliver(own("planner"), &misfit);
-        assert!(pipeline.admit(own("builder")).is_err(), "{misfit}");
+        pipeline.deliver(own("planner"), &[""], &misfit);
+        assert!(pipeline.admit(own("builder"), &[""]).is_err(), "{misfit}");
     }
     // No skill delivers for another.
-    pipeline.deliver(own("builder"), &json!({"plan": "by somebody else"}));
-    assert!(pipeline.admit(own("builder")).is_err());
-    pipeline.deliver(own("planner"), &json!({"plan": "three steps"}));
-    assert_eq!(pipeline.admit(own("builder")), Ok(()));
+    pipeline.deliver(own("builder"), &[""], &json!({"plan": "by somebody else"}));
+    assert!(pipeline.admit(own("builder"), &[""]).is_err());
+    pipeline.deliver(own("planner"), &[""], &json!({"plan": "three steps"}));
+    assert_eq!(pipeline.admit(own("builder"), &[""]), Ok(()));
 }
 
 #[test]
@@ -105,17 +105,17 @@ fn in_a_conversation_a_skill_has_no_tools_without_the_one_that_it_requires() {
     for skill in &pair {
         conversation.join(skill);
     }
-    assert_eq!(conversation.admit(own("planner")), Ok(()));
-    let apart = conversation.admit(own("builder")).unwrap_err();
+    assert_eq!(conversation.admit(own("planner"), &[""]), Ok(()));
+    let apart = conversation.admit(own("builder"), &[""]).unwrap_err();
     assert!(apart.to_string().contains("sub-agent"), "{apart}");
     conversation.leave("builder");
-    assert_eq!(conversation.admit(own("builder")), Ok(()));
+    assert_eq!(conversation.admit(own("builder"), &[""]), Ok(()));
 
     // A member of a set that is loaded once more stays a member.
     let mut set = pipeline(&pair);
-    set.deliver(own("planner"), &json!({"plan": "three steps"}));
+    set.deliver(own("planner"), &[""], &json!({"plan": "three steps"}));
     set.join(&pair[1]);
-    assert_eq!(set.admit(own("builder")), Ok(()));
+    assert_eq!(set.admit(own("builder"), &[""]), Ok(()));
 }
 
 #[test]
@@ -126,8 +126,8 @@ fn the_order_may_be_said_by_either() {
     );
     let second = skill("second", "");
     let pipeline = pipeline([&second, &first]);
-    assert!(pipeline.admit(own("second")).is_err());
-    assert_eq!(pipeline.admit(own("first")), Ok(()));
+    assert!(pipeline.admit(own("second"), &[""]).is_err());
+    assert_eq!(pipeline.admit(own("first"), &[""]), Ok(()));
 }
 
 #[test]
@@ -139,9 +139,9 @@ fn a_skill_without_tools_delivers_in_the_models_words() {
     let second = skill("second", "");
     let mut pipeline = pipeline([&first, &second]);
     pipeline.hear("I have a plan.");
-    assert!(pipeline.admit(own("second")).is_err());
+    assert!(pipeline.admit(own("second"), &[""]).is_err());
     pipeline.hear("Here it is:\n```json\n{\"plan\": \"three steps\"}\n```\nShall I?");
-    assert_eq!(pipeline.admit(own("second")), Ok(()));
+    assert_eq!(pipeline.admit(own("second"), &[""]), Ok(()));
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_task_is_done_when_the_last_skill_has_delivered() {
         missing[0].contains("`planner` has not delivered"),
         "{missing:?}"
     );
-    pipeline.deliver(own("planner"), &json!({"plan": "three steps"}));
+    pipeline.deliver(own("planner"), &[""], &json!({"plan": "three steps"}));
     assert!(pipeline.conclude("```json\n{}\n```").is_err());
     assert_eq!(pipeline.conclude("{\"done\": true}"), Ok(()));
 }
@@ -173,7 +173,7 @@ fn a_skill_that_works_alone_delivers_what_it_promised() {
     );
     let with_tool = skill("alone", &format!("{CODE}{CONTRACT}"));
     let mut by_tool = pipeline([&with_tool]);
-    by_tool.deliver(own("alone"), &json!({"plan": "three steps"}));
+    by_tool.deliver(own("alone"), &[""], &json!({"plan": "three steps"}));
     assert_eq!(by_tool.conclude("Done."), Ok(()));
     // What is promised in prose is the model's to keep.
     let prose = skill("alone", "output_contract: A plan.\n");
@@ -189,11 +189,11 @@ fn an_order_holds_without_a_contract() {
     );
     let second = skill("second", CODE);
     let mut set = pipeline([&first, &second]);
-    assert!(set.admit(own("second")).is_err());
-    set.deliver(own("second"), &json!("done"));
-    assert!(set.admit(own("second")).is_err());
-    set.deliver(own("first"), &json!("done"));
-    assert_eq!(set.admit(own("second")), Ok(()));
+    assert!(set.admit(own("second"), &[""]).is_err());
+    set.deliver(own("second"), &[""], &json!("done"));
+    assert!(set.admit(own("second"), &[""]).is_err());
+    set.deliver(own("first"), &[""], &json!("done"));
+    assert_eq!(set.admit(own("second"), &[""]), Ok(()));
 }
 
 #[test]
@@ -205,13 +205,30 @@ fn a_tool_of_the_program_belongs_to_the_skills_that_allow_it() {
     let second = skill("second", "allowed_tools: [shell, read]\n");
     let third = skill("third", "allowed_tools: [read]\n");
     let mut set = pipeline([&first, &second, &third]);
-    assert!(set.admit(core("shell")).is_err());
+    assert!(set.admit(core("shell"), &[""]).is_err());
     // Another skill that waits for nothing allows it, too.
-    assert_eq!(set.admit(core("read")), Ok(()));
-    set.deliver(core("read"), &json!("text"));
-    assert!(set.admit(core("shell")).is_err());
-    set.deliver(core("grep"), &json!("text"));
-    assert_eq!(set.admit(core("shell")), Ok(()));
+    assert_eq!(set.admit(core("read"), &[""]), Ok(()));
+    set.deliver(core("read"), &[""], &json!("text"));
+    assert!(set.admit(core("shell"), &[""]).is_err());
+    set.deliver(core("grep"), &[""], &json!("text"));
+    assert_eq!(set.admit(core("shell"), &[""]), Ok(()));
+}
+
+#[test]
+fn a_part_of_a_tool_belongs_to_the_skill_that_allows_it() {
+    let first = skill(
+        "first",
+        "allowed_tools: [\"Bash(ls)\"]\ncomposability_rules: [{with: second, order: before}]\n",
+    );
+    let second = skill("second", "allowed_tools: [\"Bash(touch *)\"]\n");
+    let mut set = pipeline([&first, &second]);
+    let shell = core("shell");
+    assert_eq!(set.admit(shell, &["ls"]), Ok(()));
+    assert!(set.admit(shell, &["touch stolen"]).is_err());
+    // No skill allows all of it: the one that waits decides.
+    assert!(set.admit(shell, &["ls", "touch stolen"]).is_err());
+    set.deliver(shell, &["ls"], &json!("text"));
+    assert_eq!(set.admit(shell, &["touch stolen"]), Ok(()));
 }
 
 #[test]
@@ -226,11 +243,11 @@ fn what_a_skill_expects_is_delivered_before_it_works() {
         &format!("{CODE}{expects}composability_rules: [{{with: first, order: after}}]\n"),
     );
     let mut set = pipeline([&first, &second]);
-    set.deliver(own("first"), &json!({}));
-    let not_yet = set.admit(own("second")).unwrap_err();
+    set.deliver(own("first"), &[""], &json!({}));
+    let not_yet = set.admit(own("second"), &[""]).unwrap_err();
     assert_eq!(not_yet.by(), Some("second"));
-    set.deliver(own("first"), &json!({"plan": 1}));
-    assert_eq!(set.admit(own("second")), Ok(()));
+    set.deliver(own("first"), &[""], &json!({"plan": 1}));
+    assert_eq!(set.admit(own("second"), &[""]), Ok(()));
 
     let alone = skill("alone", expects);
     assert_eq!(pipeline([&alone]).expected_of("Build it.").len(), 1);
@@ -258,8 +275,8 @@ fn a_contract_that_is_no_schema_can_not_be_kept() {
     );
     let second = skill("second", "");
     let mut pipeline = pipeline([&first, &second]);
-    pipeline.deliver(own("first"), &json!({}));
-    assert!(pipeline.admit(own("second")).is_err());
+    pipeline.deliver(own("first"), &[""], &json!({}));
+    assert!(pipeline.admit(own("second"), &[""]).is_err());
     assert_eq!(pipeline.refused().len(), 1);
 }
 
@@ -296,7 +313,8 @@ impl Coding {
 
     fn specify(&mut self) {
         let criteria = json!({"acceptance": [{"id": "A1"}, {"id": "A2"}]});
-        self.pipeline.deliver(own(CODING_PIPELINE[0]), &criteria);
+        self.pipeline
+            .deliver(own(CODING_PIPELINE[0]), &[""], &criteria);
     }
 
     /// A call that writes a file and answers so.
@@ -401,12 +419,12 @@ fn the_files_of_a_report_are_those_that_changed() {
 #[test]
 fn what_could_write_waits_for_the_implementer_and_changes_nothing() {
     let mut coding = Coding::new();
-    assert_eq!(coding.pipeline.admit(core("read")), Ok(()));
-    assert!(coding.pipeline.admit(core("shell")).is_err());
+    assert_eq!(coding.pipeline.admit(core("read"), &[""]), Ok(()));
+    assert!(coding.pipeline.admit(core("shell"), &[""]).is_err());
     coding.implements("A1", 1);
-    assert!(coding.pipeline.admit(core("shell")).is_err());
+    assert!(coding.pipeline.admit(core("shell"), &[""]).is_err());
     coding.implements("A1", 0);
-    assert_eq!(coding.pipeline.admit(core("shell")), Ok(()));
+    assert_eq!(coding.pipeline.admit(core("shell"), &[""]), Ok(()));
     coding.call(core("shell"), "A1", Some(json!("done")), "sneaked.rs");
     let said = coding.disputes(&["A1"]);
     assert!(
@@ -423,7 +441,7 @@ fn what_could_write_waits_for_the_implementer_and_changes_nothing() {
             skill: None,
         };
         assert!(matches!(
-            coding.pipeline.admit(of_program),
+            coding.pipeline.admit(of_program, &[""]),
             Err(NotYet::Leads(_))
         ));
     }
@@ -446,14 +464,15 @@ fn the_two_of_a_coding_task_owe_a_specification_and_a_report_whatever_they_decla
     };
     let mut set = Pipeline::new(&compose(&named, options), members, true);
     for nothing in [json!("done"), json!({}), json!({"acceptance": []})] {
-        set.deliver(own(CODING_PIPELINE[0]), &nothing);
-        assert!(set.admit(own(IMPLEMENTER)).is_err(), "{nothing}");
+        set.deliver(own(CODING_PIPELINE[0]), &[""], &nothing);
+        assert!(set.admit(own(IMPLEMENTER), &[""]).is_err(), "{nothing}");
     }
     set.deliver(
         own(CODING_PIPELINE[0]),
+        &[""],
         &json!({"acceptance": [{"id": "A1"}]}),
     );
-    assert_eq!(set.admit(own(IMPLEMENTER)), Ok(()));
+    assert_eq!(set.admit(own(IMPLEMENTER), &[""]), Ok(()));
     assert!(set.conclude("Done.").is_err());
     assert!(set.conclude(r#"{"criteria": []}"#).is_err());
     let honest = r#"{"criteria": [{"id": "A1", "met": false, "evidence": ""}]}"#;
@@ -462,5 +481,5 @@ fn the_two_of_a_coding_task_owe_a_specification_and_a_report_whatever_they_decla
     // In a conversation an implementer has no tools, whatever it declares.
     let mut conversation = Pipeline::default();
     conversation.join(&implementer);
-    assert!(conversation.admit(own(IMPLEMENTER)).is_err());
+    assert!(conversation.admit(own(IMPLEMENTER), &[""]).is_err());
 }

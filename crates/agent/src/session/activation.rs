@@ -407,7 +407,7 @@ impl<'p> Session<'_, 'p> {
             short: &name,
             skill: Some(&name),
         };
-        if let Err(not_yet) = self.pipeline.admit(workflow) {
+        if let Err(not_yet) = self.pipeline.admit(workflow, &[arguments]) {
             let reason = not_yet.to_string();
             self.runtime.refuse(Some(&name), &name, &reason)?;
             return Err(Report::new("order", reason).skill(name));

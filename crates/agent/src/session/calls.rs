@@ -254,7 +254,7 @@ impl<'s> Session<'s, '_> {
             let skill = wanted.skill.map(str::to_owned);
             return Ok(Job::Refused(forbidden, skill));
         }
-        if let Err(not_yet) = self.pipeline.admit(wanted) {
+        if let Err(not_yet) = self.pipeline.admit(wanted, &arguments(input)) {
             let forbidden = Forbidden {
                 tool: call.name.clone(),
                 by: not_yet.by().map(str::to_owned),
@@ -425,14 +425,18 @@ impl<'s> Session<'s, '_> {
         let may = |changed: &Value| {
             let changed = changed.as_object().ok_or("it is no JSON object")?;
             let permitted = self.permit(wanted, changed);
-            permitted.map_err(|forbidden| forbidden.reason)
+            permitted.map_err(|forbidden| forbidden.reason)?;
+            let admitted = self.pipeline.admit(wanted, &arguments(changed));
+            admitted.map_err(|not_yet| not_yet.to_string())
         };
         let input = Value::Object(input);
         let before = self.pipeline.watches(wanted).then(|| self.project_state());
         let done = self.runtime.call_within(skill, short, &input, &may);
         let made = done.as_ref().ok().and_then(|called| called.made());
         if let Some(made) = made {
-            self.pipeline.deliver(wanted, made);
+            let given = input.as_object().map(arguments);
+            let given = given.unwrap_or_default();
+            self.pipeline.deliver(wanted, &given, made);
         }
         if let Some(before) = before {
             let seen = Called {
