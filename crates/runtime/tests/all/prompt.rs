@@ -50,9 +50,12 @@ fn parsed(xml: &str) -> Vec<[String; 3]> {
                 let names: Vec<&str> = path.iter().map(String::as_str).collect();
                 match names[..] {
                     ["available_skills"] => {}
-                    ["available_skills", "skill"] => skills.push(
-                        <[String; 3]>::try_from(std::mem::take(&mut fields)).expect("three fields"),
-                    ),
+                    ["available_skills", "skill"] => {
+                        // A skill without a location has no element for it.
+                        fields.resize_with(fields.len().max(3), String::new);
+                        let all = std::mem::take(&mut fields);
+                        skills.push(<[String; 3]>::try_from(all).expect("three fields"));
+                    }
                     [
                         "available_skills",
                         "skill",

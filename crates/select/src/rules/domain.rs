@@ -14,7 +14,7 @@ pub(super) fn matches(domain: &str, subject: &Subject<'_>) -> Option<Match> {
     let (field, word) = domains.find(|(_, word)| contains(&fold(word), &wanted))?;
     Some(Match {
         signal: Signal::Domain,
-        subject: shown(word).to_string(),
+        subject: shown(word),
         detail: format!(
             "the domain is `{}`: `{}` in `{field}`",
             shown(domain),
