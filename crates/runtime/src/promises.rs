@@ -19,7 +19,7 @@ pub fn broken(entry: &Entry, mode: Mode, limit: u64) -> Vec<Diagnostic> {
     let Some(manifest) = loaded.ok().and_then(|(parsed, _)| parsed.manifest) else {
         return Vec::new();
     };
-    let mut found = Found {
+    let mut found = BrokenPromises {
         entry,
         mode,
         list: Vec::new(),
@@ -41,13 +41,13 @@ fn may_promise(entry: &Entry) -> bool {
 }
 
 /// Collects what is wrong with one skill.
-struct Found<'e> {
+struct BrokenPromises<'e> {
     entry: &'e Entry,
     mode: Mode,
     list: Vec<Diagnostic>,
 }
 
-impl Found<'_> {
+impl BrokenPromises<'_> {
     fn add(&mut self, code: Code, line: Option<u32>, message: String) {
         let Some(severity) = code.severity(self.mode) else {
             return;
@@ -63,7 +63,7 @@ impl Found<'_> {
     }
 }
 
-fn files(manifest: &Manifest, found: &mut Found<'_>) {
+fn files(manifest: &Manifest, found: &mut BrokenPromises<'_>) {
     let code = &manifest.code;
     let prompts = code.system_prompt_file.iter().chain(&code.context_files);
     if manifest.card.backend.is_none() && prompts.clone().next().is_none() {
@@ -88,7 +88,7 @@ fn files(manifest: &Manifest, found: &mut Found<'_>) {
     }
 }
 
-fn triggers(manifest: &Manifest, found: &mut Found<'_>) {
+fn triggers(manifest: &Manifest, found: &mut BrokenPromises<'_>) {
     let offer = Offer {
         name: &manifest.card.name,
         source: found.entry.source,

@@ -79,14 +79,6 @@ struct Chunk<'a> {
     formed: usize,
 }
 
-impl<'a> Chunk<'a> {
-    /// Whether some line behind the first starts in the first column.
-    fn is_flush(&self) -> bool {
-        let flush = |line: &str| !line.trim().is_empty() && !line.starts_with([' ', '\t', '#']);
-        self.text.lines().skip(1).any(flush)
-    }
-}
-
 fn chunks(text: &str) -> Vec<Chunk<'_>> {
     let mut found: Vec<Chunk<'_>> = Vec::new();
     let (mut start, mut quoted_until, mut commented) = (0, 0, false);
@@ -130,6 +122,12 @@ fn chunks(text: &str) -> Vec<Chunk<'_>> {
 }
 
 impl<'a> Chunk<'a> {
+    /// Whether some line behind the first starts in the first column.
+    fn is_flush(&self) -> bool {
+        let flush = |line: &str| !line.trim().is_empty() && !line.starts_with([' ', '\t', '#']);
+        self.text.lines().skip(1).any(flush)
+    }
+
     fn extend(&mut self, text: &'a str, end: usize, is_formed: bool) {
         self.text = &text[self.start..end];
         if is_formed {
