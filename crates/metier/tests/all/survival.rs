@@ -185,7 +185,7 @@ fn an_ignore_file_that_is_not_used_is_named() {
         "{}",
         output.snapshot()
     );
-    stage.context.write(".gitignore", &"a.txt\n".repeat(2_001));
+    stage.context.write(".gitignore", "a.txt\n".repeat(2_001));
     let output = stage.run(&arguments);
     assert_eq!(output.stdout, "1\n", "{}", output.snapshot());
     assert!(
