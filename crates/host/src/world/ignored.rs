@@ -2,9 +2,12 @@
 //!
 //! Any of them can be a FIFO, a device, a link to one, or a gigabyte, in a repository that was cloned a minute ago. So they are
 //! read like any other file of a stranger: regular files only, without a link on the way, up to a limit. An ignore file that is
-//! none of that ignores nothing.
+//! none of that ignores nothing, and the search says so.
 
-use std::{path::Path, rc::Rc};
+use std::{
+    path::{Path, PathBuf},
+    rc::Rc,
+};
 
 use ignore::{
     Match,
@@ -18,6 +21,8 @@ const MAX_FILE: u64 = 128 << 10;
 /// Patterns in one ignore file, and in all that one search reads: each becomes part of an automaton.
 const MAX_PATTERNS: usize = 2_000;
 const MAX_ALL: usize = 10_000;
+/// How many ignore files that are not used are named.
+const MAX_UNUSED: usize = 10;
 
 /// Ignore files by their strength: the first kind that has an opinion decides, whichever folder it is in.
 const KINDS: [&str; 3] = [".ignore", ".gitignore", ".git/info/exclude"];
@@ -36,11 +41,26 @@ pub(super) struct IgnoreRules {
 #[derive(Debug)]
 pub(super) struct IgnoreReader {
     left: usize,
+    unused: Vec<PathBuf>,
 }
 
 impl IgnoreReader {
     pub(super) fn new() -> Self {
-        Self { left: MAX_ALL }
+        Self {
+            left: MAX_ALL,
+            unused: Vec::new(),
+        }
+    }
+
+    /// The first ignore files that are there and are not used.
+    pub(super) fn into_unused(self) -> Vec<PathBuf> {
+        self.unused
+    }
+
+    fn leave_out(&mut self, path: PathBuf) {
+        if self.unused.len() < MAX_UNUSED {
+            self.unused.push(path);
+        }
     }
 
     /// The rules for what is in a folder, from the ignore files in it and in all folders above.
@@ -71,12 +91,19 @@ impl IgnoreReader {
 
     /// A line that is no pattern is skipped, as git does.
     fn read(&mut self, folder: &Path, kind: &str) -> Option<Gitignore> {
-        let content = files::read_regular(&folder.join(kind), MAX_FILE)?;
+        let path = folder.join(kind);
+        let Some(content) = files::read_regular(&path, MAX_FILE) else {
+            if files::is_there(&path) {
+                self.leave_out(path);
+            }
+            return None;
+        };
         let text = String::from_utf8_lossy(&content);
         let is_pattern = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
         let lines = text.trim_start_matches('\u{feff}').lines();
         let patterns: Vec<&str> = lines.filter(is_pattern).collect();
         if patterns.len() > MAX_PATTERNS.min(self.left) {
+            self.leave_out(path);
             return None;
         }
         self.left -= patterns.len();

@@ -96,6 +96,8 @@ pub enum Done {
         paths: Vec<PathBuf>,
         /// Whether there may be more.
         truncated: bool,
+        /// Ignore files that are there and are not used.
+        unused: Vec<PathBuf>,
     },
     /// Lines were found in files.
     Matches {
@@ -103,6 +105,8 @@ pub enum Done {
         matches: Vec<Match>,
         /// Whether there may be more.
         truncated: bool,
+        /// Ignore files that are there and are not used.
+        unused: Vec<PathBuf>,
     },
     /// A variable was read; `None` if it isn't set.
     Value(Option<OsString>),

@@ -77,16 +77,20 @@ impl World<'_> {
             }
             paths.len() <= MAX_PATHS
         });
-        let truncated = match walked {
+        let Walked { truncated, unused } = match walked {
             // A folder that is not there has no files.
             Err(WorldError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                false
+                Walked::default()
             }
             walked => walked?,
         };
         let truncated = truncated || paths.len() > MAX_PATHS;
         paths.truncate(MAX_PATHS);
-        Ok(Done::Found { paths, truncated })
+        Ok(Done::Found {
+            paths,
+            truncated,
+            unused,
+        })
     }
 
     /// Lines that match, in a file or in the files of a folder.
@@ -106,7 +110,7 @@ impl World<'_> {
         let mut matches = Vec::new();
         let mut left = MAX_READ;
         let until = Instant::now() + timeout;
-        let truncated = self.walk(folder, hidden, until, |path, below| {
+        let Walked { truncated, unused } = self.walk(folder, hidden, until, |path, below| {
             let wanted = glob.as_ref().is_none_or(|glob| glob.is_match(below));
             if wanted && let Some(text) = text(path) {
                 left = left.saturating_sub(text.len() as u64);
@@ -116,18 +120,21 @@ impl World<'_> {
         })?;
         let truncated = truncated || matches.len() > MAX_MATCHES || Instant::now() > until;
         matches.truncate(MAX_MATCHES);
-        Ok(Done::Matches { matches, truncated })
+        Ok(Done::Matches {
+            matches,
+            truncated,
+            unused,
+        })
     }
 
-    /// Shows every file that may be read, with its path below the folder, until told that it is enough; whether something
-    /// was left out.
+    /// Shows every file that may be read, with its path below the folder, until told that it is enough.
     fn walk(
         &self,
         folder: &Path,
         hidden: bool,
         until: Instant,
         mut show: impl FnMut(&Path, &Path) -> bool,
-    ) -> Result<bool, WorldError> {
+    ) -> Result<Walked, WorldError> {
         let never: HashSet<PathBuf> = self.denied().into_iter().collect();
         if folder.ancestors().any(|above| never.contains(above)) {
             return Err(WorldError::Never {
@@ -140,12 +147,16 @@ impl World<'_> {
         if !folder.is_dir() {
             // A file that is searched by itself has its name.
             let name = folder.file_name().map_or(folder, Path::new);
-            return Ok(self.grant.may_read(folder) && !show(folder, name));
+            return Ok(Walked {
+                truncated: self.grant.may_read(folder) && !show(folder, name),
+                unused: Vec::new(),
+            });
         }
         let mut walk = Walk::new(folder, hidden, &never);
         while let Some((path, kind)) = walk.next() {
             if Instant::now() > until {
-                return Ok(true);
+                walk.truncated = true;
+                break;
             }
             if kind.is_dir() {
                 walk.enter(&path);
@@ -153,11 +164,23 @@ impl World<'_> {
             }
             let below = path.strip_prefix(folder).unwrap_or(&path);
             if kind.is_file() && self.grant.may_read(&path) && !show(&path, below) {
-                return Ok(true);
+                walk.truncated = true;
+                break;
             }
         }
-        Ok(walk.truncated)
+        Ok(Walked {
+            truncated: walk.truncated,
+            unused: walk.ignore.into_unused(),
+        })
     }
+}
+
+/// What became of a walk.
+struct Walked {
+    /// Whether something was left out.
+    truncated: bool,
+    /// Ignore files that are there and are not used.
+    unused: Vec<PathBuf>,
 }
 
 /// The entries of a folder and of all folders in it, sorted, without those that are hidden or ignored.

@@ -156,7 +156,10 @@ impl Place {
             folder: self.path(folder),
             pattern: pattern.into(),
         });
-        let Done::Found { paths, truncated } = found.unwrap() else {
+        let Done::Found {
+            paths, truncated, ..
+        } = found.unwrap()
+        else {
             panic!("nothing of that kind");
         };
         let root = self.path(folder);
@@ -170,7 +173,10 @@ impl Place {
             pattern: pattern.into(),
             glob: glob.map(Into::into),
         });
-        let Done::Matches { matches, truncated } = found.unwrap() else {
+        let Done::Matches {
+            matches, truncated, ..
+        } = found.unwrap()
+        else {
             panic!("nothing of that kind");
         };
         let root = self.path("project");

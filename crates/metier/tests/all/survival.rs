@@ -169,6 +169,34 @@ fn an_input_that_is_nested_deeply_is_refused_and_not_waited_for() {
     });
 }
 
+// case 164
+#[test]
+fn an_ignore_file_that_is_not_used_is_named() {
+    let stage = Stage::new();
+    let code =
+        "def t(input):\n    return len(glob(\"**/*.txt\"))\nregister_tool(\"t\", \"A tool\", t)\n";
+    starlark(&stage, "finds", &["file:read(./**)"], code);
+    stage.context.write("a.txt", "x\n");
+    let arguments = ["--approve-skills", "finds", "call", "finds", "t", "{}"];
+    stage.context.write(".gitignore", "b.txt\n");
+    let output = stage.run(&arguments);
+    assert!(
+        !output.stderr.contains(".gitignore"),
+        "{}",
+        output.snapshot()
+    );
+    stage.context.write(".gitignore", "a.txt\n".repeat(2_001));
+    let output = stage.run(&arguments);
+    assert_eq!(output.stdout, "1\n", "{}", output.snapshot());
+    assert!(
+        output
+            .stderr
+            .contains(".gitignore is no ignore file that is used"),
+        "{}",
+        output.snapshot()
+    );
+}
+
 // case 164, 16
 #[test]
 fn ignore_files_of_a_clone_neither_kill_nor_hang_a_search() {

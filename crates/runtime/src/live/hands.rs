@@ -140,10 +140,17 @@ impl Hands<'_, '_> {
             pattern: pattern.into(),
         };
         match self.act(&act)? {
-            Done::Found { paths, truncated } => answer(&Paths {
-                paths: paths.iter().map(|path| self.shown(path)).collect(),
+            Done::Found {
+                paths,
                 truncated,
-            }),
+                unused,
+            } => {
+                self.say_unused(&unused);
+                answer(&Paths {
+                    paths: paths.iter().map(|path| self.shown(path)).collect(),
+                    truncated,
+                })
+            }
             _ => Err(odd()),
         }
     }
@@ -160,18 +167,35 @@ impl Hands<'_, '_> {
             glob: glob.map(Into::into),
         };
         match self.act(&act)? {
-            Done::Matches { matches, truncated } => answer(&Matches {
-                matches: matches
-                    .into_iter()
-                    .map(|found| Match {
-                        path: self.shown(&found.path),
-                        line: found.line,
-                        text: found.text,
-                    })
-                    .collect(),
+            Done::Matches {
+                matches,
                 truncated,
-            }),
+                unused,
+            } => {
+                self.say_unused(&unused);
+                answer(&Matches {
+                    matches: matches
+                        .into_iter()
+                        .map(|found| Match {
+                            path: self.shown(&found.path),
+                            line: found.line,
+                            text: found.text,
+                        })
+                        .collect(),
+                    truncated,
+                })
+            }
             _ => Err(odd()),
+        }
+    }
+
+    /// A limit that was reached is reported.
+    fn say_unused(&self, unused: &[PathBuf]) {
+        for path in unused {
+            let path = self.shown(path);
+            self.skill.say(format!(
+                "[{path} is no ignore file that is used: it has to be a regular file of at most 128 KB and 2,000 patterns]"
+            ));
         }
     }
 
