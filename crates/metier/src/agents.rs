@@ -1,13 +1,17 @@
 //! What agents stand on here: the skills of this run, models from the configuration, and a runtime for each session.
 
-use std::{env, sync::Arc, time::Duration};
+use std::{
+    env,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use metier_agent::{
     Answer, Budget, BudgetLimits, Cancel, Chosen, Delta, Endpoint, Ground, Limits, Listener,
     ModelError, ModelName, Price, Provider, Report, Request, Settings, Shared, Voice,
 };
 use metier_config::Config;
-use metier_policy::Approver;
+use metier_policy::{Approver, SessionAnswers};
 use metier_runtime::{
     Inventory,
     live::{Model, Runtime},
@@ -30,6 +34,10 @@ pub(crate) struct Agents<'s> {
     /// Ends whatever waits.
     cancel: Cancel,
     screen: Arc<Screen>,
+    /// What was answered about acts; sub-agents share it with the session that started them.
+    answers: Arc<SessionAnswers>,
+    /// The session that was opened first: those after it are sub-agents.
+    first: OnceLock<String>,
 }
 
 impl<'s> Agents<'s> {
@@ -44,6 +52,8 @@ impl<'s> Agents<'s> {
             inventory,
             cancel,
             screen: Arc::clone(screen),
+            answers: Arc::default(),
+            first: OnceLock::new(),
         }
     }
 
@@ -94,13 +104,16 @@ impl Ground for Agents<'_> {
         work: &mut dyn FnMut(&Runtime<'_>),
     ) -> Result<(), Report> {
         let terminal = Terminal::new(self.session.output.is_json());
-        let terminal = terminal.within(self.cancel.clone(), Arc::clone(&self.screen));
+        let by_subagent = self.first.get_or_init(|| id.to_owned()) != id;
+        let screen = Arc::clone(&self.screen);
+        let terminal = terminal.within(self.cancel.clone(), screen, by_subagent);
         let is_attended = self.session.output.is_attended();
         let stage = Stage {
             id: Some(id),
             model: Some(voice),
             approver: is_attended.then(|| Box::new(terminal) as Box<dyn Approver>),
             stop: Some(self.cancel.flag()),
+            answers: Some(Arc::clone(&self.answers)),
             ..Stage::default()
         };
         active::on(self.session, self.inventory, &[], stage, |runtime| {

@@ -18,7 +18,7 @@ use crate::{
     Redactor,
     desk::{Desk, Refused, Subject},
     render::Loaded,
-    worker::{Failed, Worker},
+    worker::{Failed, SkillAtWork, Worker},
 };
 
 /// Who decides, and what surrounds a skill here. Values come in from the door.
@@ -124,6 +124,10 @@ impl Premises<'_> {
             unsandboxed: self.unsandboxed,
             stop: self.stop,
         };
+        let at_work = SkillAtWork {
+            place: entry.place.path().to_string_lossy().into_owned(),
+            held: Rc::clone(&held),
+        };
         let unchanged = move || {
             let digest = entry.place.digest();
             digest.is_ok_and(|digest| digest == held.digest)
@@ -133,6 +137,7 @@ impl Premises<'_> {
             grant,
             around,
             redactor,
+            at_work,
             Box::new(unchanged),
         )?)
     }

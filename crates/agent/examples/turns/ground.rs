@@ -180,7 +180,7 @@ impl Ground for Disk {
                 clock: &SystemTime::now,
                 meter: Meter::default(),
                 session: id.to_owned(),
-                once: Cell::new(0),
+                asking: metier_runtime::desk::Asking::default(),
             },
             config: &self.config,
             variable: &|_| None,

@@ -3,7 +3,7 @@
 //! The list of acts does not compile without an example of each; permissions come from their own list; commands come from
 //! `metier --help`, and one that is neither among those that only look nor among those that are refused here is an error.
 
-use std::{cell::Cell, collections::BTreeSet, path::Path, time::Duration};
+use std::{collections::BTreeSet, path::Path, time::Duration};
 
 use metier_catalog::Snapshot;
 use metier_host::world::Surroundings;
@@ -41,6 +41,7 @@ acts! {
         text: "id".into(),
         commands: Some(vec![vec![Some("id".into())]]),
         exact: None,
+        is_plain: false,
         script: "id".into(),
         parameters: Vec::new(),
         within: metier_policy::Within::Skill,
@@ -112,7 +113,7 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
         clock: &|| std::time::SystemTime::UNIX_EPOCH,
         meter: Meter::default(),
         session: "s".into(),
-        once: Cell::new(0),
+        asking: metier_runtime::desk::Asking::default(),
     };
     let subject = Subject {
         identity: &identity,
@@ -145,6 +146,7 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
         grant.into(),
         around,
         Redactor::default(),
+        crate::live_room::at_work(),
         Box::new(|| true),
     )
     .unwrap();

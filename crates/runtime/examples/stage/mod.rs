@@ -179,7 +179,7 @@ impl<'a> Stage<'a> {
                 clock: &SystemTime::now,
                 meter: Meter::default(),
                 session: "0123456789abcdef".into(),
-                once: Cell::new(0),
+                asking: metier_runtime::desk::Asking::default(),
             },
             config: &self.config,
             variable: &|_| None,
