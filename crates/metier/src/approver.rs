@@ -141,10 +141,24 @@ impl Approver for Terminal {
 }
 
 /// The keyboard, for a question that is about to be asked: what was typed or pasted before is no answer to it.
-pub(crate) fn keyboard() -> io::Result<StdinLock<'static>> {
+fn keyboard() -> io::Result<StdinLock<'static>> {
     let keyboard = io::stdin().lock();
     rustix::termios::tcflush(&keyboard, QueueSelector::IFlush)?;
     Ok(keyboard)
+}
+
+/// Asks a question that is answered with yes or no. Anything but a yes is a no.
+pub(crate) fn confirmed(question: &str) -> io::Result<bool> {
+    let mut keyboard = keyboard()?;
+    let mut talk = io::stderr().lock();
+    write!(talk, "{question} [y/N] ")?;
+    talk.flush()?;
+    let mut line = String::new();
+    keyboard.read_line(&mut line)?;
+    Ok(matches!(
+        line.trim().to_ascii_lowercase().as_str(),
+        "y" | "yes"
+    ))
 }
 
 /// Waits for a line; whether there is one, and nobody pressed Ctrl-C instead.

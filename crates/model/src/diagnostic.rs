@@ -228,6 +228,8 @@ codes! {
     DependencyCycle = "dependency-cycle", warning, warning;
     /// The skill names tools, and no list of tools is known.
     ToolsUnchecked = "tools-unchecked", warning, warning;
+    /// The name or the description would instruct a model: the skill is blocked.
+    WordsInstruct = "words-instruct", warning, warning;
     /// A selected skill does not exist.
     SelectionUnknown = "selection-unknown", warning, warning;
     // Hooks

@@ -41,6 +41,8 @@ pub struct Options {
     pub bare: bool,
     /// Leave the locations out, where bodies are not read as files.
     pub no_locations: bool,
+    /// Give the location of skills that were not scanned, too: the user does not want them scanned.
+    pub unscanned_locations: bool,
 }
 
 /// One skill as a model sees it.
@@ -50,7 +52,7 @@ pub struct Line<'a> {
     pub name: &'a str,
     /// What it does, as much as the budget allows.
     pub description: Cow<'a, str>,
-    /// Where its SKILL.md is; empty if nobody wants to know.
+    /// Where its SKILL.md is; empty where it is not to be read as a file: nothing that was not scanned is.
     pub location: String,
 }
 
@@ -73,6 +75,18 @@ read the file at its location before you start, and follow it. Paths in a skill 
 /// What to do about skills that are not files.
 const BUILTIN: &str =
     " A location that starts with `builtin:` is read with the command `metier show NAME --raw`.";
+
+/// What to do about skills that were not scanned yet.
+const UNSCANNED: &str = " A skill without a location is read with the command `metier show NAME --raw`, which scans it first.";
+
+/// The skills that a catalog names and that were not scanned yet, as positions in the catalog.
+#[must_use]
+pub fn unscanned(inventory: &Inventory, include_disabled: bool) -> Vec<usize> {
+    offered(inventory, include_disabled)
+        .filter(|skill| inventory.is_unscanned(skill))
+        .map(|skill| skill.entry)
+        .collect()
+}
 
 /// The skills that a model may choose, as they fit into the budget.
 #[must_use]
@@ -115,7 +129,8 @@ fn offered(inventory: &Inventory, include_disabled: bool) -> impl Iterator<Item 
 fn line<'a>(inventory: &'a Inventory, skill: &'a Skill, options: &Options) -> Option<Line<'a>> {
     let entry = inventory.entry(skill);
     let card = entry.card.as_ref()?;
-    let location = if options.no_locations {
+    let is_withheld = inventory.is_unscanned(skill) && !options.unscanned_locations;
+    let location = if options.no_locations || is_withheld {
         String::new()
     } else {
         text::visible(&entry.body_path().to_string_lossy()).into_owned()
@@ -266,16 +281,19 @@ pub fn write(lines: &[Line<'_>], options: &Options) -> String {
         {
             out.push_str(BUILTIN);
         }
+        if !options.no_locations && lines.iter().any(|line| line.location.is_empty()) {
+            out.push_str(UNSCANNED);
+        }
         out.push_str("\n\n");
     }
     match options.format {
-        Format::Xml => write_xml(lines, options, &mut out),
-        Format::Markdown => write_markdown(lines, options, &mut out),
+        Format::Xml => write_xml(lines, &mut out),
+        Format::Markdown => write_markdown(lines, &mut out),
     }
     out
 }
 
-fn write_xml(lines: &[Line<'_>], options: &Options, out: &mut String) {
+fn write_xml(lines: &[Line<'_>], out: &mut String) {
     out.push_str("<available_skills>\n");
     for line in lines {
         out.push_str("<skill>\n");
@@ -284,7 +302,7 @@ fn write_xml(lines: &[Line<'_>], options: &Options, out: &mut String) {
             ("description", &line.description),
             ("location", &line.location),
         ] {
-            if tag == "location" && options.no_locations {
+            if tag == "location" && line.location.is_empty() {
                 continue;
             }
             out.push('<');
@@ -324,7 +342,7 @@ pub(crate) fn escape(value: &str, out: &mut String) {
     }
 }
 
-fn write_markdown(lines: &[Line<'_>], options: &Options, out: &mut String) {
+fn write_markdown(lines: &[Line<'_>], out: &mut String) {
     out.push_str("## Available skills\n\n");
     for line in lines {
         let flat: Vec<&str> = line.description.split_whitespace().collect();
@@ -332,7 +350,7 @@ fn write_markdown(lines: &[Line<'_>], options: &Options, out: &mut String) {
         // Writing to a String can't fail.
         let flat = flat.join(" ");
         write!(out, "- **{}**{separator}{}", line.name, for_model(&flat)).ok();
-        if !options.no_locations {
+        if !line.location.is_empty() {
             write!(out, " (`{}`)", line.location).ok();
         }
         out.push('\n');

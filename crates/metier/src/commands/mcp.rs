@@ -173,6 +173,7 @@ fn catalog(session: &Session<'_>, inventory: &Inventory) -> Option<String> {
 
 fn list(session: &Session<'_>, wanted: &Wanted) -> Result<Reply, Failure> {
     let mut inventory = session.inventory()?;
+    inventory.withhold_blocked_words();
     if let Some(word) = &wanted.source {
         let source: Source = word.parse().map_err(|error: metier_model::UnknownWord| {
             Failure::broken("usage", error.to_string())

@@ -430,7 +430,7 @@ fn an_untrusted_project_acts_through_no_command() {
     assert!(!stage.has("marker"));
     let answers = stage.context.run(&["permissions", "--json"]).stdout;
     assert!(!answers.contains("trap"), "{answers}");
-    assert_eq!(stage.context.run(&["trust"]).code, 0);
+    assert_eq!(stage.context.run(&["trust", "--yes"]).code, 0);
     let output = stage.context.run(&["deps", "trap", "--install", "--yes"]);
     assert!(
         stage.has("marker"),

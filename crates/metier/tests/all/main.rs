@@ -62,3 +62,4 @@ mod stage;
 mod survival;
 mod terminal;
 mod tokens;
+mod unscanned;
