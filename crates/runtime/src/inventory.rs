@@ -160,6 +160,7 @@ pub fn survey(
     mark_selected(&catalog, &mut skills, selection, &mut diagnostics);
     note_shadows(&catalog, &skills, &mut diagnostics);
     sort(&catalog, &mut skills);
+    log_unavailable(&catalog, &skills);
     Inventory {
         catalog,
         skills,
@@ -176,6 +177,33 @@ fn known(entry: &Entry, config: &Config, screen: &dyn Screen) -> Option<Known> {
         (known.stance == Stance::Blocked).then_some(known)
     };
     screen.known(entry).or_else(words)
+}
+
+/// A skill that can't be used is a line in the log, with every reason.
+fn log_unavailable(catalog: &Catalog, skills: &[Skill]) {
+    if !tracing::enabled!(tracing::Level::WARN) {
+        return;
+    }
+    for skill in skills {
+        let entry = &catalog.entries[skill.entry];
+        let (name, source) = (entry.name(), entry.source.as_str());
+        let status = skill.status.as_str();
+        let reasons: Vec<&str> = skill
+            .reasons
+            .iter()
+            .map(|reason| &*reason.message)
+            .collect();
+        let reasons = reasons.join("; ");
+        match skill.status {
+            Status::Ready => tracing::debug!(skill = &*name, source, "skill found"),
+            Status::Disabled | Status::Shadowed => {
+                tracing::info!(skill = &*name, source, status, reasons, "skill unavailable");
+            }
+            Status::NotReady | Status::Blocked | Status::Invalid => {
+                tracing::warn!(skill = &*name, source, status, reasons, "skill unavailable");
+            }
+        }
+    }
 }
 
 /// Tools that a skill needs, when nobody has said which ones there are: worth a warning, no refusal.
