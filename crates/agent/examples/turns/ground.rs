@@ -4,7 +4,7 @@
 //! whatever a skill contains is read, hashed and scanned before it is used.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::RefCell,
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
