@@ -66,7 +66,7 @@ impl System {
             max_skills: size(config.prompt.max_skills).unwrap_or(0),
             budget: Some(size(config.prompt.budget).unwrap_or(CATALOG_BUDGET)),
             bare: true,
-            only_scanned: true,
+            unscanned_locations: false,
             ..prompt::Options::default()
         };
         let listing = prompt::listing(inventory, &options);

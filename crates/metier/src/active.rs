@@ -1,13 +1,16 @@
 //! A session with active skills: opened, used, and closed again, whatever happens in between.
 
-use std::{path::Path, sync::atomic::AtomicBool, time::Duration};
+use std::{
+    path::Path,
+    sync::{Arc, atomic::AtomicBool},
+    time::Duration,
+};
 
 use metier_host::backend::SessionError;
 use metier_model::text::shell_word;
-use metier_policy::Approver;
+use metier_policy::{Approver, SessionAnswers};
 use metier_runtime::{
     Inventory,
-    desk::Refused,
     live::{ActivateError, CallError, Model, Patience, PromptError, Runtime, WARNING},
 };
 
@@ -37,6 +40,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) model: Option<&'a dyn Model>,
     /// Set when nobody wants to wait for skills any longer.
     pub(crate) stop: Option<&'a AtomicBool>,
+    /// What was answered in this session so far.
+    pub(crate) answers: Option<Arc<SessionAnswers>>,
 }
 
 /// Activates skills, the ones of `--skills` first, and lets somebody work with them.
@@ -67,6 +72,9 @@ pub(crate) fn on<T>(
     };
     if let Some(id) = stage.id {
         office = office.named(id);
+    }
+    if let Some(answers) = stage.answers {
+        office = office.sharing(answers);
     }
     let mut premises = office.premises();
     premises.stop = stage.stop;
@@ -144,9 +152,7 @@ pub(crate) fn activate(
             Failure::unmet(code, format!("skill `{name}`: {error}")).skill(name.as_ref())
         };
         match error {
-            ActivateError::Refused(
-                refused @ (Refused::Denied(_) | Refused::NotApproved { .. } | Refused::Store(_)),
-            ) => office::refused(entry, refused),
+            ActivateError::Refused(refused) => office::refused(entry, refused),
             ActivateError::Failed(error) => exec::failed(&name, error),
             ActivateError::Unusable(_) => {
                 unmet("unusable", &error).hint(format!("metier info {word}"))

@@ -12,7 +12,7 @@ use metier_agent::{
 };
 use metier_catalog::{ProjectLimits, project_files};
 use metier_config::Config;
-use metier_policy::Approver;
+use metier_policy::{Approver, SessionAnswers};
 use metier_runtime::{
     Inventory,
     live::{Model, Runtime},
@@ -38,6 +38,10 @@ pub(crate) struct Agents<'s> {
     screen: Arc<Screen>,
     /// The files of the project, listed when a trigger asks about them.
     files: OnceLock<Vec<String>>,
+    /// What was answered about acts; sub-agents share it with the session that started them.
+    answers: Arc<SessionAnswers>,
+    /// The session that was opened first: those after it are sub-agents.
+    first: OnceLock<String>,
 }
 
 impl<'s> Agents<'s> {
@@ -53,6 +57,8 @@ impl<'s> Agents<'s> {
             cancel,
             screen: Arc::clone(screen),
             files: OnceLock::new(),
+            answers: Arc::default(),
+            first: OnceLock::new(),
         }
     }
 
@@ -115,13 +121,16 @@ impl Ground for Agents<'_> {
         work: &mut dyn FnMut(&Runtime<'_>),
     ) -> Result<(), Report> {
         let terminal = Terminal::new(self.session.output.is_json());
-        let terminal = terminal.within(self.cancel.clone(), Arc::clone(&self.screen));
+        let by_subagent = self.first.get_or_init(|| id.to_owned()) != id;
+        let screen = Arc::clone(&self.screen);
+        let terminal = terminal.within(self.cancel.clone(), screen, by_subagent);
         let is_attended = self.session.output.is_attended();
         let stage = Stage {
             id: Some(id),
             model: Some(voice),
             approver: is_attended.then(|| Box::new(terminal) as Box<dyn Approver>),
             stop: Some(self.cancel.flag()),
+            answers: Some(Arc::clone(&self.answers)),
             ..Stage::default()
         };
         active::on(self.session, self.inventory, &[], stage, |runtime| {

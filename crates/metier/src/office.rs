@@ -1,16 +1,16 @@
 //! Where permission is asked for and acts are done in this run: the desk, and what surrounds a skill here.
 
 use std::{
-    cell::Cell,
     ffi::OsString,
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
 use metier_catalog::Entry;
-use metier_policy::{Approver, Changes, Headless, Meter, Rates, Terms};
+use metier_policy::{Approver, Asked, Changes, Headless, Meter, Rates, SessionAnswers, Terms};
 use metier_runtime::{
-    desk::{Desk, Refused},
+    desk::{Asking, Desk, Refused},
     premises::Premises,
 };
 use metier_store::Store;
@@ -55,6 +55,7 @@ pub(crate) struct Office<'s> {
     compiled: PathBuf,
     shim: PathBuf,
     id: String,
+    answers: Arc<SessionAnswers>,
 }
 
 impl<'s> Office<'s> {
@@ -120,7 +121,13 @@ impl<'s> Office<'s> {
             compiled: private(cache.join("wasm"))?,
             shim,
             id: fresh_id()?,
+            answers: Arc::default(),
         })
+    }
+
+    /// The same with what was answered in this session so far.
+    pub(crate) fn sharing(self, answers: Arc<SessionAnswers>) -> Self {
+        Self { answers, ..self }
     }
 
     /// The same for a session that has a name already.
@@ -164,7 +171,7 @@ impl<'s> Office<'s> {
             warn: &*self.warn,
             meter: Meter::default(),
             session: self.id.clone(),
-            once: Cell::new(0),
+            asking: Asking::sharing(Arc::clone(&self.answers)),
         }
     }
 }
@@ -200,7 +207,8 @@ fn now() -> SystemTime {
     crate::machine::now()
 }
 
-fn terms(session: &Session<'_>) -> Terms {
+/// What holds for every grant of this run.
+pub(crate) fn terms(session: &Session<'_>) -> Terms {
     let limits = &session.config.limits;
     let prefixes = session.config.security.allowed_command_prefixes.as_ref();
     let words = |prefix: &String| prefix.split_whitespace().map(str::to_owned).collect();
@@ -225,17 +233,12 @@ pub(crate) fn refused(entry: &Entry, refused: Refused) -> Failure {
     let word = metier_model::text::shell_word(&name);
     match refused {
         Refused::Store(error) => error.into(),
-        Refused::Denied(ref asked) => {
-            let failure =
-                Failure::unmet("denied", format!("skill `{name}`: permission was denied"))
-                    .skill(name.as_ref());
-            let failure = asked.iter().fold(failure, |failure, asked| {
-                failure.detail(asked.want.to_string())
-            });
-            failure.hint(format!(
-                "metier permissions {word} shows what was decided; --revoke takes it back"
-            ))
-        }
+        Refused::Denied(ref asked) => denied(&name, asked).hint(format!(
+            "this was denied for good; metier permissions {word} shows it, metier permissions {word} --revoke removes it"
+        )),
+        Refused::DeniedNow(ref asked) => denied(&name, asked).hint(
+            "nothing was recorded: run the command again to be asked again",
+        ),
         Refused::NotApproved {
             ref asked,
             ref changes,
@@ -259,6 +262,13 @@ pub(crate) fn refused(entry: &Entry, refused: Refused) -> Failure {
             failure.hint(format!("allow it for this run with --approve-skills {word}, or for good with: metier permissions {word} --approve"))
         }
     }
+}
+
+fn denied(name: &str, asked: &[Asked]) -> Failure {
+    let failure = Failure::unmet("denied", format!("skill `{name}`: permission was denied"));
+    asked.iter().fold(failure.skill(name), |failure, asked| {
+        failure.detail(asked.want.to_string())
+    })
 }
 
 /// What a bare name in the configuration does not approve, and what would.

@@ -1,6 +1,12 @@
 //! What the scanner says about skills here: from the cache where it can, by a scan where it must, and with the user's last word.
 
-use std::{cell::OnceCell, collections::BTreeMap, path::PathBuf, sync::atomic::AtomicUsize};
+use std::{
+    cell::OnceCell,
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::atomic::AtomicUsize,
+    time::{Duration, Instant},
+};
 
 use metier_catalog::{Catalog, Entry, Fingerprint, ReadError, Snapshot, VerdictKey, Verdicts};
 use metier_model::{Digest, text::shell_word};
@@ -82,7 +88,7 @@ impl<'s> Screening<'s> {
                 return Err(Failure::broken("rule", problem.message.clone())
                     .path(&problem.file)
                     .line(problem.line)
-                    .hint("mend the rule, or see `metier config skills.scan.rules_dir`"));
+                    .hint("fix the rule, or see `metier config skills.scan.rules_dir`"));
             }
             let output = self.session.output;
             output.note(&format!(
@@ -167,32 +173,37 @@ impl<'s> Screening<'s> {
         })
     }
 
-    /// Looks at skills as they are now; only what is not in the cache is scanned.
-    pub(crate) fn look(&self, entries: &[&Entry]) -> Vec<Looked> {
+    /// Looks at skills as they are now; only what is not in the cache is scanned. A skill whose turn did not come before the end has no
+    /// answer.
+    fn look_until(&self, entries: &[&Entry], end: Option<Instant>) -> Vec<Option<Looked>> {
         let (scanner, verdicts) = (&self.scanner, &self.verdicts);
         let looked = self.each(entries, |entry| {
+            if end.is_some_and(|end| Instant::now() >= end) {
+                return None;
+            }
             let snapshot = match scanner.snapshot(entry) {
                 Ok(snapshot) => snapshot,
-                Err(error) => return (None, None, Known::of(&unreadable(&error)), false),
+                Err(error) => return Some((None, None, Known::of(&unreadable(&error)), false)),
             };
             let (digest, state) = (snapshot.digest, snapshot.fingerprint);
             let noted = verdicts.find(digest, scanner.identity(), &entry.name());
-            match noted.and_then(Known::from_note) {
+            Some(match noted.and_then(Known::from_note) {
                 Some(known) => (Some(digest), state, known, false),
                 None => {
                     let (report, _) = scanner.scan_snapshot(entry, &snapshot);
                     (Some(digest), state, Known::of(&report), true)
                 }
-            }
+            })
         });
-        let judged = looked
-            .into_iter()
-            .map(|(digest, state, known, fresh)| Looked {
+        let judged = looked.into_iter().map(|looked| {
+            let (digest, state, known, fresh) = looked?;
+            Some(Looked {
                 digest,
                 state,
                 known: self.judged(known, digest),
                 fresh,
-            });
+            })
+        });
         judged.collect()
     }
 
@@ -204,15 +215,27 @@ impl<'s> Screening<'s> {
             .filter(|skill| !matches!(skill.status, Status::Disabled | Status::Invalid))
             .map(|skill| skill.entry)
             .collect();
+        self.look_at(inventory, wanted, None);
+    }
+
+    /// The same for some of them, for at most this long; how many were not looked at. A scan that has begun is finished.
+    pub(crate) fn look_at(
+        &self,
+        inventory: &mut Inventory,
+        wanted: Vec<usize>,
+        most: Option<Duration>,
+    ) -> usize {
         let entries: Vec<&Entry> = wanted
             .iter()
             .map(|entry| &inventory.catalog.entries[*entry])
             .collect();
-        let looked = self.look(&entries);
+        let end = most.and_then(|most| Instant::now().checked_add(most));
+        let looked = self.look_until(&entries, end);
         let known = entries.iter().zip(&looked);
         self.remember(
             &inventory.catalog,
             known.filter_map(|(entry, looked)| {
+                let looked = looked.as_ref()?;
                 Some(Noticed {
                     entry,
                     digest: looked.digest?,
@@ -222,9 +245,14 @@ impl<'s> Screening<'s> {
                 })
             }),
         );
+        let mut left = 0;
         for (entry, looked) in wanted.into_iter().zip(looked) {
-            inventory.learn(entry, looked.digest, looked.known);
+            match looked {
+                Some(looked) => inventory.learn(entry, looked.digest, looked.known),
+                None => left += 1,
+            }
         }
+        left
     }
 
     /// Writes down what was found out, for later lists and loads.

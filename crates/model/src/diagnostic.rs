@@ -254,6 +254,8 @@ codes! {
     ToolsUnchecked = "tools-unchecked", warning, warning;
     /// The version that the configuration asks for is not there.
     VersionNotFound = "version-not-found", warning, warning;
+    /// The name or the description would instruct a model: the skill is blocked.
+    WordsInstruct = "words-instruct", warning, warning;
     /// A selected skill does not exist.
     SelectionUnknown = "selection-unknown", warning, warning;
     // Hooks

@@ -78,6 +78,9 @@ pub struct Line {
     pub exact: Option<ExactOnly>,
     /// The files that its redirects write: an approval of its commands covers only those that `file:write` covers as well.
     pub writes: Vec<RedirectTarget>,
+    /// Whether it is one plain command: no second one, no redirect, no substitution, no variable, and a program that does not run its
+    /// arguments. Only such a line is covered by a pattern that a user chose in a question about another line.
+    pub is_plain: bool,
     /// What the shell is given. Values are not in it: they come as parameters.
     pub script: Box<str>,
     /// The values.
@@ -158,6 +161,7 @@ impl Line {
             commands: understood.map(commands),
             writes: understood.map(writes).unwrap_or_default(),
             exact,
+            is_plain: !has_operator(script) && understood.is_some_and(is_plain),
             script: script.into(),
             parameters,
             within: Within::Skill,
@@ -178,6 +182,7 @@ impl Line {
     pub fn with_value(self, placeholder: &str, program: &str) -> Self {
         Self {
             commands: None,
+            is_plain: false,
             exact: Some(ExactOnly::Value {
                 placeholder: placeholder.into(),
                 program: program.into(),
@@ -194,6 +199,53 @@ impl Line {
             ..self
         }
     }
+}
+
+/// Whether a line is one command, written out, of a program that does not run its arguments.
+fn is_plain(line: &shell::Line) -> bool {
+    let [command] = line.commands.as_slice() else {
+        return false;
+    };
+    command.program().is_some()
+        && command.assignments.is_empty()
+        && command.redirects.is_empty()
+        && !command.runs_arguments()
+        && command.words.iter().all(is_written_out)
+}
+
+/// Whether a text has a sign outside of quotes that joins, groups, negates or redirects commands. The parsed line does not show a lone `&`.
+fn has_operator(text: &str) -> bool {
+    let (mut quote, mut escaped) = (None, false);
+    for letter in text.chars() {
+        match (letter, quote) {
+            _ if escaped => escaped = false,
+            ('\\', None | Some('"')) => escaped = true,
+            ('\'' | '"', None) => quote = Some(letter),
+            (_, Some(open)) if letter == open => quote = None,
+            (_, None) if ";&|<>(){}!#\n".contains(letter) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether a word is known, or a pattern of file names that can't become an option.
+fn is_written_out(word: &shell::Word) -> bool {
+    if word.literal().is_some() {
+        return true;
+    }
+    let known = |part: &shell::Part| {
+        matches!(
+            part,
+            shell::Part::Literal { .. } | shell::Part::Glob(_) | shell::Part::Tilde
+        )
+    };
+    let begins = match word.parts().first() {
+        Some(shell::Part::Literal { text, .. }) => !text.is_empty() && !text.starts_with('-'),
+        Some(shell::Part::Tilde) => true,
+        _ => false,
+    };
+    begins && word.parts().iter().all(known)
 }
 
 /// The first variable that a line sets and that is not known to be harmless.

@@ -42,6 +42,7 @@ pub struct Grant {
     identity: Identity,
     allowed: Vec<Want>,
     denied: Vec<Want>,
+    on_use: Vec<Want>,
     terms: Terms,
 }
 
@@ -82,8 +83,14 @@ impl Grant {
             identity,
             allowed,
             denied,
+            on_use: Vec::new(),
             terms,
         }
+    }
+
+    /// The same, and besides these, each of which is asked about when it is used.
+    pub(crate) fn asking_on_use(self, on_use: Vec<Want>) -> Self {
+        Self { on_use, ..self }
     }
 
     /// For whom it is.
@@ -104,6 +111,24 @@ impl Grant {
         &self.denied
     }
 
+    /// What is asked about when it is used.
+    #[must_use]
+    pub fn on_use(&self) -> &[Want] {
+        &self.on_use
+    }
+
+    /// Whether the skill can do nothing but answer, whatever the user says.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.allowed.is_empty() && self.on_use.is_empty()
+    }
+
+    /// The permissions that make the fence of a child. A command that was approved works with the files that its skill may be allowed to
+    /// change: the question about the command says so.
+    pub fn fence(&self) -> impl Iterator<Item = &Want> {
+        self.allowed.iter().chain(&self.on_use)
+    }
+
     /// What holds for it.
     #[must_use]
     pub fn terms(&self) -> &Terms {
@@ -115,30 +140,52 @@ impl Grant {
     /// # Errors
     /// When the grant does not hold it, when it was done too often in this turn, or when nobody may ever do it.
     pub fn permit(&self, act: Act, meter: &Meter) -> Result<Permit, Refusal> {
-        self.forbidden(&act)?;
+        self.check(&act)?;
         let permission = act.permission();
-        let (allowed, denied) = (
-            scopes(&self.allowed, permission),
-            scopes(&self.denied, permission),
-        );
-        if !self.holds(&allowed, &act) || self.touches(&denied, &act) {
+        if !self.holds(&self.scopes_allowed(permission), &act) {
             return Err(self.not_permitted(&act));
         }
-        if let Some(limit) = self.terms.rates.of(permission)
-            && !meter.take(self.identity.digest, permission, limit)
-        {
-            return Err(Refusal {
+        self.count(permission, meter)?;
+        Ok(self.made(act))
+    }
+
+    /// Whether anything speaks against an act, whoever allowed it.
+    pub(crate) fn check(&self, act: &Act) -> Result<(), Refusal> {
+        self.forbidden(act)?;
+        match self.touches(&scopes(&self.denied, act.permission()), act) {
+            true => Err(self.not_permitted(act)),
+            false => Ok(()),
+        }
+    }
+
+    /// Counts an act, unless that would be one too many in this turn.
+    pub(crate) fn count(&self, permission: Permission, meter: &Meter) -> Result<(), Refusal> {
+        match self.terms.rates.of(permission) {
+            Some(limit) if !meter.take(self.identity.digest, permission, limit) => Err(Refusal {
                 code: "rate-limit",
                 message: format!("`{permission}` was used {limit} times in this turn already"),
                 needed: None,
-            });
+            }),
+            _ => Ok(()),
         }
-        let timeout = match permission {
+    }
+
+    /// The permit itself. Whoever makes one has checked and counted the act.
+    pub(crate) fn made(&self, act: Act) -> Permit {
+        let timeout = match act.permission() {
             Permission::ShellExec => Some(self.terms.shell_timeout),
             Permission::NetFetch => Some(self.terms.fetch_timeout),
             _ => None,
         };
-        Ok(Permit { act, timeout })
+        Permit { act, timeout }
+    }
+
+    pub(crate) fn scopes_allowed(&self, permission: Permission) -> Vec<Scope> {
+        scopes(&self.allowed, permission)
+    }
+
+    pub(crate) fn scopes_on_use(&self, permission: Permission) -> Vec<Scope> {
+        scopes(&self.on_use, permission)
     }
 
     /// Whether a file could be read, for whoever looks at many and was permitted to look. Nothing is counted.
@@ -193,7 +240,7 @@ impl Grant {
     }
 
     /// Whether some scope holds the act as a whole; a line of several commands may take several scopes.
-    fn holds(&self, scopes: &[Scope], act: &Act) -> bool {
+    pub(crate) fn holds(&self, scopes: &[Scope], act: &Act) -> bool {
         if let Act::Line(line) = act {
             let Line {
                 text,
@@ -420,7 +467,7 @@ fn needed_host(fetch: &Fetch) -> String {
     }
 }
 
-fn is_line(scope: &Scope, text: &str) -> bool {
+pub(crate) fn is_line(scope: &Scope, text: &str) -> bool {
     match scope {
         Scope::All => true,
         Scope::Command(pattern) => pattern.is_line(text),

@@ -18,7 +18,7 @@
 //! what isn't understood is not permitted · a set of skills is judged alike in every sequence, and adding a skill never
 //! allows what was forbidden.
 //!
-//! **Start reading at** `admit.rs`, then `request.rs`, `rule.rs`, `grant.rs`, then `compose.rs`.
+//! **Start reading at** `admit.rs`, then `request.rs`, `rule.rs`, `grant.rs`, `on_use.rs`, then `compose.rs`.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod act;
@@ -31,6 +31,7 @@ pub mod dependencies;
 mod grant;
 mod meter;
 mod narrow;
+mod on_use;
 mod plain;
 mod request;
 mod rule;
@@ -38,10 +39,14 @@ pub mod variables;
 
 #[cfg(test)]
 mod grant_tests;
+#[cfg(test)]
+mod on_use_tests;
 
 pub use act::{Act, Command, ExactOnly, Fetch, Git, Line, RedirectTarget, Within};
 pub use admit::{Evidence, Facts, Reason, ReasonKind, Scan, Standing, Verdict, admit, scan_reason};
-pub use approve::{Approver, Changes, Headless, Question, Reply};
+pub use approve::{
+    ApprovalOffer, ApprovalQuestion, ApprovalSubject, Approver, Changes, Headless, Reply,
+};
 pub use compose::{
     CODING_PIPELINE, CORE_TOOLS, Composition, Fault, FaultCode, Member, OnConflict, Options,
     SESSION_TOOLS, ToolPolicy, Unchecked, allows, brings_own_tools, compose, gives_tools,
@@ -51,6 +56,7 @@ pub use danger::{Danger, DangerRank};
 pub use decision::Decision;
 pub use grant::{Grant, Permit, Refusal, Terms};
 pub use meter::{Meter, Rates};
+pub use on_use::{PendingAct, SessionAnswers, Unpermitted};
 pub use plain::plain;
 pub use request::{Asked, Purpose, Request, Why};
 pub use rule::{Answer, Identity, Ruling, decide, rule};

@@ -17,6 +17,18 @@ impl Grant {
         let mut allowed: Vec<Want> = own.chain(lent).cloned().collect();
         allowed.sort();
         allowed.dedup();
+        // Of what either of them is asked about on use, the other must have an answer or be asked too.
+        let all = |grant: &Self| -> Vec<Want> { grant.fence().cloned().collect() };
+        let (own, lent) = (all(self), all(caller));
+        let asked = self.on_use().iter().filter(|want| covered(&lent, want));
+        let asks = caller.on_use().iter().filter(|want| covered(&own, want));
+        let shared = lent.iter().filter(|want| covered(self.on_use(), want));
+        let borrowed = own.iter().filter(|want| covered(caller.on_use(), want));
+        let on_use = asked.chain(asks).chain(shared).chain(borrowed);
+        let mut on_use: Vec<Want> = on_use.cloned().collect();
+        on_use.retain(|want| !covered(&allowed, want));
+        on_use.sort();
+        on_use.dedup();
         let denied = self.denied().iter().chain(caller.denied()).cloned();
         Self::mint(
             self.identity().clone(),
@@ -24,5 +36,6 @@ impl Grant {
             denied.collect(),
             self.terms().clone(),
         )
+        .asking_on_use(on_use)
     }
 }

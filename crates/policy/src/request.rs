@@ -37,6 +37,10 @@ pub enum Why {
     Configured,
     /// Its hooks would use it. They run without it too, and then can't do or see what it is about.
     Hooks,
+    /// A tool of the program itself reads inside the project: that needs no answer, and a no counts.
+    InProject,
+    /// A tool of the program itself would use it: asked about each time, when it happens.
+    OnUse,
 }
 
 impl Why {

@@ -1,7 +1,8 @@
 //! The ruling: what was asked for and what was answered become a grant, a question or a refusal.
 //!
-//! Nothing is granted silently. A permission is allowed when somebody who may decide (a person, or the user's own
-//! configuration) allowed it for exactly these bytes; one *no* outweighs every *yes*; what nobody answered is a question.
+//! Nothing that a skill asks for is granted silently. A permission is allowed when somebody who may decide (a person, or the user's own
+//! configuration) allowed it for exactly these bytes; one *no* outweighs every *yes*; what has no answer is a question, when the skill
+//! starts or, for the tools of the program itself, when it is used (`on_use.rs`).
 
 use metier_model::{Digest, Permission, Scope, Source, Want};
 
@@ -9,7 +10,7 @@ use crate::{
     Decision,
     grant::{Grant, Terms},
     plain::might_run_a_value,
-    request::{Asked, Request},
+    request::{Asked, Request, Why},
 };
 
 /// Which skill, in exactly which bytes.
@@ -78,11 +79,18 @@ pub fn decide(want: &Want, answers: &[Answer]) -> Decision {
 /// denied stays denied inside of whatever was allowed.
 #[must_use]
 pub fn rule(identity: Identity, request: &Request, answers: &[Answer], terms: Terms) -> Ruling {
-    let with = |decision: Decision| -> Vec<Asked> {
-        let decided = request
-            .iter()
-            .filter(|asked| decide(&asked.want, answers) == decision);
-        decided.cloned().collect()
+    let decision = |asked: &Asked| match (decide(&asked.want, answers), asked.why) {
+        (Decision::Ask, Why::InProject) => Decision::Allow,
+        (decision, _) => decision,
+    };
+    let starts = request.iter().filter(|asked| {
+        // A no to one of these is a no to the act.
+        !matches!(asked.why, Why::OnUse | Why::InProject)
+    });
+    let starts: Vec<&Asked> = starts.collect();
+    let with = |wanted: Decision| -> Vec<Asked> {
+        let decided = starts.iter().filter(|asked| decision(asked) == wanted);
+        decided.map(|asked| (*asked).clone()).collect()
     };
     let (mut denied, open) = (with(Decision::Deny), with(Decision::Ask));
     // Without what is optional it goes on; nothing of it is granted.
@@ -99,19 +107,20 @@ pub fn rule(identity: Identity, request: &Request, answers: &[Answer], terms: Te
             .filter(move |answer| answer.decision == decision);
         answers.map(|answer| answer.want.clone())
     };
-    let asked = request
-        .iter()
-        .filter(|asked| decide(&asked.want, answers) == Decision::Allow)
-        .map(|asked| asked.want.clone());
-    let mut allowed: Vec<Want> = asked.chain(said(Decision::Allow)).collect();
+    let decided = |wanted: Decision| {
+        let asked = request
+            .iter()
+            .filter(move |asked| decision(asked) == wanted);
+        asked.map(|asked| asked.want.clone())
+    };
+    let mut allowed: Vec<Want> = decided(Decision::Allow)
+        .chain(said(Decision::Allow))
+        .collect();
     allowed.sort();
     allowed.dedup();
-    Ruling::Granted(Box::new(Grant::mint(
-        identity,
-        allowed,
-        said(Decision::Deny).collect(),
-        terms,
-    )))
+    let on_use = decided(Decision::Ask).collect();
+    let grant = Grant::mint(identity, allowed, said(Decision::Deny).collect(), terms);
+    Ruling::Granted(Box::new(grant.asking_on_use(on_use)))
 }
 
 #[cfg(test)]
@@ -119,7 +128,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::{Rates, Why};
+    use crate::Rates;
 
     // case 159
     #[test]

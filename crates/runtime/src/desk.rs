@@ -3,14 +3,18 @@
 //! Every door comes here before a skill does anything: what the store remembers, what the user's configuration or flags
 //! approve in advance, and what a person answers now become a [`Grant`], or a [`Refused`] that says what to type.
 
-use std::{cell::Cell, time::SystemTime};
+use std::{
+    cell::Cell,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
 
 use metier_catalog::Snapshot;
 use metier_config::Approved;
-use metier_model::{Source, Want};
+use metier_model::{Source, Want, text::shell_word};
 use metier_policy::{
-    Answer, Approver, Asked, Changes, Decision, Grant, Identity, Meter, Question, Reply, Request,
-    Ruling, Terms, rule,
+    Answer, ApprovalOffer, ApprovalQuestion, Approver, Asked, Changes, Decision, Grant, Identity,
+    Meter, PendingAct, Permit, Refusal, Reply, Request, Ruling, SessionAnswers, Terms, Why, rule,
 };
 use metier_store::{
     Answer as Kept, Approval, ApprovedFile, BegunReceipt, Completion, NewReceipt, Outcome, Receipt,
@@ -39,8 +43,30 @@ pub struct Desk<'a> {
     pub meter: Meter,
     /// The session that receipts belong to.
     pub session: String,
-    /// Numbers the single-use approvals of this run.
-    pub once: Cell<u64>,
+    /// What was asked in this run.
+    pub asking: Asking,
+}
+
+/// What was asked in a run, and what is kept of the answers until it ends.
+#[derive(Debug, Default)]
+pub struct Asking {
+    /// Numbers the single-use approvals.
+    once: Cell<u64>,
+    /// How long questions about acts were open. A tool that waits for an answer is not late.
+    waited: Cell<Duration>,
+    /// What was answered about acts; sub-agents share it.
+    answers: Arc<SessionAnswers>,
+}
+
+impl Asking {
+    /// With the answers of a session that has begun.
+    #[must_use]
+    pub fn sharing(answers: Arc<SessionAnswers>) -> Self {
+        Self {
+            answers,
+            ..Self::default()
+        }
+    }
 }
 
 /// The skill that wants something.
@@ -56,9 +82,12 @@ pub struct Subject<'a> {
 /// Why there is no grant.
 #[derive(Debug, thiserror::Error)]
 pub enum Refused {
-    /// Somebody said no.
+    /// The user said no earlier, and that was kept.
     #[error("{} denied", list(.0))]
     Denied(Vec<Asked>),
+    /// The user said no to the question just now. Nothing is kept of it.
+    #[error("{} denied", list(.0))]
+    DeniedNow(Vec<Asked>),
     /// There is nobody to ask.
     #[error("{} not approved", list(.asked))]
     NotApproved {
@@ -81,6 +110,40 @@ fn list(asked: &[Asked]) -> String {
         .collect();
     let verb = if names.len() == 1 { "is" } else { "are" };
     format!("{} {verb}", names.join(", "))
+}
+
+/// A question without a yes.
+enum No {
+    Denied,
+    Nobody,
+}
+
+impl No {
+    /// What the skill, and the model behind it, get to read about a pending act.
+    fn to(&self, identity: &Identity, pending: &PendingAct) -> Refusal {
+        let shown = metier_model::text::visible(pending.shown());
+        let skill = shell_word(&identity.skill);
+        let needed = pending.needed();
+        let (code, message) = match self {
+            Self::Denied => (
+                "denied",
+                format!("the user said no to `{shown}`; it was not done"),
+            ),
+            Self::Nobody => (
+                "not-approved",
+                format!(
+                    "`{shown}` needs the user's approval, and there is no terminal to ask at (allow it with: metier permissions {skill} \
+                     --approve {}, or everything for one run with --approve-skills {skill}); it was not done",
+                    shell_word(&needed)
+                ),
+            ),
+        };
+        Refusal {
+            code,
+            message,
+            needed: Some(needed),
+        }
+    }
 }
 
 /// How an act went.
@@ -190,6 +253,7 @@ impl Desk<'_> {
     /// # Errors
     /// When somebody says no, when there is nobody to ask, or when the answers can't be kept.
     pub fn grant(&self, subject: &Subject<'_>, request: &Request) -> Result<Box<Grant>, Refused> {
+        let request = &request.clone().as_asked_of(subject.identity, &self.terms);
         let mut answers = self.answers(subject.identity)?;
         if self.is_approved(subject.identity) {
             answers.extend(request.iter().map(|asked| allow(&asked.want)));
@@ -235,20 +299,23 @@ impl Desk<'_> {
     /// Asks the approver about permissions without an answer.
     fn ask(&self, subject: &Subject<'_>, request: &Request, open: &[Asked]) -> Result<(), Refused> {
         let changes = self.changes(subject, request)?;
-        let question = Question {
-            identity: subject.identity,
-            place: subject.place,
-            asked: open,
-            changes: changes.as_ref(),
-        };
-        match self.approver.ask(&question) {
-            Reply::Always => self.remember(subject, open, Kept::Allowed, "terminal")?,
-            Reply::Once => self.use_once(subject.identity, open)?,
-            Reply::Deny => {
-                self.refuse(subject.identity, open, "denied just now")?;
-                return Err(Refused::Denied(open.to_vec()));
+        let question = ApprovalQuestion::about_permissions(
+            subject.identity.clone(),
+            subject.place.to_owned(),
+            self.session.clone(),
+            open.to_vec(),
+            changes.clone(),
+        );
+        match self.put(&question) {
+            Ok(ApprovalOffer::Always(_)) => {
+                self.remember(subject, open, Kept::Allowed, "terminal")?;
             }
-            Reply::Nobody => {
+            Ok(_) => self.use_once(subject.identity, open)?,
+            Err(No::Denied) => {
+                self.refuse(subject.identity, open, "denied just now")?;
+                return Err(Refused::DeniedNow(open.to_vec()));
+            }
+            Err(No::Nobody) => {
                 self.refuse(subject.identity, open, "not approved, and nobody to ask")?;
                 return Err(Refused::NotApproved {
                     asked: open.to_vec(),
@@ -258,6 +325,62 @@ impl Desk<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Asks about one act that is about to happen, and keeps the answer as far as it goes.
+    ///
+    /// # Errors
+    /// When the answer can't be kept. A no is a refusal inside.
+    pub(crate) fn ask_about(
+        &self,
+        subject: &Subject<'_>,
+        grant: &Grant,
+        pending: PendingAct,
+    ) -> Result<Result<Permit, Refusal>, StoreError> {
+        let question = ApprovalQuestion::about_act(
+            subject.identity.clone(),
+            subject.place.to_owned(),
+            self.session.clone(),
+            pending.clone(),
+        );
+        let offer = match self.put(&question) {
+            Ok(offer) => offer,
+            Err(no) => return Ok(Err(no.to(subject.identity, &pending))),
+        };
+        if let ApprovalOffer::Always(wants) = offer {
+            let asked = wants.iter().map(|want| Asked {
+                want: want.clone(),
+                why: Why::OnUse,
+            });
+            let asked: Vec<Asked> = asked.collect();
+            self.remember(subject, &asked, Kept::Allowed, "terminal")?;
+        }
+        self.asking.answers.keep(subject.identity, offer);
+        Ok(Ok(grant.permit_answered(pending, offer)))
+    }
+
+    /// Puts a question, and takes the answer for one that was offered.
+    fn put<'q>(&self, question: &'q ApprovalQuestion) -> Result<&'q ApprovalOffer, No> {
+        let start = Instant::now();
+        let reply = self.approver.ask(question);
+        let waited = self.asking.waited.get();
+        let waited = waited.saturating_add(start.elapsed());
+        self.asking.waited.set(waited);
+        match question.taken(reply) {
+            Some(offer) => Ok(offer),
+            None if reply == Reply::Nobody => Err(No::Nobody),
+            None => Err(No::Denied),
+        }
+    }
+
+    /// How long this run has waited for answers.
+    pub(crate) fn waited(&self) -> Duration {
+        self.asking.waited.get()
+    }
+
+    /// What was answered in this session about acts.
+    pub(crate) fn session_answers(&self) -> &SessionAnswers {
+        &self.asking.answers
     }
 
     fn answers(&self, identity: &Identity) -> Result<Vec<Answer>, StoreError> {
@@ -302,8 +425,9 @@ impl Desk<'_> {
             .duration_since(SystemTime::UNIX_EPOCH)
             .map_or(0, |time| i64::try_from(time.as_secs()).unwrap_or(i64::MAX));
         for asked in asked {
-            self.once.set(self.once.get() + 1);
-            let nonce = format!("{}-{}", self.session, self.once.get());
+            let once = &self.asking.once;
+            once.set(once.get() + 1);
+            let nonce = format!("{}-{}", self.session, once.get());
             self.store.grant_once(
                 &metier_store::SingleUse {
                     skill: identity.skill.to_string(),
@@ -505,6 +629,7 @@ pub fn standing(
     store: Option<&Store>,
     identity: &Identity,
     request: &Request,
+    terms: &Terms,
     approved_now: &[String],
     approved: &[Approved],
 ) -> Result<Vec<(Want, Decision)>, StoreError> {
@@ -512,6 +637,7 @@ pub fn standing(
         Some(store) => answers(store, identity)?,
         None => Vec::new(),
     };
+    let request = request.clone().as_asked_of(identity, terms);
     let known = answers.iter().map(|answer| answer.want.clone());
     let mut wants: Vec<Want> = request
         .iter()
@@ -523,8 +649,15 @@ pub fn standing(
     if is_approved(identity, approved_now, approved) {
         answers.extend(request.iter().map(|asked| allow(&asked.want)));
     }
+    let is_free = |want: &Want| {
+        let mut asked = request.iter();
+        asked.any(|asked| asked.want == *want && asked.why == Why::InProject)
+    };
     let decided = wants.into_iter().map(|want| {
-        let decision = metier_policy::decide(&want, &answers);
+        let decision = match metier_policy::decide(&want, &answers) {
+            Decision::Ask if is_free(&want) => Decision::Allow,
+            decision => decision,
+        };
         (want, decision)
     });
     Ok(decided.collect())

@@ -7,7 +7,7 @@ use metier_config::{Config, Origin};
 use metier_model::{Card, Code, Diagnostic, Mode, Need, Severity, Source, text};
 use metier_policy::{Facts, Reason, ReasonKind, Scan, Standing, Verdict, admit, dependencies};
 
-use crate::scanning::{Known, Screen};
+use crate::scanning::{Known, Screen, Stance};
 
 /// Whether a skill can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +94,31 @@ impl Skill {
     }
 }
 
+/// What stands in the place of a description that no model gets.
+const WITHHELD: &str = "(withheld: the scanner blocks this skill)";
+
+impl Inventory {
+    /// Takes the descriptions of skills away that the scanner blocks, for a list that a model reads.
+    pub fn withhold_blocked_words(&mut self) {
+        for skill in &self.skills {
+            let mut reasons = skill.reasons.iter();
+            if !reasons.any(|reason| reason.kind == ReasonKind::Scan) {
+                continue;
+            }
+            if let Some(card) = &mut self.catalog.entries[skill.entry].card {
+                card.description = WITHHELD.into();
+                card.when_to_use = None;
+            }
+        }
+    }
+
+    /// Whether nothing is known of what a skill holds. The built-in ones are part of the program.
+    #[must_use]
+    pub fn is_unscanned(&self, skill: &Skill) -> bool {
+        skill.scan.is_none() && matches!(self.entry(skill).place, Place::Folder(_))
+    }
+}
+
 /// How many skills have each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -147,7 +172,7 @@ pub fn survey(
     let shadows = shadows(&catalog, config);
     let mut skills: Vec<Skill> = (0..catalog.entries.len())
         .map(|entry| {
-            let known = screen.known(&catalog.entries[entry]).map(Box::new);
+            let known = known(&catalog.entries[entry], config, screen).map(Box::new);
             let scan = known.as_deref().map_or(Scan::Unknown, Known::scan);
             let winner = shadows.get(entry).copied().flatten();
             let skill = judge(&catalog, entry, winner, config, facts, mode, scan);
@@ -168,6 +193,17 @@ pub fn survey(
         skills,
         diagnostics,
     }
+}
+
+/// What the scanner said about a skill; as long as it was not scanned, what its name and description alone say. To accept those the
+/// user scans it.
+fn known(entry: &Entry, config: &Config, screen: &dyn Screen) -> Option<Known> {
+    let words = || {
+        let known = Known::of_words(entry)?.judged(config, || false);
+        // A user who wants to be warned only has a warning, and the skill is still not scanned.
+        (known.stance == Stance::Blocked).then_some(known)
+    };
+    screen.known(entry).or_else(words)
 }
 
 /// A skill that can't be used is a line in the log, with every reason.

@@ -19,7 +19,7 @@ use crate::{
     desk::{Desk, Refused, Subject},
     hosts,
     render::Loaded,
-    worker::{Failed, Worker},
+    worker::{Failed, SkillAtWork, Worker},
 };
 
 /// Who decides, and what surrounds a skill here. Values come in from the door.
@@ -125,6 +125,10 @@ impl Premises<'_> {
             unsandboxed: self.unsandboxed,
             stop: self.stop,
         };
+        let at_work = SkillAtWork {
+            place: entry.place.path().to_string_lossy().into_owned(),
+            held: Rc::clone(&held),
+        };
         let unchanged = move || {
             let digest = entry.place.digest();
             digest.is_ok_and(|digest| digest == held.digest)
@@ -134,6 +138,7 @@ impl Premises<'_> {
             grant,
             around,
             redactor,
+            at_work,
             Box::new(unchanged),
         )?)
     }

@@ -7,7 +7,7 @@
 use std::{borrow::Cow, fmt::Write};
 
 use metier_catalog::{Entry, ReadError, Snapshot};
-use metier_model::{Card, Mode, Source, model_text::for_model, text};
+use metier_model::{Card, Mode, model_text::for_model, text};
 
 use crate::{
     inventory::{Inventory, Skill, Status},
@@ -40,8 +40,8 @@ pub struct Options {
     pub keep_empty: bool,
     /// Leave the instruction out.
     pub bare: bool,
-    /// Leave out the locations of skills that were never scanned: a model that reads the file itself would be given what no scanner saw.
-    pub only_scanned: bool,
+    /// Give the location of skills that were not scanned, too: the user does not want them scanned.
+    pub unscanned_locations: bool,
 }
 
 /// One skill as a model sees it.
@@ -51,7 +51,7 @@ pub struct Line<'a> {
     pub name: &'a str,
     /// What it does, as much as the budget allows.
     pub description: Cow<'a, str>,
-    /// Where its SKILL.md is; empty if nobody wants to know.
+    /// Where its SKILL.md is; empty where it is not to be read as a file: nothing that was not scanned is.
     pub location: String,
 }
 
@@ -74,6 +74,18 @@ read the file at its location before you start, and follow it. Paths in a skill 
 /// What to do about skills that are not files.
 const BUILTIN: &str =
     " A location that starts with `builtin:` is read with the command `metier show NAME --raw`.";
+
+/// What to do about skills that were not scanned yet.
+const UNSCANNED: &str = " A skill without a location is read with the command `metier show NAME --raw`, which scans it first.";
+
+/// The skills that a catalog names and that were not scanned yet, as positions in the catalog.
+#[must_use]
+pub fn unscanned(inventory: &Inventory, include_disabled: bool) -> Vec<usize> {
+    offered(inventory, include_disabled)
+        .filter(|skill| inventory.is_unscanned(skill))
+        .map(|skill| skill.entry)
+        .collect()
+}
 
 /// The skills that a model may choose, as they fit into the budget.
 #[must_use]
@@ -116,8 +128,8 @@ fn offered(inventory: &Inventory, include_disabled: bool) -> impl Iterator<Item 
 fn line<'a>(inventory: &'a Inventory, skill: &'a Skill, options: &Options) -> Option<Line<'a>> {
     let entry = inventory.entry(skill);
     let card = entry.card.as_ref()?;
-    let unscanned = skill.scan.is_none() && entry.source != Source::Builtin;
-    let location = if options.only_scanned && unscanned {
+    let is_withheld = inventory.is_unscanned(skill) && !options.unscanned_locations;
+    let location = if is_withheld {
         String::new()
     } else {
         text::visible(&entry.body_path().to_string_lossy()).into_owned()
@@ -267,6 +279,9 @@ pub fn write(lines: &[Line<'_>], options: &Options) -> String {
             .any(|line| line.location.starts_with("builtin:"))
         {
             out.push_str(BUILTIN);
+        }
+        if lines.iter().any(|line| line.location.is_empty()) {
+            out.push_str(UNSCANNED);
         }
         out.push_str("\n\n");
     }

@@ -15,7 +15,7 @@ use std::{
 
 use metier_catalog::{Content, Entry, Noted, ReadError, Room, Snapshot};
 use metier_config::{Config, ScanRules, Suppression};
-use metier_model::{Backend, Digest, Manifest, Mode, text};
+use metier_model::{Backend, Code, Digest, Manifest, Mode, text};
 use metier_policy::{Evidence, Scan, scan_reason};
 use metier_scan::{
     About, File, Finding, FoundBy, Limits, Pattern, Place, Preset, Report, Rules, Unread, Verdict,
@@ -350,6 +350,22 @@ impl Known {
             line,
             message,
         }
+    }
+
+    /// What speaks against the words of a skill that was not scanned yet: its name and its description, judged when they were read.
+    #[must_use]
+    pub fn of_words(entry: &Entry) -> Option<Self> {
+        let mut said = entry.diagnostics.iter();
+        let said = said.find(|said| said.code == Code::WordsInstruct)?;
+        let whole = (&*said.message, "");
+        let (message, rule) = said.message.rsplit_once(" [").unwrap_or(whole);
+        Some(Self::new(
+            Verdict::Critical,
+            rule.trim_end_matches(']').into(),
+            said.file.clone(),
+            0,
+            message.into(),
+        ))
     }
 
     /// What was noted; `None` when this program doesn't know the verdict.

@@ -2,6 +2,7 @@
 
 use std::{cell::RefCell, ffi::OsString, rc::Rc, sync::Arc, time::Instant};
 
+use metier_catalog::Snapshot;
 use metier_host::{
     backend::{Alive, End, Started},
     child::{Exit, Outcome as Ended},
@@ -9,11 +10,11 @@ use metier_host::{
     world::{Begun, Deno, Done, Running, Surroundings, Wasi, World, WorldError},
 };
 use metier_model::Permission;
-use metier_policy::{Act, Grant, Permit, Refusal, Within};
+use metier_policy::{Act, Grant, Permit, Refusal, Unpermitted, Within};
 use metier_store::{BegunReceipt, NewReceipt, Outcome, Receipt, StoreError};
 
 use crate::{
-    desk::{Desk, Went},
+    desk::{Desk, Subject, Went},
     receipts::{ConnectionReceipts, Heard, RecentReceipts, Refusals},
     redact::Redactor,
 };
@@ -27,6 +28,8 @@ pub struct Worker<'a> {
     grant: Rc<Grant>,
     world: World<'a>,
     redactor: Redactor,
+    /// Which skill works, for questions about what it does.
+    skill: SkillAtWork,
     /// Whether the skill still has the bytes that were approved.
     unchanged: Box<dyn Fn() -> bool + 'a>,
     receipts: RefCell<RecentReceipts>,
@@ -34,6 +37,14 @@ pub struct Worker<'a> {
     connections: Arc<ConnectionReceipts>,
     /// Programs that stay, until it is written down how they ended.
     runs: RefCell<Vec<Run>>,
+}
+
+/// The skill that a worker works for.
+pub struct SkillAtWork {
+    /// Its folder, for people.
+    pub place: String,
+    /// Its files, as they were judged.
+    pub held: Rc<Snapshot>,
 }
 
 /// A program that stays, or stayed.
@@ -74,6 +85,7 @@ impl<'a> Worker<'a> {
         grant: Rc<Grant>,
         around: Surroundings<'a>,
         redactor: Redactor,
+        skill: SkillAtWork,
         unchanged: Box<dyn Fn() -> bool + 'a>,
     ) -> Result<Self, WorldError> {
         let connections = Arc::new(ConnectionReceipts::new(
@@ -88,6 +100,7 @@ impl<'a> Worker<'a> {
             world: World::new(Rc::clone(&grant), around, log)?,
             grant,
             redactor,
+            skill,
             unchanged,
             receipts: RefCell::default(),
             refusals: RefCell::default(),
@@ -157,18 +170,31 @@ impl<'a> Worker<'a> {
         done.map_err(Failed::Elsewhere)
     }
 
-    /// The permit for an act; without one that is written down.
+    /// The permit for an act, asking if need be; without one that is written down.
     ///
     /// # Errors
     /// When there is none.
     pub fn permit(&self, act: &Act) -> Result<Permit, Failed> {
-        match self.grant.permit(act.clone(), &self.desk.meter) {
+        let answers = self.desk.session_answers();
+        let permitted = self
+            .grant
+            .permit_or_ask(act.clone(), answers, &self.desk.meter);
+        let permitted = match permitted {
             Ok(permit) => Ok(permit),
-            Err(refusal) => {
-                self.refuse(act, refusal.message.clone())?;
-                Err(refusal.into())
+            Err(Unpermitted::Refused(refusal)) => Err(refusal),
+            Err(Unpermitted::Pending(pending)) => {
+                let subject = Subject {
+                    identity: self.grant.identity(),
+                    place: &self.skill.place,
+                    held: &self.skill.held,
+                };
+                self.desk.ask_about(&subject, &self.grant, *pending)?
             }
+        };
+        if let Err(refusal) = &permitted {
+            self.refuse(act, refusal.message.clone())?;
         }
+        Ok(permitted?)
     }
 
     /// Starts a program that stays.

@@ -44,6 +44,7 @@ mod settle;
 mod text;
 mod texts;
 mod unpack;
+mod words;
 
 pub use capability::suggested;
 pub use pattern::{Pattern, PatternError};
@@ -51,3 +52,4 @@ pub use quiet::quietly;
 pub use report::{Capabilities, Finding, FoundBy, Place, Report, Severity, Step, Unread, Verdict};
 pub use rule::{Category, Rule, Sample, When};
 pub use scan::{About, Content, File, Limits, Preset, Rules, builtin_rules, scan};
+pub use words::{WordsFinding, judge_words};

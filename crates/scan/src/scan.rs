@@ -133,6 +133,7 @@ pub fn scan(files: &[File<'_>], about: &About<'_>, rules: &Rules, limits: &Limit
             None => scanner.file(file, limits),
         }
     }
+    scanner.description();
     scanner.finish(limits)
 }
 
@@ -161,7 +162,7 @@ pub(crate) struct Scanner<'a> {
 const PADDING: usize = 1500;
 
 impl<'a> Scanner<'a> {
-    fn new(about: &'a About<'a>, rules: &'a Rules) -> Self {
+    pub(crate) fn new(about: &'a About<'a>, rules: &'a Rules) -> Self {
         Self {
             about,
             rules,
@@ -177,6 +178,17 @@ impl<'a> Scanner<'a> {
             budget: decode::Budget::default(),
             patience: lower::Patience::default(),
         }
+    }
+
+    /// The description as a prompt shows it, where the file spells it in another way: `"\\x49gnore"`, or folded over lines.
+    fn description(&mut self) {
+        let words = self.about.description;
+        if words.is_empty() || self.texts.0.iter().any(|text| text.content.contains(words)) {
+            return;
+        }
+        let text = Text::new("SKILL.md".to_owned(), words.to_owned());
+        let index = self.texts.add(text);
+        self.documents.push((index, prose::plain(words)));
     }
 
     pub(crate) fn unread(&mut self, file: &str, why: String) {
@@ -351,7 +363,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// What a text says to a model that reads past invisible characters and look-alikes.
-    fn plain_form(&mut self, index: usize, content: &str, kind: Kind, hidden: usize) {
+    pub(crate) fn plain_form(&mut self, index: usize, content: &str, kind: Kind, hidden: usize) {
         // Typography is no disguise: only where something hides or poses is it worth a second reading.
         if hidden < 3 || content.is_ascii() || !matches!(kind, Kind::Markdown | Kind::Text) {
             return;

@@ -53,8 +53,8 @@ pub struct PromptSkill<'a> {
     pub name: &'a str,
     /// What it does.
     pub description: &'a str,
-    /// Where its SKILL.md is.
-    pub location: &'a str,
+    /// Where its SKILL.md is; `null` for a skill that was not scanned.
+    pub location: Option<&'a str>,
 }
 
 /// `show --json`.

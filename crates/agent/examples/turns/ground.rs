@@ -4,7 +4,7 @@
 //! whatever a skill contains is read, hashed and scanned before it is used.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::RefCell,
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
@@ -181,7 +181,7 @@ impl Ground for Disk {
                 meter: Meter::default(),
                 session: id.to_owned(),
                 warn: &|_| {},
-                once: Cell::new(0),
+                asking: metier_runtime::desk::Asking::default(),
             },
             config: &self.config,
             variable: &|_| None,

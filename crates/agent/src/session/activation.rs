@@ -500,6 +500,7 @@ fn with_way_out(report: Report, skill: &str, refused: &Refused) -> Report {
             ..report
         }
         .hint(format!("allow it with --approve-skills {skill}, or for good: metier permissions {skill} --approve")),
-        _ => report.hint(format!("metier permissions {skill}")),
+        Refused::DeniedNow(_) => report.hint("nothing was recorded; it is asked again the next time"),
+        _ => report.hint(format!("metier permissions {skill} shows what was denied; --revoke removes it")),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, os::unix::ffi::OsStrExt};
 
-use metier_model::{Code, Diagnostic, Severity};
+use metier_model::{Card, Code, Diagnostic, Severity};
 use rustix::{
     fd::AsFd,
     fs::{AtFlags, OFlags, Stat, openat, statat},
@@ -296,8 +296,12 @@ impl Walk<'_> {
                 .as_ref()
                 .map(|(_, text)| ("agents/openai.yaml", &text[..])),
         };
-        let (card, diagnostics) =
+        let (card, mut diagnostics) =
             manifest_file::parse_card(folder.as_deref(), &heads, self.options.mode);
+        diagnostics.extend(
+            card.as_ref()
+                .and_then(|card| words_instruct(card, files.main())),
+        );
         let keys = stat.filter(|_| self.options.index.is_some());
         let keys = keys.map(|stat| Keys {
             folder: Key::of(stat),
@@ -542,4 +546,20 @@ struct Manifests {
 /// don't count; theirs say one.)
 fn may_have_sidecar(stat: Option<&Stat>) -> bool {
     stat.is_none_or(|stat| stat.st_nlink != 2)
+}
+
+/// What the scanner has against the words of a skill that every prompt shows. They are judged when they are read, and the index keeps
+/// the answer with them.
+fn words_instruct(card: &Card, file: &str) -> Option<Diagnostic> {
+    let when = card.when_to_use.as_deref().unwrap_or_default();
+    let words = format!("{}.\n\n{}\n\n{when}\n", card.name, card.description);
+    let found = metier_scan::judge_words(&words)?;
+    Some(Diagnostic {
+        severity: Severity::Warning,
+        code: Code::WordsInstruct,
+        message: format!("{} [{}]", found.message, found.rule).into(),
+        hint: None,
+        file: file.into(),
+        position: None,
+    })
 }

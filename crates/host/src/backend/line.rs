@@ -97,6 +97,32 @@ struct Answer<'a> {
     error: Option<&'a RpcError>,
 }
 
+/// When an answer has to be there. What the host waits for the user meanwhile is added to it.
+#[derive(Clone, Copy)]
+struct Deadline {
+    until: Instant,
+    waited_before: Duration,
+}
+
+impl Deadline {
+    fn new(until: Instant, host: &dyn Host) -> Self {
+        let waited_before = host.waited();
+        Self {
+            until,
+            waited_before,
+        }
+    }
+
+    fn of(self, host: &dyn Host) -> Instant {
+        let waited = host.waited().saturating_sub(self.waited_before);
+        self.until.checked_add(waited).unwrap_or(self.until)
+    }
+
+    fn has_passed(self, host: &dyn Host) -> bool {
+        Instant::now() >= self.of(host)
+    }
+}
+
 impl Line {
     pub(super) fn new(stdin: OwnedFd, stdout: OwnedFd, stderr: OwnedFd) -> io::Result<Self> {
         for pipe in [&stdin, &stdout, &stderr] {
@@ -145,6 +171,7 @@ impl Line {
     ) -> Result<Value, Failed> {
         self.log.begin();
         self.stray = 0;
+        let until = Deadline::new(until, host);
         // What was asked ahead counts if it is exactly this; any other answer is one that nobody waits for.
         let ahead = self.ahead.take();
         let ahead = ahead.filter(|ahead| ahead.method == method && ahead.params == *params);
@@ -164,7 +191,7 @@ impl Line {
                 return answer.map_err(Failed::Answered);
             }
             self.flush();
-            if Instant::now() >= until {
+            if until.has_passed(host) {
                 return Err(Failed::TimedOut);
             }
             if host.is_stopped() {
@@ -173,7 +200,7 @@ impl Line {
             if self.stdout.is_none() && self.outgoing.len() < QUEUE {
                 return Err(Failed::Closed);
             }
-            self.wait(until.min(Instant::now() + GLANCE))?;
+            self.wait(until.of(host).min(Instant::now() + GLANCE))?;
         }
     }
 
@@ -207,14 +234,14 @@ impl Line {
     }
 
     /// Takes what came while nobody asked: whatever it answers, it is not what is asked now.
-    fn catch_up(&mut self, host: &dyn Host, until: Instant) -> Result<(), Failed> {
+    fn catch_up(&mut self, host: &dyn Host, until: Deadline) -> Result<(), Failed> {
         loop {
             self.listen(None, host, until)?;
             let more = self.look().contains(PollFlags::IN);
             if !more || self.outgoing.len() >= QUEUE {
                 return Ok(());
             }
-            if Instant::now() >= until {
+            if until.has_passed(host) {
                 return Err(Failed::TimedOut);
             }
             self.read();
@@ -257,7 +284,7 @@ impl Line {
         &mut self,
         id: Option<u64>,
         host: &dyn Host,
-        until: Instant,
+        until: Deadline,
     ) -> Result<Option<Result<Value, RpcError>>, Failed> {
         while self.outgoing.len() < QUEUE {
             let Some(line) = self.incoming.line().map_err(Failed::Protocol)? else {
@@ -283,7 +310,7 @@ impl Line {
                 }
                 Ok(message) if message.method.is_some() => {
                     self.serve(message, host)?;
-                    if Instant::now() >= until {
+                    if until.has_passed(host) {
                         return Err(Failed::TimedOut);
                     }
                 }

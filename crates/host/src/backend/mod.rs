@@ -47,6 +47,11 @@ pub trait Host {
     fn is_stopped(&self) -> bool {
         false
     }
+
+    /// How long the host has waited for answers of the user so far. That time is not the skill's.
+    fn waited(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// The code of one activated skill, ready to be called. Dropping it ends it, and all that it started.

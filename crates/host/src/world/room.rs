@@ -141,7 +141,7 @@ impl World<'_> {
         read.extend(self.tool_roots().into_iter().map(|(root, _)| root));
         let mut write = Vec::new();
         let mut repositories = Vec::new();
-        for want in self.grant.allowed() {
+        for want in self.grant.fence() {
             let Scope::Paths(pattern) = want.reach() else {
                 continue;
             };

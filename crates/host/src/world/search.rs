@@ -176,6 +176,7 @@ impl World<'_> {
 }
 
 /// What became of a walk.
+#[derive(Default)]
 struct Walked {
     /// Whether something was left out.
     truncated: bool,

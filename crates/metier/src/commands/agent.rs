@@ -19,7 +19,8 @@ use crate::{
 /// The agent has the core tools (read, write, edit, glob, grep, shell), every skill that is ready, and sub-agents. `/name` and `$name` in the
 /// task load a skill at once, and so does --skills. A skill whose triggers match the task, the files of the project or the mode is loaded too
 /// (`metier config agent.triggers false` turns that off); others the agent loads when their description fits. Whatever a skill or a tool does needs
-/// permission: it is asked for at the terminal, or approved before (`--approve-skills core-tools`).
+/// permission: reading in the project needs none; each write and each command is asked for at the terminal when it happens, or approved before
+/// (`--approve-skills core-tools`).
 ///
 /// The model is named with --model or for good with `metier config agent.model`: anthropic/NAME (its key is in ANTHROPIC_API_KEY),
 /// openai/NAME (OPENAI_API_KEY), ollama/NAME (no key), or any server that speaks one of their formats (`metier config agent.base_url`).

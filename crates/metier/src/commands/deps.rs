@@ -1,7 +1,7 @@
 //! `metier deps`
 
 use std::{
-    io::{self, BufRead, IsTerminal, Write},
+    io::{self, IsTerminal},
     process::{Command, ExitCode},
 };
 
@@ -11,7 +11,7 @@ use metier_runtime::Inventory;
 use metier_wire::{DepsDocument, InstallerRow};
 
 use crate::{
-    approver::keyboard,
+    approver::confirmed,
     commands::{find, find_usable},
     failure::Failure,
     output::{Tone, one_line},
@@ -171,13 +171,7 @@ fn agreed(command: &str, json: bool) -> Result<bool, Failure> {
         )
         .hint("run it yourself, or add --yes"));
     }
-    let mut keyboard = keyboard()?;
-    let mut talk = io::stderr().lock();
-    write!(talk, "Run `{}`? [y/N] ", one_line(command))?;
-    talk.flush()?;
-    let mut line = String::new();
-    keyboard.read_line(&mut line)?;
-    Ok(matches!(line.trim(), "y" | "yes"))
+    Ok(confirmed(&format!("Run `{}`?", one_line(command)))?)
 }
 
 fn answer(

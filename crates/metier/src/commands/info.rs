@@ -154,7 +154,7 @@ fn page(
         .map_or_else(String::new, |emoji| format!("{} ", one_line(emoji)));
     page.line(&format!(
         "{} {emoji}{}",
-        mark(skill.status, output),
+        mark(inventory, skill, output),
         output.paint(&one_line(&entry.name()), Tone::Strong)
     ));
     if let Some(card) = &entry.card {

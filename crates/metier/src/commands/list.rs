@@ -16,7 +16,7 @@ use crate::{
 
 /// List the skills of every agent, and what each lacks
 ///
-/// One line for each skill, the strongest source first: ✓ ready, ✗ something is missing or forbids
+/// One line for each skill, the strongest source first: ✓ ready, ? ready and not scanned yet, ✗ something is missing or forbids
 /// it. With `--json` every skill is in the document, whatever its status.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -94,9 +94,10 @@ pub(super) fn table(inventory: &Inventory, all: bool, output: &Output) -> String
     out
 }
 
-/// The mark that a status has in lists.
-pub(super) fn mark(status: Status, output: &Output) -> String {
-    match status {
+/// The mark that a skill has in lists. One that was not scanned is not called good.
+pub(super) fn mark(inventory: &Inventory, skill: &Skill, output: &Output) -> String {
+    match skill.status {
+        Status::Ready if inventory.is_unscanned(skill) => output.paint("?", Tone::Warn),
         Status::Ready => output.paint("✓", Tone::Good),
         Status::NotReady => output.paint("✗", Tone::Warn),
         Status::Blocked | Status::Invalid => output.paint("✗", Tone::Bad),
@@ -118,7 +119,7 @@ fn row(inventory: &Inventory, skill: &Skill, output: &Output, out: &mut String) 
     };
     out.push_str(&format!(
         "{} {emoji}{} - {description}\n",
-        mark(skill.status, output),
+        mark(inventory, skill, output),
         output.paint(&name, Tone::Strong)
     ));
     for line in remarks(inventory, skill) {
@@ -169,6 +170,15 @@ pub(super) fn remarks(inventory: &Inventory, skill: &Skill) -> Vec<String> {
     lines
 }
 
+/// How many skills are ready, as far as that is known without a scan.
+pub(super) fn unscanned(inventory: &Inventory) -> usize {
+    let ready = inventory
+        .skills
+        .iter()
+        .filter(|skill| skill.status == Status::Ready);
+    ready.filter(|skill| inventory.is_unscanned(skill)).count()
+}
+
 fn footer(inventory: &Inventory, all: bool, output: &Output) {
     let counts = inventory.counts();
     let parts = [
@@ -200,6 +210,13 @@ fn footer(inventory: &Inventory, all: bool, output: &Output) {
     } else {
         format!("{total}: {}{more}", words.join(", "))
     });
+    let unscanned = unscanned(inventory);
+    if unscanned > 0 {
+        output.note(&format!(
+            "{} not scanned yet (?): metier list --scan",
+            count(unscanned, "skill")
+        ));
+    }
     for diagnostic in inventory.diagnostics.iter().filter(|diagnostic| {
         output.is_verbose()
             || diagnostic.severity == metier_model::Severity::Error

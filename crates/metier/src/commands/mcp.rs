@@ -159,7 +159,7 @@ fn catalog(session: &Session<'_>, inventory: &Inventory) -> Option<String> {
         max_skills: configured(wanted.max_skills).unwrap_or(MAX_SKILLS),
         budget: Some(configured(wanted.budget).unwrap_or(BUDGET)),
         bare: true,
-        only_scanned: true,
+        unscanned_locations: false,
         ..prompt::Options::default()
     };
     let listing = prompt::listing(inventory, &options);
@@ -173,6 +173,7 @@ fn catalog(session: &Session<'_>, inventory: &Inventory) -> Option<String> {
 
 fn list(session: &Session<'_>, wanted: &Wanted) -> Result<Reply, Failure> {
     let mut inventory = session.inventory()?;
+    inventory.withhold_blocked_words();
     if let Some(word) = &wanted.source {
         let source: Source = word.parse().map_err(|error: metier_model::UnknownWord| {
             Failure::broken("usage", error.to_string())

@@ -8,7 +8,7 @@ use metier_wire::{Counts, RootRow};
 use serde_json::json;
 
 use crate::{
-    commands::list::{mark, remarks},
+    commands::list::{self, mark, remarks},
     failure::Failure,
     output::{Tone, count, one_line},
     session::Session,
@@ -26,6 +26,14 @@ pub(crate) fn run(session: &Session<'_>) -> Result<ExitCode, Failure> {
     }
     let mut out = headline(session, &inventory);
     out.push_str(&places(session, &rows));
+    let unscanned = list::unscanned(&inventory);
+    if unscanned > 0 {
+        out.push_str(&format!(
+            "\n{} {} not scanned yet: metier list --scan\n",
+            session.output.paint("?", Tone::Warn),
+            count(unscanned, "ready skill")
+        ));
+    }
     out.push_str(&troubles(session, &inventory));
     out.push_str(&format!(
         "\n{}\n",
@@ -200,7 +208,7 @@ fn troubles(session: &Session<'_>, inventory: &Inventory) -> String {
         let name = one_line(&inventory.entry(skill).name());
         out.push_str(&format!(
             "  {} {}: {}\n",
-            mark(skill.status, session.output),
+            mark(inventory, skill, session.output),
             session.output.paint(&name, Tone::Strong),
             session.output.fitted(&first, 6 + name.len())
         ));

@@ -15,7 +15,7 @@ use metier_wire::{AnswersDocument, PermissionRow, SkillPermissions};
 use crate::{
     commands::find_usable,
     failure::Failure,
-    office::{Office, meant_by_name},
+    office::{Office, meant_by_name, terms},
     output::{Tone, one_line},
     screening::refused,
     session::Session,
@@ -141,7 +141,8 @@ pub(super) fn rows(
         None => None,
     };
     let (now, approved) = (&session.global.approve_skills, &session.config.approved);
-    let standing = desk::standing(store.as_ref(), identity, request, now, approved)?;
+    let terms = terms(session);
+    let standing = desk::standing(store.as_ref(), identity, request, &terms, now, approved)?;
     let row = |(want, decision): (Want, metier_policy::Decision)| PermissionRow {
         permission: want.to_string(),
         state: match decision {

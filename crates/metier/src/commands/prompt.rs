@@ -5,6 +5,7 @@ use std::{
     io::Read,
     path::{Path, PathBuf},
     process::ExitCode,
+    time::Duration,
 };
 
 use clap::ValueEnum;
@@ -83,6 +84,9 @@ enum Mode {
     Full,
 }
 
+/// How long skills are scanned before they are named.
+const SCAN_TIME: Duration = Duration::from_secs(2);
+
 /// How many bodies the full form holds unless somebody says otherwise.
 const FULL_SKILLS: usize = 20;
 
@@ -97,9 +101,9 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         .map(|file| read_base(session, file))
         .transpose()?
         .unwrap_or_default();
-    let inventory = session.inventory()?;
+    let mut inventory = session.inventory()?;
     match args.mode {
-        Mode::Catalog => catalog(session, args, &inventory, &base),
+        Mode::Catalog => catalog(session, args, &mut inventory, &base),
         Mode::Full => full(session, args, &inventory, &base),
     }
 }
@@ -122,7 +126,7 @@ fn read_base(session: &Session<'_>, file: &Path) -> Result<String, Failure> {
 fn catalog(
     session: &Session<'_>,
     args: &Args,
-    inventory: &Inventory,
+    inventory: &mut Inventory,
     base: &str,
 ) -> Result<ExitCode, Failure> {
     let configured = |value: Option<u64>| value.and_then(|value| usize::try_from(value).ok());
@@ -140,8 +144,9 @@ fn catalog(
         include_disabled: args.include_disabled,
         keep_empty: args.keep_empty,
         bare: args.bare,
-        only_scanned: false,
+        unscanned_locations: !session.config.security.scan_on_load,
     };
+    let left = scan_offered(session, args, inventory)?;
     let listing = prompt::listing(inventory, &options);
     let active = active_bodies(session, inventory)?;
     let mut text = base.to_owned();
@@ -165,7 +170,30 @@ fn catalog(
     }
     session.output.content(&text)?;
     remarks(session, &listing);
+    if left > 0 {
+        let seconds = SCAN_TIME.as_secs();
+        session.output.note(&format!(
+            "{} {} not scanned within {seconds} s, named without a location: metier list --scan",
+            session.output.paint_talk("note:", Tone::Note),
+            count(left, "skill"),
+        ));
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Scans what the catalog would name and was never scanned, for a moment; how many are left. Nothing is named by its path before.
+fn scan_offered(
+    session: &Session<'_>,
+    args: &Args,
+    inventory: &mut Inventory,
+) -> Result<usize, Failure> {
+    let wanted = prompt::unscanned(inventory, args.include_disabled);
+    if wanted.is_empty() || !session.config.security.scan_on_load {
+        return Ok(0);
+    }
+    let screening = session.screening(&inventory.catalog);
+    screening.check_rules()?;
+    Ok(screening.look_at(inventory, wanted, Some(SCAN_TIME)))
 }
 
 /// The bodies of the skills that were named with `--skills`.
@@ -225,7 +253,7 @@ fn document<'a>(listing: &'a Listing<'a>) -> PromptDocument<'a> {
     let skill = |line: &'a prompt::Line<'a>| PromptSkill {
         name: line.name,
         description: &line.description,
-        location: &line.location,
+        location: Some(line.location.as_str()).filter(|location| !location.is_empty()),
     };
     PromptDocument {
         skills: listing.lines.iter().map(skill).collect(),

@@ -10,7 +10,7 @@ use metier_catalog::{Entry, Root};
 use metier_model::{
     Case, Expect, Mode, Permission, Scope, Source, What, cases_in_file, scope::Anchor,
 };
-use metier_policy::{Approver, Headless, Question, Reply};
+use metier_policy::{ApprovalQuestion, ApprovalSubject, Approver, Headless, Reply};
 use metier_runtime::{
     Inventory,
     live::{CallError, Runtime},
@@ -494,8 +494,13 @@ impl Tests {
 }
 
 impl Approver for Tests {
-    fn ask(&self, question: &Question<'_>) -> Reply {
-        let stays = question.asked.iter().all(|asked| {
+    fn ask(&self, question: &ApprovalQuestion) -> Reply {
+        let asked = match &question.subject {
+            ApprovalSubject::Permissions { asked, .. } => asked,
+            // Only what is inside of the project is ever asked about by itself.
+            ApprovalSubject::Act(_) => return Reply::Once,
+        };
+        let stays = asked.iter().all(|asked| {
             let inside = match &asked.want.scope {
                 Scope::Paths(pattern) => pattern.anchor() == Anchor::Project,
                 _ => true,

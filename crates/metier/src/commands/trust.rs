@@ -1,14 +1,22 @@
 //! `metier trust`
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    io::{self, IsTerminal},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
-use metier_store::Store;
+use metier_catalog::Root;
+use metier_model::Source;
+use metier_store::{Store, TrustedRoot};
 use metier_wire::{TrustDocument, TrustRow};
 
 use crate::{
+    approver::confirmed,
+    commands::list,
     failure::Failure,
     machine,
-    output::Tone,
+    output::{Tone, count, one_line},
     session::{Session, roots_to_trust},
 };
 
@@ -17,6 +25,8 @@ use crate::{
 /// Skills that come with a project stay blocked until its folder is trusted, because a freshly cloned
 /// repository could hold anything. Trust counts for the places of skills that are in the folder now, those of folders in it and
 /// those that its AGENT.md names included: a place that appears later has to be trusted again.
+///
+/// The skills are scanned first; you see them and what was found, and are asked. A skill that the scanner blocks stays blocked.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The folder [default: the project around the working directory]
@@ -24,6 +34,9 @@ pub(crate) struct Args {
     /// Trust it no longer
     #[arg(long)]
     revoke: bool,
+    /// Don't ask, as in scripts
+    #[arg(long, short, conflicts_with_all = ["revoke", "list"])]
+    yes: bool,
     /// List the trusted folders
     #[arg(long, conflicts_with_all = ["revoke", "path"])]
     list: bool,
@@ -67,6 +80,13 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             .path(&folder)
             .hint("cd into the project, or name the folder: metier trust DIR"));
     }
+    let (roots, all) = match args.revoke {
+        true => (Vec::new(), true),
+        false => roots_to_trust(&folder),
+    };
+    if !args.revoke {
+        agree(session, args, &folder, &roots)?;
+    }
     let store = Store::open(database)?;
     let action = if args.revoke {
         if store.revoke(&folder)? {
@@ -75,7 +95,6 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             "unchanged"
         }
     } else {
-        let (roots, all) = roots_to_trust(&folder);
         store.trust_roots(&folder, &roots, &machine::timestamp(session.machine.now))?;
         if !all {
             session.output.note(
@@ -90,6 +109,55 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         action,
         Some(folder.to_string_lossy().into_owned()),
     )
+}
+
+/// Scans what would be trusted, shows it with what was found, and asks.
+fn agree(
+    session: &Session<'_>,
+    args: &Args,
+    folder: &Path,
+    roots: &[TrustedRoot],
+) -> Result<(), Failure> {
+    let output = session.output;
+    let roots = roots.iter().map(|root| Root {
+        trusted: true,
+        ..Root::usual(Source::Project, folder.join(&root.root))
+    });
+    let mut inventory = session.examine(roots.collect(), session.mode());
+    // The rules of skills that are not trusted yet don't count.
+    let usual = session.catalog()?;
+    let screening = session.screening(&usual);
+    screening.check_rules()?;
+    screening.look_at_all(&mut inventory);
+    let found = count(inventory.skills.len(), "skill");
+    let blocked = inventory.counts().blocked;
+    output.note(&format!(
+        "{found} in {}:",
+        one_line(&folder.to_string_lossy())
+    ));
+    let table = list::table(&inventory, true, output);
+    table.lines().for_each(|line| output.note(line));
+    if args.yes {
+        return Ok(());
+    }
+    let refused = |code, message: String| {
+        Err(Failure::unmet(code, message)
+            .path(folder)
+            .hint("look at them, then: metier trust --yes"))
+    };
+    let seen = io::stdin().is_terminal() && io::stderr().is_terminal();
+    if output.is_json() || !output.is_attended() || !seen {
+        let message = format!("{found} would be trusted, and there is no terminal to ask at");
+        return refused("not-agreed", message);
+    }
+    let but = match blocked {
+        0 => String::new(),
+        _ => format!(" ({blocked} of them stay blocked)"),
+    };
+    match confirmed(&format!("Trust {found}{but}?"))? {
+        true => Ok(()),
+        false => refused("not-agreed", "nothing was trusted".to_owned()),
+    }
 }
 
 fn answer(

@@ -9,6 +9,7 @@ use std::{
 
 use clap::ValueEnum;
 use metier_agent::{Event, Listener, Told};
+use metier_model::text::with_blanks_shown;
 
 use crate::output::{Output, Tone, one_line};
 
@@ -169,7 +170,11 @@ impl<'o> Talk<'o> {
                 )
             }
             Event::ToolCall { tool, input, .. } => {
-                let input = short(&input.to_string());
+                // A command is shown whole: what is cut off could be the part that matters.
+                let input = match input.get("command").and_then(|command| command.as_str()) {
+                    Some(command) => with_blanks_shown(command),
+                    None => short(&input.to_string()),
+                };
                 note("tool", &format!("{} {input}", one_line(tool)))
             }
             Event::ToolResult {

@@ -1,7 +1,6 @@
 //! Acts that were permitted, done for real: files, hosts, repositories and variables, and what stays shut even then.
 
 use std::{
-    cell::Cell,
     ffi::OsString,
     fs,
     io::{BufRead, BufReader, Write},
@@ -50,7 +49,7 @@ fn work_with(context: &Context, wants: &[&str], work: impl FnOnce(&Worker<'_>, &
         meter: Meter::default(),
         session: "s".into(),
         warn: &|_| {},
-        once: Cell::new(0),
+        asking: metier_runtime::desk::Asking::default(),
     };
     let held = Snapshot {
         files: Vec::new(),
@@ -89,6 +88,7 @@ fn work_with(context: &Context, wants: &[&str], work: impl FnOnce(&Worker<'_>, &
         grant.into(),
         around,
         Redactor::default(),
+        crate::live_room::at_work(),
         Box::new(|| true),
     )
     .unwrap();

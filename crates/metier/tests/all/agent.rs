@@ -4,6 +4,7 @@ use metier_testkit::model_server::Turn;
 use serde_json::json;
 
 use crate::agent_room::{AgentRoom, events, last_message};
+use crate::stage::field;
 
 #[test]
 fn an_agent_answers() {
@@ -42,22 +43,44 @@ fn an_agent_reads_a_file_when_it_may() {
 }
 
 #[test]
-fn without_permission_an_agent_has_no_hands() {
+fn without_an_approval_an_agent_reads_the_project_and_no_more() {
     let room = AgentRoom::new([
-        Turn::calls([("read", json!({"path": "notes.txt"}))]),
+        Turn::calls([
+            ("read", json!({"path": "notes.txt"})),
+            ("write", json!({"path": "new.txt", "content": "x"})),
+            ("shell", json!({"command": "git status; touch made"})),
+        ]),
         Turn::text("I can't."),
     ]);
     room.stage.context.write("notes.txt", "hello from a file\n");
-    let output = room.run(&["agent", "read notes.txt"]);
+    let output = room.run(&["agent", "go"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
-    assert!(
-        output.stderr.contains("--approve-skills core-tools"),
-        "{}",
-        output.stderr
-    );
+    for hint in [
+        "metier permissions core-tools --approve 'file:write(./**)'",
+        "metier permissions core-tools --approve 'shell:exec(git status; touch made)'",
+        "--approve-skills core-tools",
+    ] {
+        assert!(output.stderr.contains(hint), "{hint}: {}", output.stderr);
+    }
+    assert!(!room.stage.has("new.txt") && !room.stage.has("made"));
+    let refused: Vec<String> = room
+        .stage
+        .receipts()
+        .iter()
+        .filter(|receipt| field(receipt, "decision") == "refused")
+        .map(|receipt| field(receipt, "act").to_owned())
+        .collect();
+    assert_eq!(refused, ["shell:exec", "file:write"]);
+    // What it says to type works.
+    for permission in ["file:write(./**)", "shell:exec(git status; touch made)"] {
+        let approve = ["permissions", "core-tools", "--approve", permission];
+        let output = room.run(&approve);
+        assert_eq!(output.code, 0, "{}", output.snapshot());
+    }
     let requests = room.finish();
-    assert!(!requests[0].tools().contains(&"read"));
-    assert!(last_message(&requests[1]).contains("there is no tool `read`"));
+    let answers = last_message(&requests[1]);
+    assert!(answers.contains("hello from a file"), "{answers}");
+    assert!(answers.contains("needs the user's approval"), "{answers}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::{
 };
 
 use metier_testkit::model_server::Turn;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     agent_room::{AgentRoom, last_message},
@@ -25,22 +25,22 @@ const CTRL_C: &str = "\u{3}";
 const CTRL_D: &str = "\u{4}";
 const TAB: &str = "\t";
 const UP: &str = "\u{1b}[A";
-const ENTER: &str = "\r";
+pub(crate) const ENTER: &str = "\r";
 
 /// A person in front of the program.
-struct Person {
+pub(crate) struct Person {
     terminal: Child,
     keyboard: ChildStdin,
     screen: Receiver<Vec<u8>>,
     /// Everything that was shown.
-    shown: String,
+    pub(crate) shown: String,
     /// How much of it was waited for already.
     read: usize,
 }
 
 impl Person {
     /// Starts `metier` with these arguments; `script` (util-linux) makes the terminal.
-    fn at(room: &AgentRoom, arguments: &[&str]) -> Self {
+    pub(crate) fn at(room: &AgentRoom, arguments: &[&str]) -> Self {
         let command = room.stage.context.command();
         let program = command.get_program().to_str().unwrap();
         let words: Vec<String> = [program]
@@ -84,12 +84,12 @@ impl Person {
         }
     }
 
-    fn types(&mut self, keys: &str) {
+    pub(crate) fn types(&mut self, keys: &str) {
         self.keyboard.write_all(keys.as_bytes()).unwrap();
     }
 
     /// Waits until this is shown, after what was waited for last.
-    fn sees(&mut self, text: &str) {
+    pub(crate) fn sees(&mut self, text: &str) {
         let began = Instant::now();
         loop {
             if let Some(found) = self.shown[self.read..].find(text) {
@@ -112,13 +112,13 @@ impl Person {
     }
 
     /// Waits for the prompt, and types a line.
-    fn says(&mut self, line: &str) {
+    pub(crate) fn says(&mut self, line: &str) {
         self.sees(PROMPT);
         self.types(&format!("{line}{ENTER}"));
     }
 
     /// The exit code, and everything that was shown.
-    fn leaves(mut self) -> (i32, String) {
+    pub(crate) fn leaves(mut self) -> (i32, String) {
         let began = Instant::now();
         while !matches!(
             self.screen.recv_timeout(Duration::from_millis(100)),
@@ -138,7 +138,7 @@ impl Person {
 }
 
 /// A machine with a terminal and a model, if it can have one.
-fn room(script: impl IntoIterator<Item = Turn>) -> Option<AgentRoom> {
+pub(crate) fn room(script: impl IntoIterator<Item = Turn>) -> Option<AgentRoom> {
     has_program("script").then(|| AgentRoom::new(script))
 }
 
@@ -307,24 +307,37 @@ fn ctrl_c_stops_a_tool_and_not_the_chat() {
 
 #[test]
 fn ctrl_c_at_a_question_is_a_no() {
-    let Some(room) = room([]) else { return };
+    let Some(room) = room([Turn::calls([("shell", json!({"command": "touch made"}))])]) else {
+        return;
+    };
+    room.skill("greet", "", "!touch made\n");
     let mut person = Person::at(&room, &["chat"]);
-    person.says("look around");
-    person.sees("(deny) ");
+    person.says("/greet");
+    person.sees("Your answer? (no) ");
     person.types(CTRL_C);
-    person.sees("stopped; nothing was said to the model");
+    person.sees("stopped; what was done until then is kept");
+    person.says("look around");
+    person.sees("Your answer? (no) ");
+    person.types(CTRL_C);
+    person.sees("stopped; what was done until then is kept");
     person.sees(PROMPT);
     person.types(CTRL_D);
     let (code, shown) = person.leaves();
     assert_eq!(code, 0, "{shown:?}");
     let receipts = room.stage.receipts();
+    let commands: Vec<&Value> = receipts
+        .iter()
+        .filter(|receipt| receipt["act"] == "shell:exec")
+        .collect();
+    assert_eq!(commands.len(), 2, "{receipts:?}");
     assert!(
-        receipts
+        commands
             .iter()
             .all(|receipt| receipt["decision"] == "refused"),
         "{receipts:?}"
     );
-    assert!(room.finish().is_empty());
+    assert!(!room.stage.has("made"));
+    assert_eq!(room.finish().len(), 1);
 }
 
 #[test]

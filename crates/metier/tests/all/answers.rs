@@ -217,7 +217,7 @@ fn a_project_s_configuration_allows_nothing() {
         "!echo start; sleep 4; echo hello\n",
     );
     let context = &stage.context;
-    assert_eq!(context.run(&["trust"]).code, 0);
+    assert_eq!(context.run(&["trust", "--yes"]).code, 0);
     context.write(
         ".metier/config.toml",
         "[skills]\napproved = [\"greet\", \"slow\"]\nunsandboxed = true\n\

@@ -17,8 +17,8 @@ use metier_catalog::Snapshot;
 use metier_config::Approved;
 use metier_model::{Digest, FileText, Files, Manifest, Mode, Os, Permission, Source, Want, parse};
 use metier_policy::{
-    Act, Approver, Asked, Facts, Fetch, Git, Grant, Headless, Identity, Line, Meter, Question,
-    Rates, Reply, Request, Standing, Terms, Verdict, Why, admit,
+    Act, ApprovalQuestion, ApprovalSubject, Approver, Asked, Facts, Fetch, Git, Grant, Headless,
+    Identity, Line, Meter, Rates, Reply, Request, Standing, Terms, Verdict, Why, admit,
 };
 use metier_runtime::desk::{Desk, Refused, Subject};
 use metier_store::{Answer, Store};
@@ -197,7 +197,7 @@ fn word<T>(result: Result<&T, &Refused>, asked: &Scripted) -> String {
     };
     let then = match result {
         Ok(_) => "allowed",
-        Err(Refused::Denied(_)) => "refused: denied",
+        Err(Refused::Denied(_) | Refused::DeniedNow(_)) => "refused: denied",
         Err(Refused::NotApproved { .. }) => "refused: not approved",
         Err(Refused::Store(_)) => "refused: store",
     };
@@ -274,7 +274,7 @@ impl<'a> Room<'a> {
             meter: Meter::default(),
             session: format!("{}-{}", self.round.get(), self.used.get()),
             warn: &|_| {},
-            once: Cell::new(0),
+            asking: metier_runtime::desk::Asking::default(),
         }
     }
 
@@ -375,7 +375,7 @@ impl<'a> Room<'a> {
                 only(&grant, want.parse::<Want>().unwrap().permission)
             }
             Err(_) if !person.questions.borrow().is_empty() => "asked".to_owned(),
-            Err(Refused::Denied(_)) => "refused: denied".to_owned(),
+            Err(Refused::Denied(_) | Refused::DeniedNow(_)) => "refused: denied".to_owned(),
             Err(Refused::NotApproved { .. }) => "refused: not approved".to_owned(),
             Err(Refused::Store(error)) => panic!("{error}"),
         }
@@ -419,6 +419,7 @@ fn acts() -> Vec<Act> {
             commands: Some(vec![vec![Some("git".into()), Some("status".into())]]),
             exact: None,
             writes: Vec::new(),
+            is_plain: false,
             script: "git status".into(),
             parameters: Vec::new(),
             within: metier_policy::Within::Skill,
@@ -494,9 +495,11 @@ impl Scripted {
 }
 
 impl Approver for Scripted {
-    fn ask(&self, question: &Question<'_>) -> Reply {
-        let asked = question.asked.iter().map(|asked| asked.want.to_string());
-        self.questions.borrow_mut().extend(asked);
+    fn ask(&self, question: &ApprovalQuestion) -> Reply {
+        if let ApprovalSubject::Permissions { asked, .. } = &question.subject {
+            let asked = asked.iter().map(|asked| asked.want.to_string());
+            self.questions.borrow_mut().extend(asked);
+        }
         self.reply
     }
 }

@@ -3,7 +3,7 @@
 //! The list of acts does not compile without an example of each; permissions come from their own list; commands come from
 //! `metier --help`, and one that is neither among those that only look nor among those that are refused here is an error.
 
-use std::{cell::Cell, collections::BTreeSet, path::Path, time::Duration};
+use std::{collections::BTreeSet, path::Path, time::Duration};
 
 use metier_catalog::Snapshot;
 use metier_host::world::Surroundings;
@@ -42,6 +42,7 @@ acts! {
         commands: Some(vec![vec![Some("id".into())]]),
         exact: None,
         writes: Vec::new(),
+        is_plain: false,
         script: "id".into(),
         parameters: Vec::new(),
         within: metier_policy::Within::Skill,
@@ -114,7 +115,7 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
         meter: Meter::default(),
         session: "s".into(),
         warn: &|_| {},
-        once: Cell::new(0),
+        asking: metier_runtime::desk::Asking::default(),
     };
     let subject = Subject {
         identity: &identity,
@@ -147,6 +148,7 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
         grant.into(),
         around,
         Redactor::default(),
+        crate::live_room::at_work(),
         Box::new(|| true),
     )
     .unwrap();
@@ -432,7 +434,7 @@ fn an_untrusted_project_acts_through_no_command() {
     assert!(!stage.has("marker"));
     let answers = stage.context.run(&["permissions", "--json"]).stdout;
     assert!(!answers.contains("trap"), "{answers}");
-    assert_eq!(stage.context.run(&["trust"]).code, 0);
+    assert_eq!(stage.context.run(&["trust", "--yes"]).code, 0);
     let output = stage.context.run(&["deps", "trap", "--install", "--yes"]);
     assert!(
         stage.has("marker"),

@@ -292,7 +292,7 @@ fn a_bare_name_approves_no_skill_of_a_project() {
     assert!(output.stdout.contains("the-users"), "{}", output.snapshot());
     let front = "permissions: [\"shell:exec(echo *)\"]\n";
     stage.skill_in("skills", "deploy", front, "!`echo the-projects`\n");
-    assert_eq!(stage.context.run(&["trust"]).code, 0);
+    assert_eq!(stage.context.run(&["trust", "--yes"]).code, 0);
     let output = stage.context.run(&["show", "deploy", "--raw"]);
     assert_eq!(output.code, 1, "{}", output.snapshot());
     assert!(
@@ -328,7 +328,7 @@ fn a_bare_name_approves_no_skill_of_a_project() {
 fn a_place_for_skills_that_appears_later_is_not_trusted() {
     let stage = Stage::new();
     stage.skill_in("skills", "first", "", "One.\n");
-    assert_eq!(stage.context.run(&["trust"]).code, 0);
+    assert_eq!(stage.context.run(&["trust", "--yes"]).code, 0);
     assert_eq!(row(&stage, "first")["status"], "ready");
     stage.skill_in(".claude/skills", "second", "", "Two.\n");
     stage.skill_in("planted", "git", "", "Not git.\n");
@@ -340,7 +340,7 @@ fn a_place_for_skills_that_appears_later_is_not_trusted() {
     let git: Value = serde_json::from_str(&git.stdout).unwrap();
     assert_eq!(git["source"], "builtin", "{git}");
     assert_eq!(row(&stage, "first")["status"], "ready");
-    assert_eq!(stage.context.run(&["trust"]).code, 0);
+    assert_eq!(stage.context.run(&["trust", "--yes"]).code, 0);
     assert_eq!(row(&stage, "second")["status"], "ready");
     let git = stage.context.run(&["info", "git", "--json"]);
     let git: Value = serde_json::from_str(&git.stdout).unwrap();
@@ -353,7 +353,7 @@ fn a_trusted_place_that_became_a_link_is_not_trusted() {
     let stage = Stage::new();
     stage.skill_in("skills", "first", "", "One.\n");
     stage.skill_in("elsewhere", "first", "", "Another.\n");
-    assert_eq!(stage.context.run(&["trust"]).code, 0);
+    assert_eq!(stage.context.run(&["trust", "--yes"]).code, 0);
     fs::rename(stage.context.path("skills"), stage.context.path("before")).unwrap();
     stage.context.symlink("elsewhere", "skills");
     assert_eq!(row(&stage, "first")["status"], "blocked");

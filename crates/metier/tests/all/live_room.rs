@@ -4,7 +4,6 @@
 //! fence around a program are the built `metier`.
 
 use std::{
-    cell::Cell,
     collections::{BTreeMap, BTreeSet},
     env,
     ffi::{OsStr, OsString},
@@ -177,7 +176,7 @@ impl Live {
                 meter: Meter::default(),
                 session: "s".into(),
                 warn: &|_| {},
-                once: Cell::new(0),
+                asking: metier_runtime::desk::Asking::default(),
             },
             config: &config,
             variable: &|name| self.variables.get(name).cloned(),
@@ -436,4 +435,16 @@ pub(crate) fn alone_in_a_process(test: &str, mark: &str, value: &str) -> String 
     assert!(output.status.success(), "{said}{complaints}");
     assert!(said.contains("1 passed"), "{said}");
     said
+}
+
+/// A skill without files, for a worker that is made by hand.
+pub(crate) fn at_work() -> metier_runtime::worker::SkillAtWork {
+    metier_runtime::worker::SkillAtWork {
+        place: "/skill".to_owned(),
+        held: std::rc::Rc::new(metier_catalog::Snapshot {
+            files: Vec::new(),
+            digest: metier_model::Digest([0; 32]),
+            fingerprint: None,
+        }),
+    }
 }

@@ -7,6 +7,7 @@
 
 mod acts;
 mod agent;
+mod agent_asking;
 mod agent_attacks;
 mod agent_chat;
 mod agent_compact;
@@ -67,3 +68,4 @@ mod stage;
 mod survival;
 mod terminal;
 mod tokens;
+mod unscanned;

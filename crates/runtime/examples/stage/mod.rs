@@ -180,7 +180,7 @@ impl<'a> Stage<'a> {
                 meter: Meter::default(),
                 session: "0123456789abcdef".into(),
                 warn: &|_| {},
-                once: Cell::new(0),
+                asking: metier_runtime::desk::Asking::default(),
             },
             config: &self.config,
             variable: &|_| None,

@@ -60,7 +60,7 @@ impl<'p> Runtime<'p> {
             if active.hook(phase).is_none() {
                 continue;
             }
-            let acts = !active.worker.grant().allowed().is_empty();
+            let acts = !active.worker.grant().is_empty();
             if acts {
                 self.write_down(&mut notes)?;
             }

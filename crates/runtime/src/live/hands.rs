@@ -4,6 +4,7 @@ use std::{
     io::ErrorKind,
     path::{Component, Path, PathBuf},
     sync::atomic::Ordering,
+    time::Duration,
 };
 
 use metier_catalog::{ReadError, Snapshot};
@@ -41,6 +42,10 @@ impl Host for Hands<'_, '_> {
     fn is_stopped(&self) -> bool {
         let stop = self.runtime.premises.stop;
         stop.is_some_and(|stop| stop.load(Ordering::Acquire))
+    }
+
+    fn waited(&self) -> Duration {
+        self.runtime.premises.desk.waited()
     }
 
     fn ask(&self, request: HostRequest) -> Result<Value, RpcError> {

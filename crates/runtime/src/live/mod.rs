@@ -717,7 +717,7 @@ impl Active<'_> {
     fn only_answers(&self) -> bool {
         self.hooks.is_empty()
             && self.loaded.manifest.card.backend == Some(Backend::Starlark)
-            && self.worker.grant().allowed().is_empty()
+            && self.worker.grant().is_empty()
     }
 
     fn hook(&self, phase: HookPhase) -> Option<wire::HookSpec> {

@@ -100,7 +100,7 @@ impl Opening<'_, '_> {
             directory: self.active.folder.to_string_lossy().into_owned(),
             project: Some(project.to_string_lossy().into_owned()),
             config: Value::Null,
-            permissions: grant.allowed().iter().map(ToString::to_string).collect(),
+            permissions: grant.fence().map(ToString::to_string).collect(),
             entrypoint: None,
             sources: BTreeMap::new(),
             handlers: Vec::new(),

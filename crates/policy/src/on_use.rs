@@ -1,0 +1,260 @@
+//! Acts that are asked about when they happen, and not when a skill starts.
+//!
+//! **Problem.** The tools of the program itself can write every file of the project and run every command. A question about all of that
+//! before the first word of a conversation says nothing about what will happen, and after a yes nothing is asked any more.
+//!
+//! **Decision.** For those tools reading inside the project needs no answer, and each write and each command is a question that shows the
+//! whole act ([`PendingAct`]). An answer covers this act, or a pattern that is shown: a file pattern, or `shell:exec(git *)`. A pattern
+//! covers only lines that are one plain command; every other line is asked about by itself.
+//!
+//! **Worked example.** The model calls `shell` with `git log`. The user answers "always": `git *` is kept. `git status` runs without a
+//! question. `git status; rm -rf src`, `git log > x`, `git log $(id)` and `git -c alias.x=!id x` are asked about.
+
+use std::{
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
+
+use metier_model::{Permission, Scope, Source, Want, scope::CommandPattern};
+
+use crate::{
+    Act, ApprovalOffer, Asked, Danger, Grant, Identity, Line, Meter, Permit, Refusal, Request,
+    Terms, Why,
+};
+
+/// The built-in skill that holds the tools of the program itself.
+const OWN_TOOLS: &str = "core-tools";
+
+/// Programs that delete, overwrite or end things: no pattern is offered for them, since the next line may be about something else.
+const ONE_BY_ONE: &[&str] = &[
+    "chmod", "chown", "dd", "kill", "killall", "ln", "mv", "pkill", "rm", "rmdir", "shred", "tee",
+    "truncate", "unlink",
+];
+
+impl Request {
+    /// The same request, as it is asked: what the tools of the program itself declare is asked for when it is used. A skill of that name
+    /// from any other source is a skill like others.
+    #[must_use]
+    pub fn as_asked_of(self, identity: &Identity, terms: &Terms) -> Self {
+        if identity.source != Source::Builtin || &*identity.skill != OWN_TOOLS {
+            return self;
+        }
+        Self::new(self.iter().cloned().map(|asked| {
+            let why = match (asked.why, asked.want.permission) {
+                (Why::Declared, Permission::FileRead) if !is_too_wide(terms) => Why::InProject,
+                (
+                    Why::Declared,
+                    Permission::FileRead | Permission::FileWrite | Permission::ShellExec,
+                ) => Why::OnUse,
+                (why, _) => why,
+            };
+            Asked { why, ..asked }
+        }))
+    }
+}
+
+/// Whether the "project" is the whole home, or more: then reading in it is not reading a project.
+fn is_too_wide(terms: &Terms) -> bool {
+    let home = terms.home.as_deref();
+    home.is_some_and(|home| home.starts_with(&terms.project)) || terms.project == Path::new("/")
+}
+
+/// What the user answered in this session about acts. All of its sub-agents share it.
+#[derive(Debug, Default)]
+pub struct SessionAnswers {
+    given: Mutex<Vec<(Identity, Want)>>,
+}
+
+impl SessionAnswers {
+    /// Keeps what an answer covers until the session ends.
+    pub fn keep(&self, identity: &Identity, offer: &ApprovalOffer) {
+        let wants = match offer {
+            ApprovalOffer::Once => &[],
+            ApprovalOffer::Session(want) => std::slice::from_ref(want),
+            ApprovalOffer::Always(wants) => wants,
+        };
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        given.extend(wants.iter().map(|want| (identity.clone(), want.clone())));
+    }
+
+    fn scopes(&self, identity: &Identity, permission: Permission) -> Vec<Scope> {
+        let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = given
+            .iter()
+            .filter(|(whose, want)| whose == identity && want.permission == permission);
+        own.map(|(_, want)| want.reach()).collect()
+    }
+}
+
+/// One act that waits for an answer. It was checked and counted, and lacks only a yes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingAct {
+    act: Act,
+    /// Below the project, where a file is in there.
+    shown: String,
+    /// Exactly this act.
+    exact: Option<Want>,
+    /// A pattern that covers this act and others like it.
+    pattern: Option<Want>,
+}
+
+/// Why there is no permit.
+#[derive(Debug)]
+pub enum Unpermitted {
+    /// No answer would help.
+    Refused(Refusal),
+    /// The user has to be asked.
+    Pending(Box<PendingAct>),
+}
+
+impl From<Refusal> for Unpermitted {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl Grant {
+    /// Checks one act and counts it, like [`Grant::permit`]; an act that is asked about when it happens and has no answer yet is pending.
+    ///
+    /// # Errors
+    /// When it is not permitted, or not yet.
+    pub fn permit_or_ask(
+        &self,
+        act: Act,
+        answers: &SessionAnswers,
+        meter: &Meter,
+    ) -> Result<Permit, Unpermitted> {
+        let permission = act.permission();
+        let asked = self.scopes_on_use(permission);
+        if asked.is_empty() {
+            return Ok(self.permit(act, meter)?);
+        }
+        self.check(&act)?;
+        let mut answered = self.scopes_allowed(permission);
+        answered.extend(answers.scopes(self.identity(), permission));
+        let is_answered = self.covers_plainly(&answered, &act);
+        if !is_answered && !self.holds(&asked, &act) {
+            return Ok(self.permit(act, meter)?);
+        }
+        self.count(permission, meter)?;
+        match is_answered {
+            true => Ok(self.made(act)),
+            false => Err(Unpermitted::Pending(Box::new(PendingAct::new(
+                act,
+                &self.terms().project,
+            )))),
+        }
+    }
+
+    /// The permit for a pending act, once the user said yes to it.
+    #[must_use]
+    pub fn permit_answered(&self, pending: PendingAct, _yes: &ApprovalOffer) -> Permit {
+        self.made(pending.act)
+    }
+
+    /// Whether answers cover an act. A pattern of commands covers one plain command; any other line is covered by itself only.
+    fn covers_plainly(&self, scopes: &[Scope], act: &Act) -> bool {
+        match act {
+            Act::Line(line) if !line.is_plain => scopes
+                .iter()
+                .any(|scope| crate::grant::is_line(scope, &line.text)),
+            _ => self.holds(scopes, act),
+        }
+    }
+}
+
+impl PendingAct {
+    fn new(act: Act, project: &Path) -> Self {
+        let below = |path: &Path| match path.strip_prefix(project) {
+            Ok(below) if below.as_os_str().is_empty() => "./".to_owned(),
+            Ok(below) => format!("./{}", below.display()),
+            Err(_) => path.display().to_string(),
+        };
+        let want = |permission: Permission, scope: &str| -> Option<Want> {
+            format!("{permission}({scope})").parse().ok()
+        };
+        let permission = act.permission();
+        let (shown, exact, pattern) = match &act {
+            Act::Line(line) => {
+                let exact = Want {
+                    permission,
+                    scope: Scope::Command(CommandPattern::Line(line.text.clone())),
+                };
+                (line.text.to_string(), Some(exact), pattern_of(line))
+            }
+            Act::ReadFile(path) | Act::WriteFile { path, .. } => {
+                let shown = below(path);
+                let pattern = shown.starts_with("./").then(|| want(permission, "./**"));
+                (shown.clone(), want(permission, &shown), pattern.flatten())
+            }
+            Act::FindFiles { folder, .. } | Act::SearchFiles { folder, .. } => {
+                let shown = below(folder);
+                let all = format!("{}/**", shown.trim_end_matches('/'));
+                (shown, want(permission, &all), None)
+            }
+            other => (other.detail(), None, None),
+        };
+        Self {
+            act,
+            shown,
+            exact,
+            pattern,
+        }
+    }
+
+    /// What is about to happen.
+    #[must_use]
+    pub fn act(&self) -> &Act {
+        &self.act
+    }
+
+    /// The whole command, or the file, as the user would write it. It is never cut.
+    #[must_use]
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// What `metier permissions` has to be given to allow it.
+    #[must_use]
+    pub fn needed(&self) -> String {
+        let want = self.pattern.as_ref().or(self.exact.as_ref());
+        want.map_or_else(|| self.act.permission().to_string(), Want::to_string)
+    }
+
+    /// How dangerous it is. A line that is no plain command may run anything.
+    #[must_use]
+    pub fn danger(&self) -> Danger {
+        match (&self.act, &self.exact) {
+            (Act::Line(line), _) if !line.is_plain => Danger::RunAnything,
+            (_, Some(want)) => Danger::of(want),
+            (_, None) => Danger::RunAnything,
+        }
+    }
+
+    /// The answers that allow it.
+    #[must_use]
+    pub fn offers(&self) -> Vec<ApprovalOffer> {
+        let mut offers = vec![ApprovalOffer::Once];
+        let session = self.pattern.as_ref().or(self.exact.as_ref());
+        offers.extend(session.cloned().map(ApprovalOffer::Session));
+        let always = self.pattern.clone();
+        offers.extend(always.map(|want| ApprovalOffer::Always(vec![want])));
+        offers
+    }
+}
+
+/// The pattern that is offered for a line: its program with any arguments. There is none unless every line that the pattern covers is one
+/// plain command of a program that neither runs its arguments nor deletes.
+fn pattern_of(line: &Line) -> Option<Want> {
+    if !line.is_plain {
+        return None;
+    }
+    let program = line.commands.as_ref()?.first()?.first()?.as_deref()?;
+    if program.contains('/') || ONE_BY_ONE.contains(&program) {
+        return None;
+    }
+    let want: Want = format!("{}({program} *)", Permission::ShellExec)
+        .parse()
+        .ok()?;
+    (Danger::of(&want) != Danger::RunAnything).then_some(want)
+}
