@@ -35,6 +35,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) id: Option<&'a str>,
     /// The model that skills may ask.
     pub(crate) model: Option<&'a dyn Model>,
+    /// Whether skills are started only to learn what they contribute, without a question.
+    pub(crate) describes: bool,
     /// Set when nobody wants to wait for skills any longer.
     pub(crate) stop: Option<&'a AtomicBool>,
 }
@@ -85,7 +87,9 @@ pub(crate) fn on<T>(
         hook: Duration::from_secs(limits.hook_timeout),
     };
     let runtime = Runtime::new(&premises, inventory, &judge, patience);
-    let mut runtime = runtime.explaining(session.output.is_verbose());
+    let mut runtime = runtime
+        .explaining(session.output.is_verbose())
+        .describing(stage.describes);
     if let Some(file) = stage.tests {
         runtime = runtime.testing(file);
     }

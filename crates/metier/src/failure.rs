@@ -93,6 +93,11 @@ impl Failure {
         }
     }
 
+    /// Whether a permission is missing.
+    pub(crate) fn is_about_permission(&self) -> bool {
+        matches!(self.0.code, "denied" | "not-approved" | "not-permitted")
+    }
+
     /// What happened, without the rest.
     pub(crate) fn message(&self) -> &str {
         &self.0.message

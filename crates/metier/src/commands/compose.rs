@@ -12,7 +12,7 @@ use crate::{
     session::Session,
 };
 
-/// Put skills together for one agent: which tools it may use, in which order they work, what is wrong
+/// Combine skills for one agent: its tools, their order, conflicts
 ///
 /// A tool is allowed when some skill of the set allows it and none forbids it; what no skill names is not
 /// allowed. The sequence in which skills are named doesn't matter. Exit code 1 when the set can't be used.
@@ -37,7 +37,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     if session.output.is_json() {
         session.output.document(&ComposeDocument::from(&set))?;
     } else {
-        session.output.text(&page(&set, args, session.output))?;
+        session.output.report(&page(&set, args, session.output))?;
     }
     Ok(ExitCode::from(u8::from(!set.valid)))
 }

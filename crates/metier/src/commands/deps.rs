@@ -19,7 +19,7 @@ use crate::{
     session::Session,
 };
 
-/// Show which programs a skill lacks and how to get them, or install one
+/// Show which programs a skill lacks, and install them
 ///
 /// Nothing is installed without being asked: --install shows the command, asks, runs that one installer with your rights, and
 /// looks again.
@@ -227,6 +227,6 @@ fn answer(
             ));
         }
     }
-    output.text(&text)?;
+    output.report(&text)?;
     Ok(code)
 }

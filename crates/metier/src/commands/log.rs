@@ -72,7 +72,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         })?;
     } else {
         let text: String = rows.iter().map(|row| line(session, row)).collect();
-        session.output.text(&text)?;
+        session.output.report(&text)?;
         if rows.is_empty() {
             session
                 .output

@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod call;
+mod causes;
 pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod compose;

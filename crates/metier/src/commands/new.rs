@@ -6,6 +6,7 @@ use std::{
     process::ExitCode,
 };
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use metier_model::{SkillType, name, text::shell_word};
 use serde_json::json;
 
@@ -25,13 +26,12 @@ pub(crate) struct Args {
     /// What to call it: lower-case letters, digits and hyphens
     name: String,
     /// What it contributes
-    #[arg(long = "type", value_name = "TYPE", default_value = "tool", value_parser = kind)]
+    #[arg(long = "type", value_name = "TYPE", default_value = "tool", value_parser = kinds())]
     kind: SkillType,
-    /// What runs its code: starlark or js (TypeScript), which are inside of metier, process, a program of its own, native, a library
-    /// in Rust, or wasm, a component in Rust. A prompt needs none
-    #[arg(long)]
+    /// What runs its code [default: starlark, or none for a prompt]
+    #[arg(long, value_name = "BACKEND", value_parser = backends())]
     backend: Option<String>,
-    /// What the program is written in: python, typescript or rust
+    /// What the program is written in
     #[arg(long, value_enum)]
     language: Option<Language>,
     /// Make its folder below this one instead of here
@@ -39,9 +39,31 @@ pub(crate) struct Args {
     path: Option<PathBuf>,
 }
 
-fn kind(word: &str) -> Result<SkillType, String> {
-    word.parse()
-        .map_err(|error: metier_model::UnknownWord| error.to_string())
+fn kinds() -> impl TypedValueParser<Value = SkillType> {
+    let words = [
+        ("tool", "functions that a model calls"),
+        ("prompt", "a text for the model, without code"),
+        ("workflow", "a sequence of steps that runs with `metier run`"),
+        ("security-rule", "findings for the scanner"),
+        ("transform", "changes the final answer"),
+    ];
+    let values = words.map(|(word, about)| PossibleValue::new(word).help(about));
+    PossibleValuesParser::new(values).try_map(|word| word.parse::<SkillType>())
+}
+
+fn backends() -> PossibleValuesParser {
+    let words = [
+        ("starlark", "Starlark, a small Python; needs nothing else"),
+        ("js", "TypeScript or JavaScript; needs nothing else"),
+        ("process", "a program: --language python, typescript or rust"),
+        ("native", "a library in Rust"),
+        ("wasm", "a WebAssembly component in Rust"),
+    ];
+    let value = |(word, about): (&'static str, &'static str)| {
+        let value = PossibleValue::new(word).help(about);
+        if word == "native" { value.alias("plugin") } else { value }
+    };
+    PossibleValuesParser::new(words.map(value))
 }
 
 pub(crate) fn run(args: &Args, machine: &Machine, output: &Output) -> Result<ExitCode, Failure> {
@@ -166,7 +188,7 @@ fn language(args: &Args) -> Result<(Option<Language>, Form), Failure> {
 fn taken(folder: &Path) -> Failure {
     Failure::unmet(
         "exists",
-        "there is something of that name already, and it stays as it is",
+        format!("`{}` already exists; nothing was changed", one_line(&folder.file_name().unwrap_or_default().to_string_lossy())),
     )
     .path(folder)
     .hint("choose another name, or another folder with --path")

@@ -23,7 +23,7 @@ use crate::{
     session::Session,
 };
 
-/// Read every byte of a skill and say what is dangerous in it, with the evidence
+/// Find what is dangerous in a skill, with the evidence
 ///
 /// What blocks is a chain of evidence: a secret that reaches the network, a download that is run, hidden
 /// text that instructs. What a skill is merely able to do is listed, not punished. Exit code 1 when
@@ -152,7 +152,7 @@ fn print(session: &Session<'_>, args: &Args, scans: &[Scan<'_>]) -> Result<(), F
             session.output.document(&log)?;
         }
         Format::Text if args.suggest_permissions => session.output.text(&suggestions(scans))?,
-        Format::Text => session.output.text(&report(scans, session.output))?,
+        Format::Text => session.output.report(&report(scans, session.output))?,
     }
     Ok(())
 }

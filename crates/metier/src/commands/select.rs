@@ -184,7 +184,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     for pick in &selection.picks {
         session
             .output
-            .text(&page(&inventory, pick, session.output))?;
+            .report(&page(&inventory, pick, session.output))?;
     }
     note_rest(session, &inventory, &selection);
     let task = shell_word(&args.task);

@@ -138,6 +138,6 @@ fn answer(
             ));
         }),
     }
-    session.output.text(&out)?;
+    session.output.report(&out)?;
     Ok(ExitCode::SUCCESS)
 }

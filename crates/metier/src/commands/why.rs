@@ -19,7 +19,7 @@ use crate::{
     session::Session,
 };
 
-/// Say why skills were picked for a task, and why others were not
+/// Explain why skills were picked for a task, and others not
 ///
 /// What speaks for a skill is a signal, what keeps it out is a gate: it lacks a program, is blocked, switched off, shadowed or
 /// invalid, or the task is too risky to pick it unasked. Without a name, skills for which something speaks are shown, and what speaks
@@ -73,15 +73,15 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     let output = session.output;
     if only.is_some() {
         for account in &accounts {
-            output.text(&alone(&inventory, account, output))?;
+            output.report(&alone(&inventory, account, output))?;
         }
         return Ok(ExitCode::SUCCESS);
     }
-    output.text(&coding(&rules.coding, output))?;
+    output.report(&coding(&rules.coding, output))?;
     let told =
         |account: &&Account<'_>| account.score > 0.0 || !account.considered.problems.is_empty();
     for account in accounts.iter().filter(told) {
-        output.text(&page(&inventory, account, output))?;
+        output.report(&page(&inventory, account, output))?;
     }
     let rest: Vec<&Account<'_>> = accounts.iter().filter(|account| !told(account)).collect();
     if !rest.is_empty() {

@@ -116,6 +116,9 @@ pub struct Runtime<'p> {
     model: Option<&'p dyn Model>,
     /// A file of tests that runs in place of each skill's entrypoint.
     tests: Option<String>,
+    /// Whether skills are started only to learn what they contribute: with no permission that has to be asked for, and without their
+    /// `activate` and `deactivate` hooks.
+    describes: bool,
     /// Whether it is said how the code of skills is started.
     explains: bool,
     active: RefCell<Vec<Rc<Active<'p>>>>,
@@ -172,6 +175,7 @@ impl<'p> Runtime<'p> {
             patience,
             model: None,
             tests: None,
+            describes: false,
             explains: false,
             active: RefCell::default(),
             life: RefCell::default(),
@@ -193,6 +197,13 @@ impl<'p> Runtime<'p> {
     #[must_use]
     pub fn testing(mut self, file: &str) -> Self {
         self.tests = Some(file.to_owned());
+        self
+    }
+
+    /// The same, to learn what skills contribute: nothing is asked, and they get only what the user allowed them earlier.
+    #[must_use]
+    pub fn describing(mut self, describes: bool) -> Self {
+        self.describes = describes;
         self
     }
 
