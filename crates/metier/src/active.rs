@@ -173,12 +173,26 @@ pub(crate) fn activate(
     })
 }
 
+/// How many lines are shown of what a program wrote before it ended.
+const LAST_WORDS: usize = 8;
+const OLD_NODE: &str =
+    "Node is too old to run TypeScript: it takes Node 22.18 or newer (see node --version)";
+
 /// What the code of a skill wrote last before it ended.
 fn last_words(error: &SessionError) -> Vec<String> {
     match error {
         SessionError::Ended { stderr, .. } => {
+            if stderr.contains("ERR_UNKNOWN_FILE_EXTENSION") {
+                return vec![OLD_NODE.to_owned()];
+            }
             let lines: Vec<&str> = stderr.lines().collect();
-            let last = lines.iter().skip(lines.len().saturating_sub(8));
+            let first = lines.len().saturating_sub(LAST_WORDS);
+            // Of a long trace the line with the error says more than any line of the stack.
+            let cause = lines
+                .iter()
+                .take(first)
+                .rfind(|line| line.contains("Error"));
+            let last = cause.into_iter().chain(lines.iter().skip(first));
             last.map(|line| one_line(line)).collect()
         }
         _ => Vec::new(),

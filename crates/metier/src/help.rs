@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use clap::{Command, CommandFactory};
 
-use crate::cli::Cli;
+use crate::{cli::Cli, wrap::wrapped};
 
 /// The commands in the order of the help, by what they are for.
 const GROUPS: &[(&str, &[&str])] = &[
@@ -19,7 +19,10 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     ("Work with an agent", &["agent", "chat", "run", "spawn"]),
     ("Run code of a skill", &["tools", "call", "exec", "deps"]),
-    ("Decide what skills may do", &["trust", "permissions", "log"]),
+    (
+        "Decide what skills may do",
+        &["trust", "permissions", "log"],
+    ),
     (
         "Write skills, set up metier",
         &["new", "config", "completions", "man", "help"],
@@ -28,34 +31,132 @@ const GROUPS: &[(&str, &[&str])] = &[
 
 /// What to type, for every command.
 const EXAMPLES: &[(&str, &[&str])] = &[
-    ("list", &["metier list", "metier list pdf", "metier list --agent codex --ready"]),
+    (
+        "list",
+        &[
+            "metier list",
+            "metier list pdf",
+            "metier list --agent codex --ready",
+        ],
+    ),
     ("info", &["metier info git", "metier info user:git"]),
-    ("select", &["metier select 'resolve the merge conflict'", "metier select 'write the release notes' --risk high"]),
-    ("why", &["metier why 'resolve the merge conflict'", "metier why 'resolve the merge conflict' git"]),
+    (
+        "select",
+        &[
+            "metier select 'resolve the merge conflict'",
+            "metier select 'write the release notes' --risk high",
+        ],
+    ),
+    (
+        "why",
+        &[
+            "metier why 'resolve the merge conflict'",
+            "metier why 'resolve the merge conflict' git",
+        ],
+    ),
     ("doctor", &["metier doctor"]),
-    ("validate", &["metier validate my-skill", "metier validate --strict .claude/skills"]),
-    ("scan", &["metier scan my-skill", "metier scan --bad ~/.claude/skills", "metier scan git --suggest-permissions"]),
+    (
+        "validate",
+        &[
+            "metier validate my-skill",
+            "metier validate --strict .claude/skills",
+        ],
+    ),
+    (
+        "scan",
+        &[
+            "metier scan my-skill",
+            "metier scan --bad ~/.claude/skills",
+            "metier scan git --suggest-permissions",
+        ],
+    ),
     ("test", &["metier test my-skill"]),
     ("prompt", &["metier prompt", "metier prompt --budget 4000"]),
-    ("show", &["metier show git --no-exec", "metier show review-pr 123"]),
-    ("read", &["metier read skill-author references/checklist.md"]),
-    ("compose", &["metier compose specification-engine opencode-implementer --coding"]),
+    (
+        "show",
+        &["metier show git --no-exec", "metier show review-pr 123"],
+    ),
+    (
+        "read",
+        &["metier read skill-author references/checklist.md"],
+    ),
+    (
+        "compose",
+        &["metier compose specification-engine opencode-implementer --coding"],
+    ),
     ("mcp", &["claude mcp add metier -- metier mcp"]),
-    ("agent", &["metier agent 'review the last commit'", "metier agent --model ollama/qwen3 'review the last commit'"]),
+    (
+        "agent",
+        &[
+            "metier agent 'review the last commit'",
+            "metier agent --model ollama/qwen3 'review the last commit'",
+        ],
+    ),
     ("chat", &["metier chat", "metier chat --resume"]),
-    ("run", &["metier run review-pr 123", "metier run git --dry-run"]),
-    ("spawn", &["metier spawn --task 'summarise the log' --skills git"]),
+    (
+        "run",
+        &["metier run review-pr 123", "metier run git --dry-run"],
+    ),
+    (
+        "spawn",
+        &["metier spawn --task 'summarise the log' --skills git"],
+    ),
     ("tools", &["metier tools", "metier tools git"]),
-    ("call", &["metier call git status", "metier call my-skill count '{\"path\": \"README.md\"}'"]),
-    ("exec", &["metier exec my-skill scripts/check.py", "echo text | metier exec my-skill scripts/filter.sh"]),
-    ("deps", &["metier deps my-skill", "metier deps my-skill --install"]),
+    (
+        "call",
+        &[
+            "metier call git status",
+            "metier call my-skill count '{\"path\": \"README.md\"}'",
+        ],
+    ),
+    (
+        "exec",
+        &[
+            "metier exec my-skill scripts/check.py",
+            "echo text | metier exec my-skill scripts/filter.sh",
+        ],
+    ),
+    (
+        "deps",
+        &["metier deps my-skill", "metier deps my-skill --install"],
+    ),
     ("trust", &["metier trust", "metier trust --revoke"]),
-    ("permissions", &["metier permissions git", "metier permissions git --approve", "metier permissions git --approve 'git:read'"]),
+    (
+        "permissions",
+        &[
+            "metier permissions git",
+            "metier permissions git --approve",
+            "metier permissions git --approve 'git:read'",
+        ],
+    ),
     ("log", &["metier log", "metier log git --since 3h"]),
-    ("new", &["metier new my-skill", "metier new my-skill --backend process --language python", "metier new my-prompt --type prompt --path .claude/skills"]),
-    ("config", &["metier config", "metier config agent.model", "metier config agent.model ollama/qwen3"]),
-    ("completions", &["metier completions bash > ~/.local/share/bash-completion/completions/metier"]),
-    ("man", &["metier man | man -l -", "metier man --out ~/.local/share/man/man1"]),
+    (
+        "new",
+        &[
+            "metier new my-skill",
+            "metier new my-skill --backend process --language python",
+            "metier new my-prompt --type prompt --path .claude/skills",
+        ],
+    ),
+    (
+        "config",
+        &[
+            "metier config",
+            "metier config agent.model",
+            "metier config agent.model ollama/qwen3",
+        ],
+    ),
+    (
+        "completions",
+        &["metier completions bash > ~/.local/share/bash-completion/completions/metier"],
+    ),
+    (
+        "man",
+        &[
+            "metier man | man -l -",
+            "metier man --out ~/.local/share/man/man1",
+        ],
+    ),
 ];
 
 /// What people look for and this version doesn't have, with what to do instead.
@@ -100,11 +201,7 @@ const PLANNED: &[(&[&str], &str, &str)] = &[
         "metier can't update itself yet",
         "in its repository: git pull && cargo install --path crates/metier",
     ),
-    (
-        &["version"],
-        "the version is an option",
-        "metier --version",
-    ),
+    (&["version"], "the version is an option", "metier --version"),
     (
         &["init", "setup"],
         "metier needs no setup",
@@ -144,6 +241,7 @@ pub(crate) fn command() -> Command {
 fn overview(command: &Command) -> String {
     let styles = command.get_styles();
     let (head, literal) = (styles.get_header(), styles.get_literal());
+    let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     let mut page = String::from("{before-help}{about-with-newline}\n{usage-heading} {usage}\n");
     for (title, names) in GROUPS {
         let _written = write!(page, "\n{head}{title}:{head:#}\n");
@@ -151,7 +249,8 @@ fn overview(command: &Command) -> String {
             let sub = command.find_subcommand(name);
             let about = sub.and_then(Command::get_about).map(ToString::to_string);
             let about = about.unwrap_or_default();
-            let _written = writeln!(page, "  {literal}{name:<12}{literal:#} {about}");
+            let line = format!("  {literal}{name:<12}{literal:#} {about}\n");
+            page.push_str(&wrapped(&line, columns));
         }
     }
     let _written = write!(
@@ -194,12 +293,18 @@ mod tests {
 
     #[test]
     fn every_command_is_in_one_group_and_has_an_example() {
-        let grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+        let grouped: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
         let listed: BTreeSet<String> = grouped.iter().map(|name| (*name).to_owned()).collect();
         assert_eq!(listed.len(), grouped.len(), "a command is in two groups");
         let mut known = commands();
-        let with_examples: BTreeSet<String> =
-            EXAMPLES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let with_examples: BTreeSet<String> = EXAMPLES
+            .iter()
+            .map(|(name, _)| (*name).to_owned())
+            .collect();
         assert_eq!(with_examples, known);
         known.insert("help".to_owned());
         assert_eq!(listed, known);

@@ -18,6 +18,7 @@ mod chat;
 mod cli;
 mod commands;
 mod compiler;
+mod complete;
 mod conversations;
 mod failure;
 mod help;
@@ -70,6 +71,10 @@ fn main() -> ExitCode {
     }
     if word == Some("__native-host") {
         return metier_native::main(std::env::args_os().nth(2));
+    }
+    if word == Some("__complete") {
+        let words: Vec<OsString> = std::env::args_os().skip(2).collect();
+        return complete::main(&words);
     }
     let arguments = cli::without_seed_spelling(std::env::args_os().collect());
     let cli = match Cli::try_parse_from(&arguments) {

@@ -80,10 +80,9 @@ impl Output {
 
     /// The same for a run that knows where it is: paths are then shown as the user would type them.
     pub(crate) fn at(mut self, machine: &Machine) -> Self {
-        let above = machine.work.strip_prefix(&machine.project);
-        let above = above.map_or(0, |below| below.components().count());
-        let work = Some((machine.work.as_path(), String::new()));
-        let project = Some((machine.project.as_path(), "../".repeat(above)));
+        let inside = |folder: &&Path| folder.starts_with(&machine.project);
+        let above = machine.work.ancestors().take_while(inside).enumerate();
+        let above = above.map(|(levels, folder)| (folder, "../".repeat(levels)));
         let home = machine.home.as_deref().map(|home| (home, "~/".to_owned()));
         let mut add = |folder: &Path, typed: &str| {
             let shown = folder.to_string_lossy().into_owned();
@@ -91,7 +90,7 @@ impl Output {
                 self.folders.push((shown, typed.to_owned()));
             }
         };
-        for (folder, typed) in [work, project, home].into_iter().flatten() {
+        for (folder, typed) in above.chain(home) {
             add(folder, &typed);
             if let Ok(real) = folder.canonicalize() {
                 add(&real, &typed);
@@ -333,7 +332,10 @@ fn shorter(text: &str, folder: &str, typed: &str) -> String {
 /// Whether a path could begin behind this text, colours aside.
 fn begins_word(before: &str) -> bool {
     let plain = match before.rfind('\u{1b}') {
-        Some(escape) if before[escape..].find(|c: char| c.is_ascii_alphabetic()) == Some(before.len() - escape - 1) => {
+        Some(escape)
+            if before[escape..].find(|c: char| c.is_ascii_alphabetic())
+                == Some(before.len() - escape - 1) =>
+        {
             &before[..escape]
         }
         _ => before,

@@ -90,7 +90,10 @@ mod tests {
             "    one two three four five\n",
             "    one two three\n      four five\n",
         );
-        assert_eq!(wrapped("one two three four five six", None), "one two three four five six");
+        assert_eq!(
+            wrapped("one two three four five six", None),
+            "one two three four five six"
+        );
     }
 
     #[test]

@@ -242,6 +242,8 @@ impl Model for Provider {
             };
             told(Delta::Again {
                 pause,
+                attempt: retries.attempts() + 1,
+                of: retries.most(),
                 because: &error,
             });
             if !cancel.sleep(pause) {

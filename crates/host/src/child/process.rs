@@ -19,7 +19,8 @@ use super::job::Job;
 use super::output::Stream;
 use super::watch::Watch;
 use super::{
-    ChildError, Exit, Fence, JournalPlace, NotStarted, Outcome, Pipes, Relay, SMALL_PAGES, Spec, Stdin,
+    ChildError, Exit, Fence, JournalPlace, NotStarted, Outcome, Pipes, Relay, SMALL_PAGES, Spec,
+    Stdin,
 };
 use super::{is_hazardous_value, is_name};
 use crate::sandbox::look::Look;

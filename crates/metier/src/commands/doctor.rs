@@ -2,7 +2,7 @@
 
 mod backends;
 
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode};
 
 use metier_catalog::Entry;
 use metier_host::sandbox::{Mechanism, Support};
@@ -113,9 +113,27 @@ fn database(session: &Session<'_>) -> Check {
     };
     match Store::open_existing(path) {
         Ok(Some(_)) => check("database", "ok", path.display().to_string(), None),
-        Ok(None) => check("database", "ok", "not needed yet".into(), None),
+        Ok(None) => match unwritable(path) {
+            Some(folder) => check(
+                "database",
+                "fail",
+                format!("{} can't be written", folder.display()),
+                Some(
+                    "check its permissions, or set METIER_HOME to a folder that can be written"
+                        .into(),
+                ),
+            ),
+            None => check("database", "ok", "not needed yet".into(), None),
+        },
         Err(error) => check("database", "fail", error.to_string(), Some(error.hint())),
     }
+}
+
+/// The folder that a file would be made in, if that can't be done.
+fn unwritable(file: &Path) -> Option<&Path> {
+    let folder = file.ancestors().skip(1).find(|folder| folder.exists())?;
+    let refused = rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_err();
+    (refused || !folder.is_dir()).then_some(folder)
 }
 
 /// What keeps programs of skills in on this machine.

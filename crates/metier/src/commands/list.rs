@@ -52,7 +52,9 @@ fn sources() -> impl TypedValueParser<Value = Source> {
 
 fn statuses() -> impl TypedValueParser<Value = Status> {
     PossibleValuesParser::new(Status::ALL.map(Status::as_str)).map(|word| {
-        let named = Status::ALL.into_iter().find(|status| status.as_str() == word);
+        let named = Status::ALL
+            .into_iter()
+            .find(|status| status.as_str() == word);
         named.unwrap_or(Status::Ready)
     })
 }
@@ -94,11 +96,8 @@ fn agent(word: &str) -> Result<&'static str, Failure> {
     let found = agents.iter().find(|agent| **agent == word);
     let found = found.or_else(|| agents.iter().find(begins));
     found.copied().ok_or_else(|| {
-        Failure::broken(
-            "usage",
-            format!("there is no agent `{}`", one_line(&word)),
-        )
-        .hint(format!("known agents: {}", agents.join(", ")))
+        Failure::broken("usage", format!("there is no agent `{}`", one_line(&word)))
+            .hint(format!("known agents: {}", agents.join(", ")))
     })
 }
 
@@ -111,7 +110,9 @@ fn filter(inventory: &mut Inventory, args: &Args, agent: Option<&str>) {
     } = inventory;
     skills.retain(|skill| {
         let entry = &catalog.entries[skill.entry];
-        let root = entry.root.and_then(|root| catalog.roots.get(usize::from(root)));
+        let root = entry
+            .root
+            .and_then(|root| catalog.roots.get(usize::from(root)));
         status.is_none_or(|status| skill.status == status)
             && args.source.is_none_or(|source| entry.source == source)
             && agent.is_none_or(|agent| root.and_then(|root| root.agent) == Some(agent))
@@ -138,7 +139,7 @@ pub(super) fn keep(inventory: &mut Inventory, source: Source) {
 }
 
 /// Whether a list shows a skill to somebody who didn't ask for all.
-pub(super) fn is_shown(skill: &Skill) -> bool {
+pub(crate) fn is_shown(skill: &Skill) -> bool {
     matches!(
         skill.status,
         Status::Ready | Status::NotReady | Status::Blocked
@@ -179,7 +180,9 @@ fn heading(inventory: &Inventory, skill: &Skill, output: &Output) -> String {
         true => String::new(),
         false => format!("  {}", output.path(&root.path)),
     };
-    let agent = root.agent.map_or_else(String::new, |agent| format!(" ({agent})"));
+    let agent = root
+        .agent
+        .map_or_else(String::new, |agent| format!(" ({agent})"));
     let trust = match root.trusted {
         true => "",
         false => ", not trusted → metier trust",

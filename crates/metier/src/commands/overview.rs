@@ -14,6 +14,8 @@ use crate::{
     session::Session,
 };
 
+/// The longest command whose reason stands in a column with those of the others.
+const WIDEST: usize = 36;
 /// How many problems the overview names.
 const SHOWN: usize = 8;
 
@@ -31,10 +33,14 @@ pub(crate) fn run(session: &Session<'_>) -> Result<ExitCode, Failure> {
         "\n{}\n",
         session.output.paint("Next", Tone::Strong)
     ));
-    let next = next(&inventory);
-    let width = next
-        .iter()
-        .map(|(command, _)| command.len())
+    let next: Vec<(String, &str)> = next(&inventory)
+        .into_iter()
+        .map(|(command, why)| (session.output.as_typed(&command), why))
+        .collect();
+    let lengths = next.iter().map(|(command, _)| command.chars().count());
+    // One long command must not push the reasons of the short ones off the screen.
+    let width = lengths
+        .filter(|length| *length <= WIDEST)
         .max()
         .unwrap_or(0);
     for (command, why) in &next {

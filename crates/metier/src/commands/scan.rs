@@ -19,7 +19,7 @@ use crate::{
     machine::timestamp,
     opinions,
     output::{Output, Tone, count, one_line},
-    screening::{Noticed, Screening, unreadable},
+    screening::{Either, Noticed, Screening, unreadable},
     session::Session,
 };
 
@@ -47,10 +47,13 @@ pub(crate) struct Args {
     /// Write what is found into the baseline
     #[arg(long, requires = "baseline")]
     update_baseline: bool,
+    /// Show only skills that are blocked, and why
+    #[arg(long, conflicts_with_all = ["suggest_permissions", "update_baseline", "accept", "revoke"])]
+    bad: bool,
     /// Print the permissions that would cover what the skill was seen to do
     #[arg(long)]
     suggest_permissions: bool,
-    /// Take the skill as it is, whatever was found: it is not blocked until a byte changes
+    /// Accept the skill despite the findings: it is not blocked until a byte changes
     #[arg(long, conflicts_with_all = ["revoke", "baseline", "suggest_permissions"])]
     accept: bool,
     /// Take that back
@@ -95,7 +98,18 @@ struct Scan<'a> {
     suppressed: usize,
     baselined: usize,
     known: Known,
+    /// Whether the verdict is from the cache, and the report is empty.
+    is_cached: bool,
     acceptance: Option<Accepted>,
+}
+
+impl Scan<'_> {
+    fn verdict(&self) -> Verdict {
+        match self.is_cached {
+            true => self.known.verdict,
+            false => self.report.verdict(),
+        }
+    }
 }
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
@@ -113,8 +127,10 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     }
     let screening = session.screening(&usual);
     screening.check_rules()?;
-    let mut scans = scan_all(&screening, &usual, &entries);
-    if opinions::anybody(&usual) {
+    let heard = opinions::anybody(&usual);
+    let least = args.cached(session, entries.len()).filter(|_| !heard);
+    let mut scans = scan_all(&screening, &usual, &entries, least);
+    if heard {
         hear(session, &screening, &usual, &mut scans)?;
     }
     for scan in &mut scans {
@@ -130,12 +146,42 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     if let Some(file) = &args.baseline {
         apply_baseline(session, args, file, &mut scans)?;
     }
-    print(session, args, &scans)?;
     let fails = scans.iter().any(|scan| fails(scan, args.fail_on));
+    let total = total(&scans);
+    if args.bad {
+        scans.retain(|scan| scan.known.stance == Stance::Blocked || is_bad(scan));
+    }
+    print(session, args, &scans, &total)?;
     Ok(ExitCode::from(u8::from(fails)))
 }
 
-fn print(session: &Session<'_>, args: &Args, scans: &[Scan<'_>]) -> Result<(), Failure> {
+impl Args {
+    /// In a report about many skills, the verdict up to which nothing is printed of a skill: then its cached verdict is enough.
+    fn cached(&self, session: &Session<'_>, number: usize) -> Option<Verdict> {
+        let is_text = !matches!(self.format, Some(Format::Json | Format::Sarif))
+            && !session.output.is_json()
+            && !session.output.is_verbose();
+        let needs_all = self.baseline.is_some() || self.suggest_permissions || self.accept;
+        match self.bad {
+            true if is_text && !needs_all => Some(Verdict::Warning),
+            false if is_text && !needs_all && number > SHOWN => Some(Verdict::Info),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a skill is blocked, unless the user said otherwise.
+fn is_bad(scan: &Scan<'_>) -> bool {
+    let verdict = scan.verdict();
+    matches!(verdict, Verdict::Critical | Verdict::Incomplete) && scan.acceptance.is_none()
+}
+
+fn print(
+    session: &Session<'_>,
+    args: &Args,
+    scans: &[Scan<'_>],
+    total: &str,
+) -> Result<(), Failure> {
     let format = args.format.unwrap_or(if session.output.is_json() {
         Format::Json
     } else {
@@ -152,7 +198,10 @@ fn print(session: &Session<'_>, args: &Args, scans: &[Scan<'_>]) -> Result<(), F
             session.output.document(&log)?;
         }
         Format::Text if args.suggest_permissions => session.output.text(&suggestions(scans))?,
-        Format::Text => session.output.report(&report(scans, session.output))?,
+        Format::Text => {
+            let page = report(scans, total, args.bad, session.output);
+            session.output.report(&page)?;
+        }
     }
     Ok(())
 }
@@ -161,7 +210,7 @@ fn fails(scan: &Scan<'_>, fail_on: FailOn) -> bool {
     if scan.acceptance.is_some() {
         return false;
     }
-    match (fail_on, scan.report.verdict()) {
+    match (fail_on, scan.verdict()) {
         (FailOn::Never, _) | (_, Verdict::Clean | Verdict::Info) => false,
         (_, Verdict::Critical | Verdict::Incomplete) => true,
         (fail_on, Verdict::Warning) => fail_on == FailOn::Warning,
@@ -231,29 +280,45 @@ pub(super) fn named(session: &Session<'_>, name: &str) -> Result<(ScanDocument, 
     let entry = inventory.entry(super::find(session, &inventory, name)?);
     let screening = session.screening(&inventory.catalog);
     screening.check_rules()?;
-    let scans = scan_all(&screening, &inventory.catalog, std::slice::from_ref(entry));
-    Ok((document(&scans, false), report(&scans, session.output)))
+    let one = std::slice::from_ref(entry);
+    let scans = scan_all(&screening, &inventory.catalog, one, None);
+    let page = report(&scans, &total(&scans), false, session.output);
+    Ok((document(&scans, false), page))
 }
 
-/// The order is that of the entries. What was found out is remembered.
-fn scan_all<'e>(screening: &Screening<'_>, usual: &Catalog, entries: &'e [Entry]) -> Vec<Scan<'e>> {
+/// The order is that of the entries. What was found out is remembered. A skill whose cached verdict is not over `least` is not scanned
+/// again, and has an empty report.
+fn scan_all<'e>(
+    screening: &Screening<'_>,
+    usual: &Catalog,
+    entries: &'e [Entry],
+    least: Option<Verdict>,
+) -> Vec<Scan<'e>> {
     let all: Vec<&Entry> = entries.iter().collect();
-    let scanned = screening.scan(&all, |_, scanned| match scanned {
-        Ok(scanned) => {
+    let scanned = screening.scan(&all, least, |_, scanned| match scanned {
+        Ok(Either::Scanned(scanned)) => {
             let frame = |finding: &Finding| scanning::frame(&scanned.snapshot, &finding.place);
             let frames = scanned.report.findings.iter().map(frame).collect();
             let digest = Some((scanned.snapshot.digest, scanned.snapshot.fingerprint));
-            (scanned.report, digest, frames, scanned.suppressed)
+            (scanned.report, digest, frames, scanned.suppressed, None)
         }
-        Err(error) => (unreadable(&error), None, Vec::new(), 0),
+        Ok(Either::Cached(snapshot, known)) => {
+            let digest = Some((snapshot.digest, snapshot.fingerprint));
+            (Report::default(), digest, Vec::new(), 0, Some(known))
+        }
+        Err(error) => (unreadable(&error), None, Vec::new(), 0, None),
     });
     let scans: Vec<Scan<'e>> = entries
         .iter()
         .zip(scanned)
-        .map(|(entry, (report, digest, frames, suppressed))| {
+        .map(|(entry, (report, digest, frames, suppressed, cached))| {
             let state = digest.and_then(|(_, state)| state);
             let digest = digest.map(|(digest, _)| digest);
-            let known = screening.known(&report, digest);
+            let is_cached = cached.is_some();
+            let known = match cached {
+                Some(known) => screening.judged(known, digest),
+                None => screening.known(&report, digest),
+            };
             let accepted = (known.stance == Stance::Accepted)
                 .then(|| digest.and_then(|digest| screening.accepted(digest)))
                 .flatten();
@@ -268,6 +333,7 @@ fn scan_all<'e>(screening: &Screening<'_>, usual: &Catalog, entries: &'e [Entry]
                 baselined: 0,
                 acceptance: accepted.cloned(),
                 known,
+                is_cached,
             }
         })
         .collect();
@@ -331,7 +397,7 @@ fn remember(screening: &Screening<'_>, usual: &Catalog, scans: &[Scan<'_>]) {
             digest: scan.digest?,
             state: scan.state,
             known: &scan.known,
-            fresh: true,
+            fresh: !scan.is_cached,
         })
     });
     screening.remember(usual, found);
@@ -519,20 +585,26 @@ const SHOWN: usize = 20;
 /// The largest baseline, in bytes.
 const MAX_BASELINE: u64 = 64 << 20;
 
-fn report(scans: &[Scan<'_>], output: &Output) -> String {
+fn report(scans: &[Scan<'_>], total: &str, bad: bool, output: &Output) -> String {
     let mut out = String::new();
     for scan in scans {
-        findings(scan, output, &mut out);
+        findings(scan, bad, output, &mut out);
         let quiet = scan.report.verdict() <= Verdict::Info && scan.acceptance.is_none();
         if !quiet || scans.len() <= SHOWN || output.is_verbose() {
             out.push_str(&summary(scan, output));
         }
     }
+    out.push_str(total);
+    out
+}
+
+/// How many skills have which verdict, in a line; nothing about a single skill.
+fn total(scans: &[Scan<'_>]) -> String {
     if scans.len() == 1 {
-        return out;
+        return String::new();
     }
     let with = |verdict: Verdict| {
-        let verdicts = scans.iter().map(|scan| scan.report.verdict());
+        let verdicts = scans.iter().map(Scan::verdict);
         verdicts.filter(|own| *own == verdict).count()
     };
     let parts: Vec<String> = Verdict::ALL
@@ -543,12 +615,16 @@ fn report(scans: &[Scan<'_>], output: &Output) -> String {
         .map(|(number, verdict)| format!("{number} {}", verdict.word()))
         .collect();
     let total = count(scans.len(), "skill");
-    out.push_str(&format!("{total}: {}\n", parts.join(", ")));
-    out
+    format!("{total}: {}\n", parts.join(", "))
 }
 
-fn findings(scan: &Scan<'_>, output: &Output, out: &mut String) {
-    let shown = |finding: &&Finding| finding.severity > Severity::Info || output.is_verbose();
+fn findings(scan: &Scan<'_>, bad: bool, output: &Output, out: &mut String) {
+    let least = if bad {
+        Severity::Critical
+    } else {
+        Severity::Warning
+    };
+    let shown = |finding: &&Finding| finding.severity >= least || output.is_verbose();
     let most = if output.is_verbose() {
         usize::MAX
     } else {

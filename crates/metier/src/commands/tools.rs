@@ -33,7 +33,10 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     let (tools, silent) = match &args.name {
         Some(name) => {
             let skill = super::find_usable(session, &inventory, name)?;
-            (of_one(session, &inventory, inventory.entry(skill))?, Vec::new())
+            (
+                of_one(session, &inventory, inventory.entry(skill))?,
+                Vec::new(),
+            )
         }
         None => of_all(session, &inventory),
     };
@@ -125,7 +128,9 @@ fn started(
         ..Stage::default()
     };
     let own = entry.name();
-    let tools = active::on(session, inventory, &[&place], stage, |runtime| Ok(runtime.tools()))?;
+    let tools = active::on(session, inventory, &[&place], stage, |runtime| {
+        Ok(runtime.tools())
+    })?;
     let tools = tools.into_iter().filter(|tool| tool.skill == *own);
     Ok(tools.map(ToolRow::from).collect())
 }

@@ -46,7 +46,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         .transpose()?;
     let mut reading = reading(session, true);
     reading.powers = args.ruled.asks_about_powers();
-    let candidates = Candidates::read(&inventory, reading);
+    let candidates = Candidates::read(&inventory, reading).with_text();
     let project = Project::look(session, &args.around, &candidates);
     let rules = args.ruled.rules(&args.task, &args.around);
     let (mut accounts, incomplete) = project.with(&args.task, |situation| {
@@ -87,7 +87,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     if !rest.is_empty() {
         let waiting = rest.iter().filter(|account| account.has_triggers());
         output.note(&format!(
-            "nothing speaks for {}, {} of them with triggers; name one to see what it waits for",
+            "nothing matches for {}, {} of them with triggers; name one to see its triggers",
             count(rest.len(), "skill"),
             waiting.count()
         ));
@@ -153,7 +153,7 @@ fn alone(inventory: &Inventory, account: &Account<'_>, output: &Output) -> Strin
     if !account.has_triggers() && entry.card.is_some() {
         line(
             "-",
-            "it has no triggers: only its name picks it",
+            "it has no triggers: its name and description are compared with the task",
             output,
             &mut page,
         );

@@ -623,14 +623,14 @@ impl<'p> Runtime<'p> {
                     ("crashed".to_owned(), Went::badly(Outcome::Error, reason, 0))
                 }
                 Event::Restarted { attempt, waited } => {
-                    let waited = humantime::format_duration(waited);
+                    let waited = metier_model::text::duration(waited);
                     (
                         format!("restarted, attempt {attempt}, after {waited}"),
                         Went::well(0),
                     )
                 }
                 Event::GaveUp { crashes, wait } => {
-                    let wait = humantime::format_duration(wait);
+                    let wait = metier_model::text::duration(wait);
                     let reason = format!("crashed {crashes} times in a row; left alone for {wait}");
                     (
                         "given up".to_owned(),
