@@ -88,7 +88,7 @@ impl<'s> Screening<'s> {
                 return Err(Failure::broken("rule", problem.message.clone())
                     .path(&problem.file)
                     .line(problem.line)
-                    .hint("mend the rule, or see `metier config skills.scan.rules_dir`"));
+                    .hint("fix the rule, or see `metier config skills.scan.rules_dir`"));
             }
             let output = self.session.output;
             output.note(&format!(

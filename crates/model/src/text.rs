@@ -47,7 +47,7 @@ pub fn duration(time: Duration) -> String {
     };
     match seconds {
         _ if time.as_millis() < 1_000 => format!("{} ms", time.as_millis()),
-        0..10 if tenths % 10 != 0 => format!("{}.{} s", tenths / 10, tenths % 10),
+        0..10 if !tenths.is_multiple_of(10) => format!("{}.{} s", tenths / 10, tenths % 10),
         0..100 => format!("{seconds} s"),
         100..3_600 => both(seconds / 60, "min", seconds % 60, "s"),
         3_600..172_800 => both(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),

@@ -229,7 +229,7 @@ fn standing_reasons(card: &Card, standing: &Standing<'_>, reasons: &mut Vec<Reas
     if let Some(hint) = standing.switched_off {
         refuse(
             ReasonKind::Disabled,
-            "it is switched off in the configuration",
+            "it is disabled in the configuration",
             hint.to_owned(),
         );
     }

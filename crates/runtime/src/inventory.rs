@@ -478,7 +478,7 @@ fn note_shadows(catalog: &Catalog, skills: &[Skill], diagnostics: &mut Vec<Diagn
     for skill in skills {
         if let Some(winner) = skill.shadowed_by.map(|winner| &catalog.entries[winner]) {
             let message = format!(
-                "`{}` is hidden by the one in {}",
+                "`{}` is shadowed by the one in {}",
                 winner.name(),
                 winner.place.path().display()
             );
@@ -573,7 +573,7 @@ impl Inventory {
         let mut near: Vec<(f64, String)> = Vec::new();
         for skill in &self.skills {
             let name = self.entry(skill).name();
-            let likeness = strsim::jaro_winkler(wanted, &name);
+            let likeness = strsim::jaro_winkler(&wanted.to_lowercase(), &name.to_lowercase());
             if likeness > 0.82 && !near.iter().any(|(_, other)| *other == name) {
                 near.push((likeness, name.into_owned()));
             }

@@ -90,7 +90,7 @@ impl<'i> Key<'i> {
                     who: names(inventory, skills),
                     label: labelled(inventory, skills),
                     message: lines.last().unwrap_or_default(),
-                    hint: path.map(validate).last(),
+                    hint: path.map(validate).next_back(),
                 }
             }
             Self::Untrusted(root) => {

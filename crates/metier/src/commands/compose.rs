@@ -58,7 +58,7 @@ fn page(set: &Composition, args: &Args, output: &Output) -> String {
     } else {
         let errors = count(set.errors.len(), "error");
         let sign = output.paint("✗", Tone::Bad);
-        format!("{sign} not a set that can be used: {errors}")
+        format!("{sign} these skills can't be combined: {errors}")
     };
     let mut page = format!("{head}\n");
     let mut field = |name: &str, value: String| {

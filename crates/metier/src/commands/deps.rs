@@ -206,7 +206,7 @@ fn agreed(command: &str, json: bool) -> Result<bool, Failure> {
     if json || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Err(Failure::unmet(
             "not-agreed",
-            format!("`{command}` needs your word, and there is no terminal"),
+            format!("`{command}` needs confirmation, but there is no terminal"),
         )
         .hint("run it yourself, or add --yes"));
     }

@@ -43,7 +43,7 @@ pub(crate) fn run(session: &Session<'_>, _args: &Args) -> Result<ExitCode, Failu
         Err(_) => checks.push(check(
             "skills",
             "fail",
-            "they can't be looked for until the checks above pass".into(),
+            "skipped until the checks above pass".into(),
             None,
         )),
     }

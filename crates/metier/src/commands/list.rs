@@ -259,7 +259,10 @@ fn remarks_with(
     }
     if let Some(winner) = skill.shadowed_by {
         let winner = inventory.catalog.entries[winner].place.path();
-        lines.push(format!("hidden by {}", one_line(&winner.to_string_lossy())));
+        lines.push(format!(
+            "shadowed by {}",
+            one_line(&winner.to_string_lossy())
+        ));
     }
     let errors = entry
         .diagnostics
@@ -286,7 +289,7 @@ fn footer(inventory: &Inventory, all: bool, before: usize, output: &Output) {
         (counts.not_ready, "not ready"),
         (counts.blocked, "blocked"),
         (counts.invalid, "invalid"),
-        (counts.disabled, "switched off"),
+        (counts.disabled, "disabled"),
         (counts.shadowed, "shadowed"),
     ];
     let words: Vec<String> = parts

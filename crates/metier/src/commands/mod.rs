@@ -153,7 +153,7 @@ pub(crate) fn find_usable<'a>(
             let what = if skill.status == Status::Blocked {
                 "is blocked"
             } else {
-                "is switched off"
+                "is disabled"
             };
             let code = if skill.status == Status::Blocked {
                 "blocked"

@@ -711,7 +711,7 @@ fn summary(scan: &Scan<'_>, output: &Output) -> String {
     if accepted.is_none() && scan.known.stance == Stance::Blocked && verdict >= Verdict::Incomplete
     {
         line.push_str(&format!(
-            "  {} it is blocked; if you know better: metier scan {} --accept --reason TEXT\n",
+            "  {} it is blocked; if you have reviewed it yourself: metier scan {} --accept --reason TEXT\n",
             output.paint("hint:", Tone::Note),
             scan.word
         ));

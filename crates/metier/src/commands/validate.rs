@@ -1,8 +1,11 @@
 //! `metier validate`
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
-use metier_catalog::{Entry, Root};
+use metier_catalog::{Entry, Place, Root};
 use metier_model::{Diagnostic, Mode, Severity, Source};
 use metier_runtime::{Inventory, Status, hooks};
 use metier_wire::{DiagnosticRow, ValidateDocument, Validated};
@@ -20,7 +23,7 @@ use crate::{
 /// Agent Skills specification exactly. Exit code 1 when a skill is not valid.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A skill, or a folder of skills
+    /// A skill's folder or name, or a folder of skills
     #[arg(default_value = ".")]
     path: Vec<PathBuf>,
     /// Exactly the specification
@@ -37,8 +40,8 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     let roots = args
         .path
         .iter()
-        .map(|path| Root::explicit(Source::Inline, session.machine.work.join(path)))
-        .collect();
+        .map(|path| Ok(Root::explicit(Source::Inline, folder(session, path)?)))
+        .collect::<Result<_, Failure>>()?;
     let mut inventory = session.examine(roots, mode);
     for entry in &mut inventory.catalog.entries {
         let hooks = hooks::in_place(&entry.place);
@@ -99,6 +102,23 @@ fn document(inventory: &Inventory) -> ValidateDocument<'_> {
     ValidateDocument {
         skills: skills.collect(),
         diagnostics: folder_problems(inventory).map(DiagnosticRow::new).collect(),
+    }
+}
+
+/// The folder that was named; a word that is no path is the name of a skill.
+fn folder(session: &Session<'_>, path: &Path) -> Result<PathBuf, Failure> {
+    let here = session.machine.work.join(path);
+    let name = path.to_str().filter(|name| !name.contains('/'));
+    let Some(name) = name.filter(|_| !here.exists()) else {
+        return Ok(here);
+    };
+    let inventory = session.inventory()?;
+    match inventory.find(name) {
+        Ok(skill) => match &inventory.entry(skill).place {
+            Place::Folder(folder) => Ok(folder.clone()),
+            Place::Builtin(_) => Ok(here),
+        },
+        Err(_) => Ok(here),
     }
 }
 

@@ -31,3 +31,30 @@ fn a_new_library_of_every_type_is_built_and_passes_its_tests() {
     }
     assert_eq!(left_running(&live), [""; 0]);
 }
+
+#[test]
+fn a_new_program_is_built_beside_the_sdk_that_came_with_it() {
+    let live = Live::new();
+    let context = &live.stage.context;
+    let lock = fs::read_to_string(example().join("Cargo.lock")).unwrap();
+    let new = [
+        "new",
+        "new-program",
+        "--backend",
+        "process",
+        "--language",
+        "rust",
+    ];
+    let made = context.run(&new);
+    assert_eq!(made.code, 0, "{}", made.snapshot());
+    context.write("new-program/Cargo.lock", &lock);
+    let target = build(&context.path("new-program"), &["--offline"]);
+    fs::create_dir(context.path("new-program/bin")).unwrap();
+    let place = context.path("new-program/bin/program");
+    fs::copy(target.join("debug/new-program"), place).unwrap();
+    let tested = context.run(&["test", "new-program"]);
+    assert_eq!(tested.code, 0, "{}", tested.snapshot());
+    // What is beside a skill is no skill, and no part of one.
+    let listed = context.run(&["--root", ".", "list", "--all"]);
+    assert!(listed.stderr.contains("1 skill"), "{}", listed.snapshot());
+}
