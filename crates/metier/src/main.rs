@@ -25,6 +25,7 @@ mod help;
 mod interpreter;
 mod interrupt;
 mod leftovers;
+mod logging;
 mod machine;
 mod office;
 mod opinions;
@@ -82,6 +83,7 @@ fn main() -> ExitCode {
         Err(error) => return misused(&arguments, &error),
     };
     let mut output = Output::new(&cli.global);
+    logging::start(&output);
     let done = Machine::look(&cli.global).and_then(|machine| {
         output = output.clone().at(&machine);
         commands::run(&cli, &machine, &output)

@@ -50,8 +50,8 @@ pub struct Scanned {
 /// What of a skill is kept in memory at once; more is hashed and reported as not read.
 const MOST_BYTES: usize = 48 * 1024 * 1024;
 
-/// What of a file is kept in memory: as much as the largest resource that is given out.
-const MOST_FILE_BYTES: usize = 10 * 1024 * 1024;
+/// What of a file is kept in memory: as much as the largest module of WebAssembly that is run.
+const MOST_FILE_BYTES: usize = metier_wasm::Limits::CEILING.module_bytes;
 
 impl Scanner {
     /// A scanner as the configuration wants it. `stamp` is a number that changes with the program.
@@ -125,6 +125,8 @@ impl Scanner {
     pub fn scan_snapshot(&self, entry: &Entry, snapshot: &Snapshot) -> (Report, usize) {
         let mut report = guarded(|| self.look(entry, snapshot));
         let digest = snapshot.digest.to_string();
+        let findings = report.findings.len();
+        tracing::debug!(skill = &*entry.name(), digest, findings, "skill scanned");
         let suppressed = leave_out(&mut report, |finding| {
             let fingerprint = finding.fingerprint();
             self.suppress

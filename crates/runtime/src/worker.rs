@@ -192,7 +192,10 @@ impl<'a> Worker<'a> {
     /// # Errors
     /// When a granted place can't be opened, or that can't be written down.
     pub fn wasi(&self, entrypoint: &str) -> Result<Wasi, WorldError> {
-        let wasi = self.world.wasi()?;
+        let mut wasi = self.world.wasi()?;
+        // A program is called by its name, as anywhere else.
+        let name = entrypoint.rsplit('/').next().unwrap_or(entrypoint);
+        wasi.room.arguments = vec![name.to_owned()];
         if !wasi.room.places.is_empty() {
             let begun = self.begin_run(entrypoint)?;
             self.runs.borrow_mut().push(Run {

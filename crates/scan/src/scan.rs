@@ -61,6 +61,8 @@ pub struct Limits {
     pub files: usize,
     /// Bytes of a file.
     pub file_bytes: usize,
+    /// Bytes of the module of WebAssembly that the skill is run as.
+    pub module_bytes: usize,
     /// Findings that are kept.
     pub findings: usize,
 }
@@ -70,6 +72,7 @@ impl Default for Limits {
         Self {
             files: 500,
             file_bytes: 1024 * 1024,
+            module_bytes: 32 * 1024 * 1024,
             findings: 200,
         }
     }
@@ -183,7 +186,20 @@ impl<'a> Scanner<'a> {
         });
     }
 
+    /// How many bytes of a file are read. Compilers make modules larger than any text; what a module is run as is bounded by its room.
+    fn room_for(&self, file: &File<'_>, limits: &Limits) -> usize {
+        match file.content {
+            Content::Bytes(bytes)
+                if self.about.module == Some(file.path) && bytes.starts_with(b"\0asm") =>
+            {
+                limits.module_bytes.max(limits.file_bytes)
+            }
+            _ => limits.file_bytes,
+        }
+    }
+
     fn file(&mut self, file: &File<'_>, limits: &Limits) {
+        let room = self.room_for(file, limits);
         match file.content {
             Content::Unread(why) => self.unread(file.path, why.to_owned()),
             Content::Link(target) => {
@@ -196,18 +212,14 @@ impl<'a> Scanner<'a> {
                     format!("it is a link to `{}`", metier_model::text::visible(target)),
                 );
             }
-            Content::Bytes(bytes) if bytes.len() > limits.file_bytes => {
+            Content::Bytes(bytes) if bytes.len() > room => {
                 self.report.files += 1;
                 self.unread(
                     file.path,
-                    format!(
-                        "it has {} bytes, the limit is {}",
-                        bytes.len(),
-                        limits.file_bytes
-                    ),
+                    format!("it has {} bytes, the limit is {}", bytes.len(), room),
                 );
                 // What fits is read all the same: a payload in the first part should block, not just be unknown.
-                self.bytes(file.path, &bytes[..limits.file_bytes], true);
+                self.bytes(file.path, &bytes[..room], true);
             }
             Content::Bytes(bytes) => {
                 self.report.files += 1;

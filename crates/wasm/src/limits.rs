@@ -44,7 +44,7 @@ impl Limits {
         time: Duration::from_secs(600),
         table_elements: 100_000,
         instances: 64,
-        module_bytes: 64 * MIB,
+        module_bytes: 32 * MIB,
         functions: 65_536,
         compile_time: Duration::from_secs(60),
     };

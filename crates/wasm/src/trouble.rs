@@ -80,7 +80,7 @@ pub enum Trouble {
         how: String,
     },
     /// It did what no program may.
-    #[error("{0}")]
+    #[error("was stopped: {0}")]
     Trapped(String),
     /// It ended before it answered.
     #[error("ended with code {0} before it answered")]

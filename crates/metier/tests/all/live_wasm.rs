@@ -140,6 +140,46 @@ fn a_reactor_does_not_read_what_it_may_not() {
 
 // case 141
 #[test]
+fn a_module_as_large_as_compilers_make_them_is_scanned_and_runs() {
+    let live = Live::new();
+    live.stage.context.write("greeting.txt", "Good day");
+    let mut module = asks(QUESTION);
+    // What a debugger would read: a section with a name, and three megabytes.
+    let mut debug = b"\x05debug".to_vec();
+    debug.resize(3 << 20, 0);
+    module.extend(section(0, &debug));
+    skill(&live, "large", &["file:read(./greeting.txt)"], &module);
+    let called = call(&live, "large");
+    assert_eq!(
+        called["output"]["result"]["content"], "Good day",
+        "{called}"
+    );
+}
+
+#[test]
+fn it_is_called_by_its_name() {
+    let live = Live::new();
+    let head = r#"{"result":{"output":"#;
+    let answer = format!("{head}0}}}}");
+    let import = r#"(import "wasi_snapshot_preview1" "args_sizes_get" (func $args (param i32 i32) (result i32)))"#;
+    let digit = 2048 + head.len();
+    let tool = format!(
+        "(drop (call $args (i32.const 3000) (i32.const 3004)))
+         (i32.store8 (i32.const {digit}) (i32.add (i32.const 48) (i32.load (i32.const 3000))))
+         (i64.const {})",
+        (2048_u64 << 32) | answer.len() as u64
+    );
+    skill(
+        &live,
+        "named",
+        &[],
+        &reactor_with(import, &data(2048, &answer), &tool),
+    );
+    let called = call(&live, "named");
+    assert_eq!(called["output"], 1, "{called}");
+}
+
+#[test]
 fn machine_code_of_a_skill_is_refused() {
     let live = Live::new();
     let code = metier_wasm::compile(&reactor("(i64.const 0)")).unwrap();
