@@ -1,0 +1,184 @@
+//! The choice of skills for a task, over whole inventories.
+
+use std::{fs, path::Path, time::SystemTime};
+
+use metier_catalog::{Host, Limits, Options, Root, discover};
+use metier_config::load;
+use metier_model::Source;
+use metier_select::rules::{Coding, Risk};
+use proptest::prelude::*;
+
+use super::*;
+use crate::{scanning::Unscreened, survey};
+
+const READING: Reading = Reading {
+    mode: Mode::Lenient,
+    max_bytes: 1 << 20,
+    threads: 2,
+    everything: false,
+    powers: true,
+};
+
+fn skill(root: &Path, name: &str, front: &str) {
+    let folder = root.join(name);
+    fs::create_dir_all(&folder).unwrap();
+    let text = format!("---\nname: {name}\ndescription: Does.\n{front}\n---\n");
+    fs::write(folder.join("SKILL.md"), text).unwrap();
+}
+
+fn inventory(root: &Path, selection: &[&str]) -> Inventory {
+    let options = Options {
+        mode: Mode::Lenient,
+        limits: Limits {
+            max_skills: 1000,
+            max_entries: 1000,
+            max_skill_bytes: 1 << 20,
+            max_depth: 8,
+            max_root_time: std::time::Duration::from_secs(60),
+        },
+        threads: 1,
+        index: None,
+        now: SystemTime::UNIX_EPOCH,
+        builtins: false,
+        progress: None,
+    };
+    let roots = vec![Root::explicit(Source::User, root.to_owned())];
+    let setting = |_: &str| false;
+    let host = Host::new(None, Default::default(), &setting, None);
+    let selection: Vec<String> = selection.iter().map(|name| (*name).to_owned()).collect();
+    let config = load(Vec::new()).config;
+    let catalog = discover(roots, &options);
+    survey(
+        catalog,
+        &config,
+        &host,
+        Mode::Lenient,
+        &selection,
+        &Unscreened,
+    )
+}
+
+fn situation(task: &str) -> Situation<'_> {
+    Situation {
+        task,
+        files: &[],
+        languages: &[],
+        mode: metier_select::Mode::Interactive,
+        explicit: &[],
+    }
+}
+
+fn names(inventory: &Inventory, task: &str) -> Vec<String> {
+    let picks = triggered(inventory, &situation(task), READING);
+    let name = |pick: &Pick<'_>| inventory.entry(pick.skill).name().into_owned();
+    picks.iter().map(name).collect()
+}
+
+#[test]
+fn picks_come_by_score_and_then_by_name() {
+    let root = tempfile::tempdir().unwrap();
+    skill(root.path(), "b", "triggers: {keywords: [one]}");
+    skill(root.path(), "a", "triggers: {keywords: [one]}");
+    skill(root.path(), "c", "triggers: {keywords: [one, two]}");
+    skill(root.path(), "d", "");
+    let plain = inventory(root.path(), &[]);
+    assert_eq!(names(&plain, "one and two"), ["c", "a", "b"]);
+    assert_eq!(names(&plain, "none"), [""; 0]);
+    let selected = inventory(root.path(), &["d", "user:b"]);
+    assert_eq!(names(&selected, "one"), ["b", "d", "a", "c"]);
+}
+
+#[test]
+fn a_skill_that_changed_under_our_hands_is_not_picked() {
+    let root = tempfile::tempdir().unwrap();
+    skill(root.path(), "a", "triggers: {keywords: [one]}");
+    let before = inventory(root.path(), &[]);
+    let other = "---\nname: other\ndescription: Is another.\ntriggers: {keywords: [one]}\n---\n";
+    fs::write(root.path().join("a/SKILL.md"), other).unwrap();
+    assert_eq!(names(&before, "one /a"), [""; 0]);
+    let candidates = Candidates::read(&before, READING);
+    let refused = candidates
+        .select(&situation("/a"), &Rules::default())
+        .refused;
+    assert_eq!(refused[0].gates[0].kind, "changed");
+}
+
+#[test]
+fn half_of_a_pipeline_is_never_picked() {
+    let [first, second] = CODING_PIPELINE;
+    let coding = |task: &str, here: &[(&str, &str)], risk| {
+        let root = tempfile::tempdir().unwrap();
+        for (name, front) in here {
+            skill(root.path(), name, front);
+        }
+        let inventory = inventory(root.path(), &[]);
+        let rules = Rules {
+            coding: Coding::told(true),
+            risk,
+            domain: None,
+        };
+        let selection = Candidates::read(&inventory, READING).select(&situation(task), &rules);
+        let name = |pick: &Pick<'_>| inventory.entry(pick.skill).name().into_owned();
+        let lacks = selection.incomplete.map(|incomplete| incomplete.lacks);
+        let lacks: Vec<&str> = lacks.iter().flatten().map(|lack| lack.name).collect();
+        let picks: Vec<String> = selection.picks.iter().map(name).collect();
+        (picks.join(" "), lacks.join(" "))
+    };
+    let both = format!("{first} {second}");
+    let said = |picks: &str, lacks: &str| (picks.to_owned(), lacks.to_owned());
+    let plain = [(second, ""), (first, "")];
+    assert_eq!(coding("x", &plain, Risk::Low), said(&both, ""));
+    assert_eq!(coding("x", &[], Risk::Low), said("", &both));
+    assert_eq!(coding("x", &plain[..1], Risk::Low), said("", first));
+    assert_eq!(
+        coding(&format!("/{second}"), &plain[..1], Risk::Low),
+        said("", first)
+    );
+    let absent = "metadata: {openclaw: {requires: {bins: [absent]}}}";
+    let ill = [(first, ""), (second, absent)];
+    assert_eq!(coding("x", &ill, Risk::Low), said("", second));
+    let strong = [
+        (first, ""),
+        (second, "permissions: ['shell:exec(opencode *)']"),
+    ];
+    assert_eq!(coding("x", &strong, Risk::Medium), said(&both, ""));
+    assert_eq!(coding("x", &strong, Risk::High), said("", second));
+    assert_eq!(
+        coding(&format!("/{second}"), &strong, Risk::High),
+        said(&both, "")
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    /// What is picked is what `why` calls picked, in the same order, and only what is ready.
+    #[test]
+    fn why_tells_the_same_as_select(task in "(one|two|three|/s[0-9]| ){0,5}", coding: bool, high: bool) {
+        let root = tempfile::tempdir().unwrap();
+        for (number, word) in ["one", "two", "three"].iter().cycle().take(9).enumerate() {
+            let hidden = ["", "disable-model-invocation: true\n"][usize::from(number > 6)];
+            let needs = ["", "metadata: {openclaw: {requires: {bins: [absent]}}}\n"][number % 2];
+            let power = ["", "permissions: ['shell:exec(ls)']\n"][usize::from(number % 4 == 0)];
+            let front = format!("{hidden}{needs}{power}triggers: {{keywords: [{word}]}}");
+            skill(root.path(), &format!("s{number}"), &front);
+        }
+        let inventory = inventory(root.path(), &[]);
+        let rules = Rules {
+            coding: Coding::told(coding),
+            risk: if high { Risk::High } else { Risk::Low },
+            domain: None,
+        };
+        let selection = Candidates::read(&inventory, READING).select(&situation(&task), &rules);
+        let picks = selection.picks;
+        let all = Candidates::read(&inventory, Reading { everything: true, ..READING });
+        let (accounts, incomplete) = all.accounts(&situation(&task), &rules);
+        prop_assert_eq!(incomplete.is_some(), coding);
+        prop_assert_eq!(&incomplete, &selection.incomplete);
+        prop_assert!(high || selection.held.is_empty());
+        prop_assert_eq!(accounts.len(), 9);
+        let told: Vec<usize> = accounts.iter().filter(|account| account.picked).map(|account| account.skill.entry).collect();
+        let picked: Vec<usize> = picks.iter().map(|pick| pick.skill.entry).collect();
+        prop_assert_eq!(told, picked);
+        prop_assert!(picks.iter().all(|pick| pick.skill.status == Status::Ready && pick.score > 0.0));
+    }
+}
