@@ -117,7 +117,7 @@ pub enum Stream {
 pub trait Relay {
     /// What the child reads. It is copied into a pipe, because a child gets no descriptor of the user's.
     fn input(&self) -> Option<OwnedFd>;
-    /// The child wrote this. If nobody reads it, the child is ended as by [`Spec::stop`].
+    /// The child wrote this. If there is no reader any more, the child is ended as by [`Spec::stop`].
     ///
     /// # Errors
     /// When it can't be passed on.

@@ -59,7 +59,7 @@ pub fn run(spec: &Spec<'_>) -> Result<Outcome, ChildError> {
     child.finish_unless(spec.stop, spec.relay, spec.timeout, spec.grace)
 }
 
-/// Copies input to a child until either side ends. Nobody waits for it: a read that never returns ends with the process.
+/// Copies input to a child until either side ends. The thread is not joined: a read that never returns ends with the process.
 fn feed(from: OwnedFd, mut to: File) {
     std::thread::spawn(move || {
         // A child that has ended reads no more, and that is no failure.
@@ -245,7 +245,7 @@ impl Child {
             if ready.gone {
                 end.gone();
             }
-            // What somebody watches is no flood: they can stop it.
+            // Output that is passed on to the user is no flood: the user can stop it.
             if relay.is_none() && (stdout.is_flood() || stderr.is_flood()) {
                 end.flood(&self.line);
             }
@@ -302,7 +302,7 @@ impl Child {
     }
 }
 
-/// Passes output on; whether nobody reads it any more.
+/// Passes output on; whether its reader is gone.
 fn is_unread(relay: Option<&dyn Relay>, stream: super::Stream, bytes: &[u8]) -> bool {
     relay.is_some_and(|relay| relay.output(stream, bytes).is_err())
 }

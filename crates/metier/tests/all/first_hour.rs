@@ -1,4 +1,4 @@
-//! What somebody meets who has just built the program: at a terminal with colours, in a fresh clone, and with skills of several agents.
+//! What a new user meets after building the program: at a terminal with colours, in a fresh clone, and with skills of several agents.
 
 use std::{
     fs,
@@ -253,7 +253,7 @@ fn skills_are_found_by_agent_status_and_word() {
         "the folders of agents are the user's"
     );
     assert_eq!(names(&["--status", "blocked"]), [""; 0]);
-    let wrong = context.run(&["list", "--agent", "nobody"]);
+    let wrong = context.run(&["list", "--agent", "unknown"]);
     assert_eq!(wrong.code, 2, "{}", wrong.snapshot());
     // The user's own skill beats a built-in one.
     skill(&context, "~/.codex/skills", "git", "My own.");
@@ -388,7 +388,7 @@ fn named_roots_keep_the_models_of_the_user() {
 #[test]
 fn a_home_that_cannot_be_written_is_named() {
     let mut context = Context::new(env!("CARGO_BIN_EXE_metier"));
-    // Nobody can make a folder in a file, not even root.
+    // No user can make a folder in a file, not even root.
     let home = context.write("~/file", "").join("metier");
     context.env("METIER_HOME", &home);
     skill(&context, "skills", "one", "Does something.");
