@@ -21,6 +21,7 @@
 
 mod attack;
 mod bench;
+mod demo;
 #[cfg(test)]
 mod deny;
 mod guests;
@@ -42,6 +43,7 @@ usage: cargo xtask COMMAND
   test             install what the tests need and run them all
   test --with-model
                    install a small model and talk to it; not part of the other tests
+  demo             make the picture of the README from a real run
   guests           build the skills that are WebAssembly, after getting what that takes
   attack [--list] [CASE …]
                    run the tests of the attack cases in docs/security.md, and print each case with its results
@@ -79,6 +81,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         "test" if rest.first().is_some_and(|word| word == "--with-model") => model::run(&rest[1..]),
         "test" => test::run(rest),
         "guests" => guests::run(rest),
+        "demo" => demo::run(),
         "attack" => attack::run(rest),
         "tidy" => Ok(report("tidy", &tidy::check(&workspace::root())?)),
         "layers" => Ok(report("layers", &layers::check(&workspace::root())?)),

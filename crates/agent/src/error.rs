@@ -49,7 +49,7 @@ pub enum ModelError {
         message: String,
     },
     /// Too many requests, in the end.
-    #[error("{provider} limits the rate of requests ({}): {message}", times(*.attempts))]
+    #[error("{provider} limits the rate of requests{}: {message}", times(*.attempts))]
     RateLimited {
         /// Who.
         provider: Kind,
@@ -61,7 +61,7 @@ pub enum ModelError {
         message: String,
     },
     /// It has too much to do, or is broken, in the end.
-    #[error("{provider} can't answer now ({code}, {}): {message}", times(*.attempts))]
+    #[error("{provider} can't answer now ({code}){}: {message}", times(*.attempts))]
     Overloaded {
         /// Who.
         provider: Kind,
@@ -246,7 +246,7 @@ impl ModelError {
 
 fn times(count: u32) -> String {
     match count {
-        1 => "1 attempt".to_owned(),
-        count => format!("{count} attempts"),
+        1 => String::new(),
+        count => format!(" after {count} attempts"),
     }
 }

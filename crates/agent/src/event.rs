@@ -78,6 +78,10 @@ pub enum Event {
     Retry {
         /// After a pause of so many seconds.
         seconds: f64,
+        /// Which attempt follows it, counted from 1.
+        attempt: u32,
+        /// How many there are at most.
+        of: u32,
         /// Why.
         reason: String,
     },

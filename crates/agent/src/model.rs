@@ -198,6 +198,10 @@ pub enum Delta<'a> {
     Again {
         /// How long the pause is.
         pause: Duration,
+        /// Which attempt follows it, counted from 1.
+        attempt: u32,
+        /// How many there are at most.
+        of: u32,
         /// Why.
         because: &'a ModelError,
     },

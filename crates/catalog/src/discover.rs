@@ -12,6 +12,7 @@ use metier_model::{Code, Diagnostic, Mode, Source};
 use crate::{
     builtin::{BUILTINS, Builtin},
     entry::{Catalog, Entry, ManifestFiles, Place},
+    folder::FileEntry,
     index::IndexHome,
     manifest_file::{self, Heads},
     plugin,
@@ -78,7 +79,31 @@ pub fn discover(roots: Vec<Root>, options: &Options<'_>) -> Catalog {
     }
     catalog.roots = roots;
     drop_twins(&mut catalog);
+    if options.builtins {
+        let is_source = |entry: &Entry| entry.source == Source::Project && is_builtin(entry);
+        catalog.entries.retain(|entry| !is_source(entry));
+    }
     catalog
+}
+
+/// Whether a folder is, byte by byte, a built-in skill. In a checkout of metier that is where they come from, and it would be odd to
+/// ask for trust in what the program holds already.
+fn is_builtin(entry: &Entry) -> bool {
+    let name = entry.name();
+    let Some(builtin) = BUILTINS.iter().find(|builtin| *builtin.name == *name) else {
+        return false;
+    };
+    let content = |file: &FileEntry| {
+        let path = std::str::from_utf8(file.path.as_bytes()).ok()?;
+        let content = builtin.file(path)?;
+        let held = !file.special && file.size == content.len() as u64;
+        let read = || entry.place.read(path, file.size).ok();
+        (held && read()? == content).then_some(())
+    };
+    let is_same = |files: Vec<FileEntry>| {
+        files.len() == builtin.files.len() && files.iter().all(|file| content(file).is_some())
+    };
+    entry.place.files().is_ok_and(is_same)
 }
 
 /// Of several roots that are one folder the last counts; an untrusted one only if no other is there.

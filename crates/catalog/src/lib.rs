@@ -50,7 +50,7 @@ pub use manifest_file::{has_file, read_named, read_small};
 pub use path_bytes::PathBytes;
 pub use project::{ProjectFiles, ProjectLimits, project_files};
 pub use project_state::ProjectState;
-pub use root::{Places, Presence, Root, roots_below, usual, usual_in_project};
+pub use root::{Places, Presence, Root, known_agents, roots_below, usual, usual_in_project};
 pub use skill_files::Fingerprint;
 pub use snapshot::{Content, Held, Room, Snapshot};
 pub use verdicts::{Noted, VerdictKey, Verdicts};

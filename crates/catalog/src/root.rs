@@ -15,6 +15,8 @@ pub struct Root {
     pub trusted: bool,
     /// What it means when it is not there.
     pub presence: Presence,
+    /// The agent whose folder this is, if it is a usual place of one.
+    pub agent: Option<&'static str>,
 }
 
 /// What it means when a root is not there.
@@ -37,6 +39,7 @@ impl Root {
             path,
             trusted: true,
             presence: Presence::Optional,
+            agent: None,
         }
     }
 
@@ -57,18 +60,19 @@ impl Root {
             path,
             trusted: true,
             presence: Presence::Required,
+            agent: None,
         }
     }
 }
 
-/// Where the user's own skills lie below the home directory, rising.
-const USER: &[&str] = &[
-    ".agents/skills",
-    ".claude/skills",
-    ".openclaw/skills",
-    ".wundr/skills",
-    ".omniagent/skills",
-    ".config/rubichan/skills",
+/// Where the user's own skills lie below the home directory, rising; each with the agent that they are for.
+const USER: &[(&str, &str)] = &[
+    (".agents/skills", "agents"),
+    (".claude/skills", "claude-code"),
+    (".openclaw/skills", "openclaw"),
+    (".wundr/skills", "wundr"),
+    (".omniagent/skills", "omniagent"),
+    (".config/rubichan/skills", "rubichan"),
 ];
 
 /// Where a project's skills lie, rising.
@@ -81,74 +85,74 @@ const PROJECT: &[&str] = &[
     ".metier/skills",
 ];
 
-/// Other agents' folders below the home directory.
-const AGENTS: &[&str] = &[
-    ".config/agents/skills",
-    ".codex/skills",
-    ".cursor/skills",
-    ".gemini/skills",
-    ".gemini/antigravity/skills",
-    ".gemini/antigravity-cli/skills",
-    ".copilot/skills",
-    ".config/opencode/skills",
-    ".factory/skills",
-    ".kilo/skills",
-    ".deepagents/agent/skills",
-    ".firebender/skills",
-    ".config/goose/skills",
-    ".config/crush/skills",
-    ".config/devin/skills",
-    ".snowflake/cortex/skills",
-    ".codeium/windsurf/skills",
-    ".pi/agent/skills",
-    ".vibe/skills",
-    ".config/kimchi/harness/skills",
-    ".posit/assistant/skills",
-    ".tabnine/agent/skills",
-    ".astrbot/data/skills",
-    ".trae/skills",
-    ".trae-cn/skills",
-    ".qoder/skills",
-    ".qoder-cn/skills",
-    ".zencoder/skills",
-    ".inferencesh/skills",
-    ".codeartsdoer/skills",
-    ".commandcode/skills",
-    ".minimax/skills",
-    ".forge/skills",
-    ".iflow/skills",
-    ".kiro/skills",
-    ".autohand/skills",
-    ".aider-desk/skills",
-    ".augment/skills",
-    ".bob/skills",
-    ".codebuddy/skills",
-    ".codemaker/skills",
-    ".codestudio/skills",
-    ".codewhale/skills",
-    ".continue/skills",
-    ".fx/skills",
-    ".grok/skills",
-    ".hermes/skills",
-    ".jazz/skills",
-    ".junie/skills",
-    ".kode/skills",
-    ".lingma/skills",
-    ".mcpjam/skills",
-    ".moxby/skills",
-    ".mux/skills",
-    ".openhands/skills",
-    ".ona/skills",
-    ".qwen/skills",
-    ".reasonix/skills",
-    ".rovodev/skills",
-    ".roo/skills",
-    ".terramind/skills",
-    ".tinycloud/skills",
-    ".zcode/skills",
-    ".neovate/skills",
-    ".pochi/skills",
-    ".adal/skills",
+/// Other agents' folders below the home directory, below those above; each with its agent.
+const AGENTS: &[(&str, &str)] = &[
+    (".config/agents/skills", "agents"),
+    (".codex/skills", "codex"),
+    (".cursor/skills", "cursor"),
+    (".gemini/skills", "gemini"),
+    (".gemini/antigravity/skills", "antigravity"),
+    (".gemini/antigravity-cli/skills", "antigravity-cli"),
+    (".copilot/skills", "copilot"),
+    (".config/opencode/skills", "opencode"),
+    (".factory/skills", "factory"),
+    (".kilo/skills", "kilo"),
+    (".deepagents/agent/skills", "deepagents"),
+    (".firebender/skills", "firebender"),
+    (".config/goose/skills", "goose"),
+    (".config/crush/skills", "crush"),
+    (".config/devin/skills", "devin"),
+    (".snowflake/cortex/skills", "cortex"),
+    (".codeium/windsurf/skills", "windsurf"),
+    (".pi/agent/skills", "pi"),
+    (".vibe/skills", "vibe"),
+    (".config/kimchi/harness/skills", "kimchi"),
+    (".posit/assistant/skills", "posit"),
+    (".tabnine/agent/skills", "tabnine"),
+    (".astrbot/data/skills", "astrbot"),
+    (".trae/skills", "trae"),
+    (".trae-cn/skills", "trae-cn"),
+    (".qoder/skills", "qoder"),
+    (".qoder-cn/skills", "qoder-cn"),
+    (".zencoder/skills", "zencoder"),
+    (".inferencesh/skills", "inferencesh"),
+    (".codeartsdoer/skills", "codeartsdoer"),
+    (".commandcode/skills", "commandcode"),
+    (".minimax/skills", "minimax"),
+    (".forge/skills", "forge"),
+    (".iflow/skills", "iflow"),
+    (".kiro/skills", "kiro"),
+    (".autohand/skills", "autohand"),
+    (".aider-desk/skills", "aider-desk"),
+    (".augment/skills", "augment"),
+    (".bob/skills", "bob"),
+    (".codebuddy/skills", "codebuddy"),
+    (".codemaker/skills", "codemaker"),
+    (".codestudio/skills", "codestudio"),
+    (".codewhale/skills", "codewhale"),
+    (".continue/skills", "continue"),
+    (".fx/skills", "fx"),
+    (".grok/skills", "grok"),
+    (".hermes/skills", "hermes"),
+    (".jazz/skills", "jazz"),
+    (".junie/skills", "junie"),
+    (".kode/skills", "kode"),
+    (".lingma/skills", "lingma"),
+    (".mcpjam/skills", "mcpjam"),
+    (".moxby/skills", "moxby"),
+    (".mux/skills", "mux"),
+    (".openhands/skills", "openhands"),
+    (".ona/skills", "ona"),
+    (".qwen/skills", "qwen"),
+    (".reasonix/skills", "reasonix"),
+    (".rovodev/skills", "rovodev"),
+    (".roo/skills", "roo"),
+    (".terramind/skills", "terramind"),
+    (".tinycloud/skills", "tinycloud"),
+    (".zcode/skills", "zcode"),
+    (".neovate/skills", "neovate"),
+    (".pochi/skills", "pochi"),
+    (".adal/skills", "adal"),
 ];
 
 /// The places that roots are named from.
@@ -176,22 +180,24 @@ pub fn usual(
         .iter()
         .map(|path| Root::configured(Source::Extra, path.clone()))
         .collect();
-    let below_home = |list: &[&str], source: Source| -> Vec<Root> {
-        places.home.map_or_else(Vec::new, |home| {
-            list.iter()
-                .map(|path| Root::usual(source, home.join(path)))
-                .collect()
+    let below_home = |list: &[(&str, &'static str)]| -> Vec<Root> {
+        let home = places.home.into_iter();
+        home.flat_map(|home| {
+            list.iter().map(|(path, agent)| Root {
+                agent: Some(*agent),
+                ..Root::usual(Source::User, home.join(path))
+            })
         })
+        .collect()
     };
     if agents {
-        roots.extend(below_home(AGENTS, Source::Extra));
+        roots.extend(below_home(AGENTS));
     }
-    roots.extend(below_home(USER, Source::User));
-    roots.extend(
-        places
-            .own
-            .map(|own| Root::usual(Source::User, own.to_owned())),
-    );
+    roots.extend(below_home(USER));
+    roots.extend(places.own.map(|own| Root {
+        agent: Some("metier"),
+        ..Root::usual(Source::User, own.to_owned())
+    }));
     roots.extend(project_roots(places, project_trusted));
     drop_repeated(roots)
 }
@@ -247,12 +253,33 @@ fn project_roots(places: &Places<'_>, trusted: bool) -> Vec<Root> {
     folders.reverse();
     let root = |folder: &&Path, name: &&str| Root {
         trusted,
+        agent: in_project(name),
         ..Root::usual(Source::Project, folder.join(name))
     };
     folders
         .iter()
         .flat_map(|folder| PROJECT.iter().map(move |name| root(folder, name)))
         .collect()
+}
+
+/// The agent that reads a usual folder of a project, if it belongs to one.
+fn in_project(name: &str) -> Option<&'static str> {
+    match name {
+        ".claude/skills" => Some("claude-code"),
+        ".agent/skills" | ".agents/skills" => Some("agents"),
+        ".metier/skills" => Some("metier"),
+        _ => None,
+    }
+}
+
+/// Every agent whose folders are known, sorted.
+#[must_use]
+pub fn known_agents() -> Vec<&'static str> {
+    let tables = USER.iter().chain(AGENTS).map(|(_, agent)| *agent);
+    let mut agents: Vec<&str> = tables.chain(["metier"]).collect();
+    agents.sort_unstable();
+    agents.dedup();
+    agents
 }
 
 /// Whoever works in the home directory has `~/.claude/skills` in two roles: the first one stands.
@@ -297,6 +324,24 @@ mod tests {
             .rfind(|root| root.source == Source::User)
             .unwrap();
         assert_eq!(user.path, Path::new("/h/.config/metier/skills"));
+    }
+
+    #[test]
+    fn the_folder_of_an_agent_counts_for_the_user() {
+        let places = Places {
+            home: Some(Path::new("/h")),
+            own: None,
+            work: Path::new("/p"),
+            project: Path::new("/p"),
+        };
+        let roots = usual(&places, &[], true, false);
+        let codex = roots.iter().find(|root| root.agent == Some("codex"));
+        let codex = codex.unwrap();
+        assert_eq!(codex.path, Path::new("/h/.codex/skills"));
+        assert_eq!(codex.source, Source::User);
+        for agent in ["claude-code", "codex", "openclaw", "cursor"] {
+            assert!(known_agents().contains(&agent), "{agent}");
+        }
     }
 
     #[test]

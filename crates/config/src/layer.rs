@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::KeyPath;
+
 /// Who decided a value; the later ones win.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
@@ -55,6 +57,8 @@ pub struct Layer {
     /// The key that a flag sets.
     pub(crate) key: Option<String>,
     pub(crate) text: String,
+    /// Whether only the settings of models count.
+    pub(crate) models_only: bool,
 }
 
 impl Layer {
@@ -64,7 +68,23 @@ impl Layer {
             origin: Origin::User(path.into()),
             key: None,
             text: text.into(),
+            models_only: false,
         }
+    }
+
+    /// The user's own file, of which only the settings of models count: `agent`, but for `agent.tools`, which decides which skills are
+    /// ready. What is wrong with other settings is not reported.
+    pub fn user_models(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
+        Self {
+            models_only: true,
+            ..Self::user(path, text)
+        }
+    }
+
+    /// Whether a setting of this layer counts.
+    pub(crate) fn counts(&self, path: &KeyPath) -> bool {
+        let mut segments = path.segments().iter().map(String::as_str);
+        !self.models_only || (segments.next() == Some("agent") && segments.next() != Some("tools"))
     }
 
     /// A file of the project: it can only tighten.
@@ -73,6 +93,7 @@ impl Layer {
             origin: Origin::Project(path.into()),
             key: None,
             text: text.into(),
+            models_only: false,
         }
     }
 
@@ -82,6 +103,7 @@ impl Layer {
             origin: Origin::Env(name.into()),
             key: None,
             text: value.into(),
+            models_only: false,
         }
     }
 
@@ -91,6 +113,7 @@ impl Layer {
             origin: Origin::Flag(name.into()),
             key: Some(key.into()),
             text: value.into(),
+            models_only: false,
         }
     }
 

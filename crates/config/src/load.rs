@@ -47,7 +47,11 @@ pub fn load(layers: impl IntoIterator<Item = Layer>) -> Loaded {
     for layer in &layers {
         let reading = read(layer);
         let mut found = reading.problems;
-        for assignment in reading.assignments {
+        if layer.models_only {
+            found.clear();
+        }
+        let counts = |assignment: &Assignment| layer.counts(&assignment.path);
+        for assignment in reading.assignments.into_iter().filter(counts) {
             found.extend(apply(&mut state, assignment, &layer.origin));
         }
         found.sort_by_key(|problem| (problem.line, problem.column));

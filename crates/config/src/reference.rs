@@ -8,14 +8,17 @@ use crate::{KEYS, OTHER_VARIABLES};
 /// All keys as a Markdown page.
 pub fn reference_markdown() -> String {
     let mut page = String::from(INTRODUCTION);
-    let mut section = "";
+    let section = |key: &Key| heading(key.path.rsplit_once('.').map_or("", |(table, _)| table));
+    let mut sections: Vec<&str> = Vec::new();
     for key in KEYS {
-        let table = key.path.rsplit_once('.').map_or("", |(table, _)| table);
-        if table != section {
-            section = table;
-            write_to(&mut page, format_args!("\n## `{}`\n", heading(section)));
+        if !sections.contains(&section(key)) {
+            sections.push(section(key));
         }
-        describe(&mut page, key);
+    }
+    for name in sections {
+        write_to(&mut page, format_args!("\n## `{name}`\n"));
+        let keys = KEYS.iter().filter(|key| section(key) == name);
+        keys.for_each(|key| describe(&mut page, key));
     }
     let others = OTHER_VARIABLES
         .iter()

@@ -38,6 +38,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) id: Option<&'a str>,
     /// The model that skills may ask.
     pub(crate) model: Option<&'a dyn Model>,
+    /// Whether skills are started only to learn what they contribute, without a question.
+    pub(crate) describes: bool,
     /// Set when nobody wants to wait for skills any longer.
     pub(crate) stop: Option<&'a AtomicBool>,
     /// What was answered in this session so far.
@@ -93,7 +95,9 @@ pub(crate) fn on<T>(
         hook: Duration::from_secs(limits.hook_timeout),
     };
     let runtime = Runtime::new(&premises, inventory, &judge, patience);
-    let mut runtime = runtime.explaining(session.output.is_verbose());
+    let mut runtime = runtime
+        .explaining(session.output.is_verbose())
+        .describing(stage.describes);
     if let Some(file) = stage.tests {
         runtime = runtime.testing(file);
     }
@@ -175,12 +179,26 @@ pub(crate) fn activate(
     })
 }
 
+/// How many lines are shown of what a program wrote before it ended.
+const LAST_WORDS: usize = 8;
+const OLD_NODE: &str =
+    "Node is too old to run TypeScript: it takes Node 22.18 or newer (see node --version)";
+
 /// What the code of a skill wrote last before it ended.
 fn last_words(error: &SessionError) -> Vec<String> {
     match error {
         SessionError::Ended { stderr, .. } => {
+            if stderr.contains("ERR_UNKNOWN_FILE_EXTENSION") {
+                return vec![OLD_NODE.to_owned()];
+            }
             let lines: Vec<&str> = stderr.lines().collect();
-            let last = lines.iter().skip(lines.len().saturating_sub(8));
+            let first = lines.len().saturating_sub(LAST_WORDS);
+            // Of a long trace the line with the error says more than any line of the stack.
+            let cause = lines
+                .iter()
+                .take(first)
+                .rfind(|line| line.contains("Error"));
+            let last = cause.into_iter().chain(lines.iter().skip(first));
             last.map(|line| one_line(line)).collect()
         }
         _ => Vec::new(),

@@ -19,10 +19,10 @@ const STYLES: styling::Styles = styling::Styles::styled()
 /// Find, check and use the skills of every agent on this machine.
 ///
 /// A skill is a folder with a SKILL.md or SKILL.yaml. metier finds them where Claude Code, Codex,
-/// OpenClaw and sixty other agents keep them, says what is wrong with each and how to fix it, and
-/// tells a model about those that can be used. Without a command it gives an overview.
+/// OpenClaw and sixty other agents keep them, says what is wrong with each and how to fix it, scans
+/// them, runs their code in a sandbox and serves them to a model. Without a command it prints an overview.
 #[derive(Parser)]
-#[command(name = "metier", version, styles = STYLES, max_term_width = 100, disable_help_subcommand = true)]
+#[command(name = "metier", version, styles = STYLES, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -42,7 +42,7 @@ pub(crate) struct Global {
     /// Look for skills here and nowhere else; SOURCE is extra, builtin, user, project or inline
     #[arg(long, value_name = "[SOURCE=]DIR", global = true, value_parser = parse_root)]
     pub(crate) root: Vec<NamedRoot>,
-    /// The skills that are wanted, by name
+    /// Select skills by name
     #[arg(long, value_name = "A,B", global = true, value_delimiter = ',')]
     pub(crate) skills: Vec<String>,
     /// Add a skill, or a folder of skills, for this run; it wins over all others
@@ -57,10 +57,10 @@ pub(crate) struct Global {
     /// Print one JSON document and nothing else
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Say less
+    /// Print fewer messages
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Say more
+    /// Print more messages
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
     /// Use colours

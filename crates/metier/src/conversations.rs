@@ -7,6 +7,7 @@ use metier_store::{Conversation, Store};
 
 use crate::{
     failure::Failure,
+    machine,
     output::{Output, count, one_line},
     session::Session,
 };
@@ -118,7 +119,7 @@ impl Conversations {
             return failure.hint("begin one with `metier chat`");
         }
         let failure = these.iter().take(MAX_NAMED).fold(failure, |failure, one| {
-            failure.detail(format!("{} {} {}", one.id, one.last_at, one.title))
+            failure.detail(format!("{} {} {}", one.id, when(one), one.title))
         });
         let failure = match these.len().saturating_sub(MAX_NAMED) {
             0 => failure,
@@ -130,10 +131,20 @@ impl Conversations {
     }
 }
 
+/// When it was continued last.
+fn when(one: &Conversation) -> String {
+    machine::ago(machine::now(), &one.last_at)
+}
+
 /// A conversation in one line.
 pub(crate) fn line(output: &Output, one: &Conversation) -> String {
     let lines = usize::try_from(one.lines).unwrap_or(usize::MAX);
-    let head = format!("{}  {}  {:>9}  ", one.id, one.last_at, count(lines, "line"));
+    let head = format!(
+        "{}  {:<11}  {:>9}  ",
+        one.id,
+        when(one),
+        count(lines, "line")
+    );
     let title = output.fitted(&one_line(&one.title), head.len());
     format!("{head}{title}\n")
 }

@@ -52,6 +52,14 @@ impl Failure {
         Self::new(Kind::Interrupted, "interrupted", message.into())
     }
 
+    /// A folder or file of metier's own that can't be written: a disk that is full or read-only, or another user's.
+    pub(crate) fn unwritable(path: &Path, error: &std::io::Error) -> Self {
+        let message = format!("a folder of metier's own can't be written: {error}");
+        Self::broken("not-written", message)
+            .path(path)
+            .hint("make room there or check its permissions, or set METIER_HOME to a folder that can be written")
+    }
+
     fn new(kind: Kind, code: &'static str, message: String) -> Self {
         Self(Box::new(Inside {
             kind,
@@ -91,6 +99,11 @@ impl Failure {
             hint: inside.hint.clone(),
             is_broken: matches!(inside.kind, Kind::Broken),
         }
+    }
+
+    /// Whether a permission is missing.
+    pub(crate) fn is_about_permission(&self) -> bool {
+        matches!(self.0.code, "denied" | "not-approved" | "not-permitted")
     }
 
     /// What happened, without the rest.

@@ -162,6 +162,14 @@ fn stamp() -> u64 {
     modified.map_or(0, |time| u64::try_from(time.as_nanos()).unwrap_or(0)) ^ size.rotate_left(32)
 }
 
+/// How long before `now` a time in RFC 3339 was; as it is if it can't be read.
+pub(crate) fn ago(now: SystemTime, at: &str) -> String {
+    match humantime::parse_rfc3339(at) {
+        Ok(time) => metier_model::text::ago(now.duration_since(time).unwrap_or_default()),
+        Err(_) => at.to_owned(),
+    }
+}
+
 /// A time as `YYYY-MM-DDTHH:MM:SSZ`.
 pub(crate) fn timestamp(time: SystemTime) -> String {
     humantime::format_rfc3339_seconds(time).to_string()

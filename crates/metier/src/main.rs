@@ -18,8 +18,10 @@ mod chat;
 mod cli;
 mod commands;
 mod compiler;
+mod complete;
 mod conversations;
 mod failure;
+mod help;
 mod interpreter;
 mod interrupt;
 mod leftovers;
@@ -32,10 +34,14 @@ mod screening;
 mod session;
 mod talk;
 mod templates;
+mod wrap;
 
 use std::{ffi::OsString, process::ExitCode};
 
-use clap::Parser;
+use clap::{
+    Parser,
+    error::{ContextKind, ContextValue},
+};
 
 use cli::Cli;
 use failure::Failure;
@@ -67,14 +73,22 @@ fn main() -> ExitCode {
     if word == Some("__native-host") {
         return metier_native::main(std::env::args_os().nth(2));
     }
+    if word == Some("__complete") {
+        let words: Vec<OsString> = std::env::args_os().skip(2).collect();
+        return complete::main(&words);
+    }
     let arguments = cli::without_seed_spelling(std::env::args_os().collect());
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) => return misused(&arguments, &error),
     };
-    let output = Output::new(&cli.global);
+    let mut output = Output::new(&cli.global);
     logging::start(&output);
-    match Machine::look(&cli.global).and_then(|machine| commands::run(&cli, &machine, &output)) {
+    let done = Machine::look(&cli.global).and_then(|machine| {
+        output = output.clone().at(&machine);
+        commands::run(&cli, &machine, &output)
+    });
+    match done {
         Ok(code) => code,
         Err(failure) => failure.report(&output),
     }
@@ -82,10 +96,27 @@ fn main() -> ExitCode {
 
 /// Help and version are answers; everything else that clap says is wrong usage.
 fn misused(arguments: &[OsString], error: &clap::Error) -> ExitCode {
-    if !error.use_stderr() || !arguments.iter().any(|argument| argument == "--json") {
+    let is_json = arguments.iter().any(|argument| argument == "--json");
+    if !error.use_stderr() {
+        // The page is made only now: no other run needs it. A closed pipe is the reader's choice.
+        let page = help::command().try_get_matches_from(arguments).err();
+        page.as_ref().unwrap_or(error).print().ok();
+        return ExitCode::SUCCESS;
+    }
+    let unknown = error.get(ContextKind::InvalidSubcommand);
+    if let Some(ContextValue::String(word)) = unknown
+        && let Some((message, hint)) = help::planned(word)
+    {
+        let failure = Failure::broken("not-yet", message).hint(hint);
+        return failure.report(&match Cli::try_parse_from(["metier"]) {
+            Ok(cli) if !is_json => Output::new(&cli.global),
+            _ => Output::json(),
+        });
+    }
+    if !is_json {
         // There is nowhere left to report to if even this fails.
         error.print().ok();
-        return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        return ExitCode::from(2);
     }
     let text = error.to_string();
     let before_usage = text.split("\n\nUsage:").next().unwrap_or_default();

@@ -90,7 +90,7 @@ impl<'s> Office<'s> {
             .ok_or_else(|| nowhere("temporary files"))?;
         // A folder that is there is fenced in. One that isn't could be made by a skill, and would count until the skill ends.
         if let Some(folder) = machine.own_skills.as_deref().and_then(Path::parent) {
-            std::fs::create_dir_all(folder)?;
+            std::fs::create_dir_all(folder).map_err(|error| Failure::unwritable(folder, &error))?;
         }
         let shim = std::env::current_exe().map_err(|error| {
             Failure::broken("program", format!("the program can't find itself: {error}"))

@@ -2,16 +2,22 @@
 
 use std::{
     borrow::Cow,
+    cell::RefCell,
     fs::File,
     io::{self, BufWriter, IsTerminal, Write},
     os::fd::AsFd,
+    path::Path,
 };
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::cli::{Color, Global};
+use crate::{
+    cli::{Color, Global},
+    machine::Machine,
+    wrap::wrapped,
+};
 
 /// What a colour stands for; the words beside it always say the same.
 #[derive(Clone, Copy)]
@@ -24,6 +30,9 @@ pub(crate) enum Tone {
     Faint,
 }
 
+/// The fewest columns that text is wrapped at.
+const NARROWEST: usize = 20;
+
 /// How this run talks.
 #[derive(Clone)]
 pub(crate) struct Output {
@@ -32,7 +41,13 @@ pub(crate) struct Output {
     verbose: bool,
     data_colors: bool,
     talk_colors: bool,
+    /// Columns of the terminal behind stdout, if there is one.
     width: Option<usize>,
+    /// Columns of the terminal behind stderr, if there is one.
+    talk_width: Option<usize>,
+    /// Folders whose paths people write shorter, each with what they write: the working directory, the project around it,
+    /// the home directory.
+    folders: Vec<(String, String)>,
     attended: bool,
 }
 
@@ -47,10 +62,8 @@ impl Output {
                 colors(anstream::AutoStream::choice(&io::stderr())),
             ),
         };
-        let width = if io::stdout().is_terminal() {
-            terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
-        } else {
-            None
+        let columns = |size: Option<(terminal_size::Width, terminal_size::Height)>| {
+            size.map(|(width, _)| usize::from(width.0).max(NARROWEST))
         };
         Self {
             json: global.json,
@@ -58,9 +71,32 @@ impl Output {
             verbose: global.verbose > 0,
             data_colors,
             talk_colors,
-            width,
+            width: columns(terminal_size::terminal_size_of(io::stdout())),
+            talk_width: columns(terminal_size::terminal_size_of(io::stderr())),
+            folders: Vec::new(),
             attended: true,
         }
+    }
+
+    /// The same for a run that knows where it is: paths are then shown as the user would type them.
+    pub(crate) fn at(mut self, machine: &Machine) -> Self {
+        let inside = |folder: &&Path| folder.starts_with(&machine.project);
+        let above = machine.work.ancestors().take_while(inside).enumerate();
+        let above = above.map(|(levels, folder)| (folder, "../".repeat(levels)));
+        let home = machine.home.as_deref().map(|home| (home, "~/".to_owned()));
+        let mut add = |folder: &Path, typed: &str| {
+            let shown = folder.to_string_lossy().into_owned();
+            if shown.len() > 1 && !self.folders.iter().any(|(known, _)| *known == shown) {
+                self.folders.push((shown, typed.to_owned()));
+            }
+        };
+        for (folder, typed) in above.chain(home) {
+            add(folder, &typed);
+            if let Ok(real) = folder.canonicalize() {
+                add(&real, &typed);
+            }
+        }
+        self
     }
 
     /// Nothing but a JSON document.
@@ -72,6 +108,8 @@ impl Output {
             data_colors: false,
             talk_colors: false,
             width: None,
+            talk_width: None,
+            folders: Vec::new(),
             attended: true,
         }
     }
@@ -120,7 +158,12 @@ impl Output {
         write(&mut File::from(stdout.as_fd().try_clone_to_owned()?))
     }
 
-    /// Text for stdout.
+    /// A report for people on stdout: paths as the user would type them, lines wrapped at the width of the terminal.
+    pub(crate) fn report(&self, text: &str) -> io::Result<()> {
+        self.text(&wrapped(&self.as_typed(text), self.width))
+    }
+
+    /// Text for stdout, exactly as it is: a value that a script may use.
     pub(crate) fn text(&self, text: &str) -> io::Result<()> {
         self.bytes(text.as_bytes())
     }
@@ -133,6 +176,39 @@ impl Output {
         } else {
             self.text(text)
         }
+    }
+
+    /// The same for stderr.
+    pub(crate) fn content_of_error(&self, text: &str) {
+        let shown = if io::stderr().is_terminal() {
+            inert(text)
+        } else {
+            Cow::Borrowed(text)
+        };
+        self.murmur(&shown);
+    }
+
+    /// Bytes of a program that still runs. On a terminal they can't do more than be read; `begun` keeps the begin of a letter until its
+    /// end comes.
+    pub(crate) fn passed<S: Write + IsTerminal>(
+        &self,
+        mut to: S,
+        begun: &RefCell<Vec<u8>>,
+        bytes: &[u8],
+    ) -> io::Result<()> {
+        if to.is_terminal() {
+            let mut all = begun.take();
+            all.extend(bytes);
+            let whole = match std::str::from_utf8(&all) {
+                Err(error) if error.error_len().is_none() => error.valid_up_to(),
+                _ => all.len(),
+            };
+            begun.replace(all.split_off(whole));
+            to.write_all(inert(&String::from_utf8_lossy(&all)).as_bytes())?;
+        } else {
+            to.write_all(bytes)?;
+        }
+        to.flush()
     }
 
     /// A page for stdout; in JSON, a document with that page.
@@ -152,15 +228,19 @@ impl Output {
     }
 
     /// A line for stderr.
-    #[expect(clippy::print_stderr, reason = "this is the one place that talks")]
     pub(crate) fn say(&self, line: &str) {
-        eprintln!("{line}");
+        let line = self.as_typed(line);
+        // A reader that closed stderr wants no more of it.
+        writeln!(io::stderr(), "{}", wrapped(&line, self.talk_width)).ok();
     }
 
     /// Words for stderr that are not a line yet, or take one back.
-    #[expect(clippy::print_stderr, reason = "this is the one place that talks")]
     pub(crate) fn murmur(&self, words: &str) {
-        eprint!("{words}");
+        let mut stderr = io::stderr().lock();
+        stderr
+            .write_all(words.as_bytes())
+            .and_then(|()| stderr.flush())
+            .ok();
     }
 
     /// A line for stderr that a quiet or JSON run leaves out.
@@ -186,6 +266,24 @@ impl Output {
         paint(text, tone, self.talk_colors)
     }
 
+    /// A path as the user would type it here: relative to the working directory, or below `~`.
+    pub(crate) fn path(&self, path: &Path) -> String {
+        let shown = one_line(&path.to_string_lossy());
+        self.as_typed(&shown)
+    }
+
+    /// The text with every path in it as the user would type it here. A path in single quotes stays as it is: a shell would not
+    /// read `~` there.
+    pub(crate) fn as_typed(&self, text: &str) -> String {
+        let mut shown = text.to_owned();
+        for (folder, typed) in &self.folders {
+            if shown.contains(folder.as_str()) {
+                shown = shorter(&shown, folder, typed);
+            }
+        }
+        shown
+    }
+
     /// The text on one line; on a terminal cut to what is left of its width.
     pub(crate) fn fitted(&self, text: &str, used: usize) -> String {
         let flat = one_line(text);
@@ -205,6 +303,45 @@ impl Output {
         }
         format!("{}…", cut.trim_end())
     }
+}
+
+/// The text with what lies below a folder written shorter.
+fn shorter(text: &str, folder: &str, typed: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(folder) {
+        shown.push_str(before);
+        let begins = begins_word(if before.is_empty() { &shown } else { before });
+        match after.strip_prefix('/') {
+            Some(below) if begins && below.starts_with(|c: char| !c.is_whitespace()) => {
+                // A word that begins with a hyphen would be read as an option.
+                let dot = typed.is_empty() && below.starts_with('-');
+                shown.push_str(if dot { "./" } else { typed });
+                rest = below;
+            }
+            _ => {
+                shown.push_str(folder);
+                rest = after;
+            }
+        }
+    }
+    shown.push_str(rest);
+    shown
+}
+
+/// Whether a path could begin behind this text, colours aside.
+fn begins_word(before: &str) -> bool {
+    let plain = match before.rfind('\u{1b}') {
+        Some(escape)
+            if before[escape..].find(|c: char| c.is_ascii_alphabetic())
+                == Some(before.len() - escape - 1) =>
+        {
+            &before[..escape]
+        }
+        _ => before,
+    };
+    let last = plain.chars().next_back();
+    last.is_none_or(|c| c.is_whitespace() || matches!(c, '`' | '(' | '"' | '=' | ','))
 }
 
 /// Text that can't do more than be read: what a terminal would obey is spelled out. Each character for itself, so that nothing comes of

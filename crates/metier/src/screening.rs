@@ -15,7 +15,7 @@ use metier_runtime::{
     Inventory, RuleProblem, Rulebook, Status,
     scanning::{self, Known, Scanned, Scanner, Screen, Stance},
 };
-use metier_scan::{Report, Unread};
+use metier_scan::{Report, Unread, Verdict};
 use metier_store::{Accepted, Store};
 
 use crate::{
@@ -42,6 +42,12 @@ pub(crate) enum Refusal {
     /// The scanner forbids it.
     #[error("{0}")]
     Blocked(String),
+}
+
+/// A skill that was scanned just now, or whose exact bytes were scanned before.
+pub(crate) enum Either {
+    Scanned(Scanned),
+    Cached(Snapshot, Known),
 }
 
 /// What was found out about a skill, to be remembered.
@@ -120,7 +126,8 @@ impl<'s> Screening<'s> {
         all.get(&digest.to_string())
     }
 
-    fn judged(&self, known: Known, digest: Option<Digest>) -> Known {
+    /// What follows from a verdict, with the user's last word.
+    pub(crate) fn judged(&self, known: Known, digest: Option<Digest>) -> Known {
         known.judged(&self.session.config, || {
             digest.is_some_and(|digest| self.accepted(digest).is_some())
         })
@@ -133,14 +140,26 @@ impl<'s> Screening<'s> {
         Known::from_note(noted)
     }
 
-    /// Scans skills on all cores; `keep` takes from each what is wanted of it.
+    /// Scans skills on all cores; `keep` takes from each what is wanted of it. With `least`, a skill whose exact bytes have a cached
+    /// verdict that is not over it is not scanned again.
     pub(crate) fn scan<T: Send>(
         &self,
         entries: &[&Entry],
-        keep: impl Fn(&Entry, Result<Scanned, ReadError>) -> T + Sync,
+        least: Option<Verdict>,
+        keep: impl Fn(&Entry, Result<Either, ReadError>) -> T + Sync,
     ) -> Vec<T> {
-        let scanner = &self.scanner;
-        self.each(entries, |entry| keep(entry, scanner.scan(entry)))
+        let (scanner, verdicts) = (&self.scanner, &self.verdicts);
+        self.each(entries, |entry| {
+            let cached = |least: Verdict| {
+                let snapshot = scanner.snapshot(entry).ok()?;
+                let noted = verdicts.find(snapshot.digest, scanner.identity(), &entry.name());
+                let known = noted.and_then(Known::from_note)?;
+                (known.verdict <= least).then_some(Either::Cached(snapshot, known))
+            };
+            let done = least.and_then(cached).map(Ok);
+            let scan = || scanner.scan(entry).map(Either::Scanned);
+            keep(entry, done.unwrap_or_else(scan))
+        })
     }
 
     /// Scans bytes that were read before, where there is room for deep programs.

@@ -483,12 +483,15 @@ pub(crate) fn problem_failure(problem: &Problem) -> Failure {
 /// The configuration, layer by layer.
 fn layers(global: &Global, machine: &Machine) -> Result<Vec<Layer>, Failure> {
     let mut layers = Vec::new();
-    // Whoever names the roots wants the same answer on every machine: the user's file counts only if
-    // it is named too.
-    let wanted = global.root.is_empty() || global.config.is_some();
-    if let Some(file) = machine.config_file.as_ref().filter(|_| wanted) {
-        match read_named(&machine.work.join(file), MAX_PROJECT_FILE) {
-            Ok(text) => layers.push(Layer::user(machine.work.join(file), text)),
+    // With named roots the same skills are the answer on every machine: of the user's file only the models count then, unless it is
+    // named too.
+    let whole = global.root.is_empty() || global.config.is_some();
+    if let Some(file) = &machine.config_file {
+        let path = machine.work.join(file);
+        match read_named(&path, MAX_PROJECT_FILE) {
+            Ok(text) if whole => layers.push(Layer::user(path, text)),
+            Ok(text) => layers.push(Layer::user_models(path, text)),
+            Err(_) if !whole => {}
             Err(error)
                 if error.kind() == std::io::ErrorKind::NotFound && global.config.is_none() => {}
             Err(error) => {
@@ -586,7 +589,7 @@ pub(crate) fn with_progress<T>(
     }
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let watcher = scope.spawn(|| show_progress(what, found, &done));
+        let watcher = scope.spawn(|| show_progress(output, what, found, &done));
         let result = work();
         done.store(true, Ordering::Release);
         watcher.thread().unpark();
@@ -594,16 +597,18 @@ pub(crate) fn with_progress<T>(
     })
 }
 
-#[expect(clippy::print_stderr, reason = "progress is talk that erases itself")]
-fn show_progress(what: &str, found: &AtomicUsize, done: &AtomicBool) {
+fn show_progress(output: &Output, what: &str, found: &AtomicUsize, done: &AtomicBool) {
     std::thread::park_timeout(Duration::from_millis(200));
     let mut shown = false;
     while !done.load(Ordering::Acquire) {
-        eprint!("\r\x1b[2K{what} {}", found.load(Ordering::Relaxed));
+        output.murmur(&format!(
+            "\r\x1b[2K{what} {}",
+            found.load(Ordering::Relaxed)
+        ));
         shown = true;
         std::thread::park_timeout(Duration::from_millis(100));
     }
     if shown {
-        eprint!("\r\x1b[2K");
+        output.murmur("\r\x1b[2K");
     }
 }

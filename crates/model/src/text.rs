@@ -1,6 +1,6 @@
 //! Characters that a reader can't see, and how text is shown so that nothing is hidden.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, time::Duration};
 
 /// Characters that render as nothing, or that change the order in which text is read.
 #[must_use]
@@ -34,6 +34,38 @@ pub(crate) fn holds_control(text: &str) -> bool {
         || bytes
             .windows(2)
             .fold(false, |any, two| any | (two[0] == 0xc2 && two[1] < 0xa0))
+}
+
+/// A duration as people say it, with as much of it as matters: `450 ms`, `1.5 s`, `30 s`, `2 min 30 s`, `3 h 20 min`, `4 days`.
+#[must_use]
+pub fn duration(time: Duration) -> String {
+    let tenths = (time.as_millis() + 50) / 100;
+    let seconds = (time.as_millis() + 500) / 1000;
+    let both = |whole: u128, unit: &str, rest: u128, smaller: &str| match rest {
+        0 => format!("{whole} {unit}"),
+        rest => format!("{whole} {unit} {rest} {smaller}"),
+    };
+    match seconds {
+        _ if time.as_millis() < 1_000 => format!("{} ms", time.as_millis()),
+        0..10 if !tenths.is_multiple_of(10) => format!("{}.{} s", tenths / 10, tenths % 10),
+        0..100 => format!("{seconds} s"),
+        100..3_600 => both(seconds / 60, "min", seconds % 60, "s"),
+        3_600..172_800 => both(seconds / 3_600, "h", seconds % 3_600 / 60, "min"),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}
+
+/// How long ago something was, in one unit: `just now`, `5 min ago`, `3 h ago`, `2 days ago`.
+#[must_use]
+pub fn ago(time: Duration) -> String {
+    match time.as_secs() {
+        0..10 => "just now".to_owned(),
+        seconds @ 10..60 => format!("{seconds} s ago"),
+        seconds @ 60..3_600 => format!("{} min ago", seconds / 60),
+        seconds @ 3_600..86_400 => format!("{} h ago", seconds / 3_600),
+        seconds @ 86_400..172_800 => format!("{} day ago", seconds / 86_400),
+        seconds => format!("{} days ago", seconds / 86_400),
+    }
 }
 
 /// The text without invisible characters: what a model is shown.
@@ -115,6 +147,25 @@ pub fn smuggled_ascii(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations_are_short() {
+        let check = |ms: u64, expected: &str| {
+            assert_eq!(duration(Duration::from_millis(ms)), expected);
+        };
+        check(0, "0 ms");
+        check(450, "450 ms");
+        check(1_000, "1 s");
+        check(1_540, "1.5 s");
+        check(29_989, "30 s");
+        check(90_000, "90 s");
+        check(150_000, "2 min 30 s");
+        check(12_000_000, "3 h 20 min");
+        check(400_000_000, "4 days");
+        assert_eq!(ago(Duration::from_secs(3)), "just now");
+        assert_eq!(ago(Duration::from_secs(400)), "6 min ago");
+        assert_eq!(ago(Duration::from_secs(90_000)), "1 day ago");
+    }
 
     #[test]
     fn nothing_stays_hidden() {

@@ -236,7 +236,7 @@ fn standing_reasons(card: &Card, standing: &Standing<'_>, reasons: &mut Vec<Reas
     if let Some(hint) = standing.switched_off {
         refuse(
             ReasonKind::Disabled,
-            "it is switched off in the configuration",
+            "it is disabled in the configuration",
             hint.to_owned(),
         );
     }
@@ -289,7 +289,7 @@ fn unmet(
             ReasonKind::Bin,
             bin.clone(),
             format!("it needs the program `{bin}`, which is not on PATH"),
-            install_hint(card, &[bin], facts.os()),
+            install_hint(card, &[bin], facts),
         ),
         Need::AnyBin(bins) if !bins.iter().any(|bin| facts.has_program(bin)) => {
             let names: Vec<&str> = bins.iter().map(|bin| &**bin).collect();
@@ -301,7 +301,7 @@ fn unmet(
                 ReasonKind::AnyBin,
                 names.join(", ").into(),
                 message,
-                install_hint(card, &names, facts.os()),
+                install_hint(card, &names, facts),
             )
         }
         Need::Env(name) if !variable_is_set(card, name, standing, facts) => {
@@ -392,8 +392,14 @@ fn variable_is_set(card: &Card, name: &str, standing: &Standing<'_>, facts: &dyn
         || (standing.has_api_key && card.primary_env.as_deref() == Some(name))
 }
 
-/// The command that installs one of `bins` here, if the manifest knows one.
-fn install_hint(card: &Card, bins: &[&str], os: Option<Os>) -> String {
+/// The command that installs one of `bins` here, if the manifest knows one. One that this machine can run comes before all others.
+fn install_hint(card: &Card, bins: &[&str], facts: &dyn Facts) -> String {
+    let os = facts.os();
+    let is_absent = |installer: &&Installer| {
+        let command = installer.command().unwrap_or_default();
+        let program = command.split_whitespace().next();
+        !program.is_some_and(|program| facts.has_program(program))
+    };
     let brings = |installer: &&Installer| {
         installer.bins.is_empty() || installer.bins.iter().any(|bin| bins.contains(&&**bin))
     };
@@ -417,7 +423,7 @@ fn install_hint(card: &Card, bins: &[&str], os: Option<Os>) -> String {
         .filter(brings)
         .filter(fits)
         .filter(|installer| installer.command().is_some())
-        .min_by_key(rank);
+        .min_by_key(|installer| (is_absent(installer), rank(installer)));
     match (best.and_then(Installer::command), bins) {
         (Some(command), _) => command,
         (None, [bin]) => format!("install `{bin}` and put it on PATH"),

@@ -145,7 +145,7 @@ fn objection(entry: &Entry, skill: &Skill, config: &Config) -> Option<(String, O
 fn shadowed(entry: &Entry, skill: &Skill, config: &Config) -> Option<(String, Option<String>)> {
     let card = entry.card.as_ref()?;
     if let Some(key) = switch(config, card) {
-        let why = "it is switched off in the configuration".to_owned();
+        let why = "it is disabled in the configuration".to_owned();
         return Some((why, Some(switch_hint(config, &key))));
     }
     let bundled = config.allow_bundled.as_ref();

@@ -296,6 +296,30 @@ impl Desk<'_> {
         }
     }
 
+    /// Of a request, what was allowed before. Nothing is asked, and nothing is written down.
+    ///
+    /// # Errors
+    /// When the answers can't be read.
+    pub fn allowed_before(
+        &self,
+        identity: &Identity,
+        request: &Request,
+    ) -> Result<Request, StoreError> {
+        if self.is_approved(identity) {
+            return Ok(request.clone());
+        }
+        let answers = self.answers(identity)?;
+        let mut left = request.clone();
+        loop {
+            let ruling = rule(identity.clone(), &left, &answers, self.terms.clone());
+            let (Ruling::Ask(open) | Ruling::Denied(open)) = ruling else {
+                return Ok(left);
+            };
+            let rest = left.iter().filter(|asked| !open.contains(asked));
+            left = Request::new(rest.cloned());
+        }
+    }
+
     /// Asks the approver about permissions without an answer.
     fn ask(&self, subject: &Subject<'_>, request: &Request, open: &[Asked]) -> Result<(), Refused> {
         let changes = self.changes(subject, request)?;

@@ -598,7 +598,7 @@ fn note_shadows(catalog: &Catalog, skills: &[Skill], diagnostics: &mut Vec<Diagn
     for skill in skills {
         if let Some(winner) = skill.shadowed_by.map(|winner| &catalog.entries[winner]) {
             let message = format!(
-                "`{}` is hidden by the one in {}",
+                "`{}` is shadowed by the one in {}",
                 winner.name(),
                 winner.place.path().display()
             );

@@ -48,6 +48,12 @@ impl Redactor {
         Self { secrets: all }
     }
 
+    /// Whether there is nothing to hide.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.secrets.is_empty()
+    }
+
     /// The text without the values.
     #[must_use]
     pub fn clean(&self, text: &str) -> String {

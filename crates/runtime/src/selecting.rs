@@ -16,7 +16,7 @@ use metier_model::{
     text::shell_word,
 };
 use metier_select::{
-    Compiled, Considered, Match, Offer, Signal, Situation,
+    Compiled, Considered, Match, Offer, Signal, Situation, TextMatches,
     rules::{CODING_PIPELINE, Incomplete, Lack, Rules, Runs, Subject, powers},
     score,
 };
@@ -50,6 +50,8 @@ pub struct Candidates<'a> {
     traits: Vec<Traits>,
     /// Skills that were asked for by name, as `source:name`.
     selected: Vec<String>,
+    /// Whether the names and descriptions of skills without triggers count too.
+    text: bool,
 }
 
 /// A skill that fits.
@@ -126,8 +128,12 @@ impl Account<'_> {
     #[must_use]
     pub fn has_triggers(&self) -> bool {
         let mut matches = self.considered.matches.iter();
-        let by_trigger =
-            |signal| !matches!(signal, Signal::Explicit | Signal::Rule | Signal::Domain);
+        let by_trigger = |signal| {
+            !matches!(
+                signal,
+                Signal::Explicit | Signal::Rule | Signal::Domain | Signal::Text
+            )
+        };
         !self.considered.misses.is_empty() || matches.any(|found| by_trigger(found.signal))
     }
 }
@@ -226,7 +232,33 @@ impl<'a> Candidates<'a> {
                 .map(|entry| format!("{}:{}", entry.source, entry.name()))
                 .collect(),
             inventory,
+            text: false,
         }
+    }
+
+    /// The same, for a person who looks for a skill: the names and descriptions of skills without triggers are compared with the task too.
+    /// A text alone never activates a skill.
+    #[must_use]
+    pub fn with_text(mut self) -> Self {
+        self.text = true;
+        self
+    }
+
+    /// The words of the task in the texts of skills without triggers. The coding pipeline is chosen by its rule and by nothing else.
+    fn texts(&self, task: &str) -> TextMatches {
+        if !self.text {
+            return TextMatches::default();
+        }
+        let skills = self.inventory.skills.iter().enumerate();
+        let texts = skills.map(|(position, skill)| {
+            let card = self.inventory.entry(skill).card.as_ref()?;
+            let name = card.name.as_str();
+            let is_compared = !self.compiled.has_triggers(position)
+                && skill.status != Status::Shadowed
+                && !CODING_PIPELINE.contains(&name);
+            is_compared.then_some((name, &*card.description))
+        });
+        TextMatches::new(task, texts)
     }
 
     /// Whether any skill asks about the files or languages of the project.
@@ -327,6 +359,7 @@ impl<'a> Candidates<'a> {
             ..*situation
         };
         let view = self.compiled.look(&situation);
+        let texts = self.texts(situation.task);
         let consider = |(position, skill): (usize, &'a Skill)| {
             let mut considered = match with_misses {
                 true => view.consider(position),
@@ -335,6 +368,9 @@ impl<'a> Candidates<'a> {
                     ..Considered::default()
                 },
             };
+            if considered.matches.is_empty() {
+                considered.matches.extend(texts.of(position).cloned());
+            }
             let name = self.inventory.entry(skill).name();
             let subject = self.subject(position, &name);
             considered.matches.extend(rules.matches(&subject));

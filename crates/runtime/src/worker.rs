@@ -5,7 +5,7 @@ use std::{cell::RefCell, ffi::OsString, rc::Rc, sync::Arc, time::Instant};
 use metier_catalog::Snapshot;
 use metier_host::{
     backend::{Alive, End, Started},
-    child::{Exit, Outcome as Ended},
+    child::{Exit, Outcome as Ended, Relay},
     sandbox::UndonePlace,
     world::{Begun, Deno, Done, Running, Surroundings, Wasi, World, WorldError},
 };
@@ -114,6 +114,15 @@ impl<'a> Worker<'a> {
     /// # Errors
     /// When it may not, when it can't be done, or when it can't be written down.
     pub fn act(&self, act: &Act) -> Result<Done, Failed> {
+        self.act_relayed(act, None)
+    }
+
+    /// The same; the output of a script goes to `relay` as it comes. That is safe only where there are no secrets to take out of it:
+    /// see [`Worker::has_secrets`].
+    ///
+    /// # Errors
+    /// When it may not, when it can't be done, or when it can't be written down.
+    pub fn act_relayed(&self, act: &Act, relay: Option<&dyn Relay>) -> Result<Done, Failed> {
         let permit = self.permit(act)?;
         // A question may stay open for minutes: what runs must be what was asked about.
         if act.permission() == Permission::ShellExec && !(self.unchanged)() {
@@ -122,7 +131,7 @@ impl<'a> Worker<'a> {
         }
         let begun = Begun::write(&permit, |permit| self.begin(permit.act()))?;
         let start = Instant::now();
-        let done = self.world.act(&begun);
+        let done = self.world.act_relayed(&begun, relay);
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let went = match &done {
             Ok(Done::Child(ended, _)) => {
@@ -325,6 +334,12 @@ impl<'a> Worker<'a> {
     pub(crate) fn take_receipts(&self) -> RecentReceipts {
         self.receipts.borrow_mut().append(self.connections.take());
         self.receipts.take()
+    }
+
+    /// Whether the skill was given values that must be taken out of its output.
+    #[must_use]
+    pub fn has_secrets(&self) -> bool {
+        !self.redactor.is_empty()
     }
 
     /// A text without the secrets that the skill was given.

@@ -117,6 +117,13 @@ impl Compiled {
         }
     }
 
+    /// Whether the skill at a position declares a trigger, of whatever kind.
+    #[must_use]
+    pub fn has_triggers(&self, position: usize) -> bool {
+        let wanted = self.skills.get(position).map(|skill| &skill.wanted);
+        wanted.is_some_and(Wanted::has_any)
+    }
+
     /// How many skills there are.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -25,12 +25,14 @@ mod glob;
 pub mod languages;
 mod mention;
 pub mod rules;
+mod text;
 mod triggers;
 mod wanted;
 
 pub use compiled::{Compiled, View};
 pub use fold::fold;
 pub use mention::{Mention, mentions};
+pub use text::TextMatches;
 pub use triggers::{
     Considered, Match, Miss, Mode, Offer, Problem, Signal, Situation, consider, matches, score,
 };

@@ -100,6 +100,8 @@ pub enum Signal {
     Rule,
     /// The field that the task is in.
     Domain,
+    /// Words of the task in the name or the description, of a skill without triggers.
+    Text,
 }
 
 impl Signal {
@@ -114,6 +116,7 @@ impl Signal {
             Self::Mode => "mode",
             Self::Rule => "rule",
             Self::Domain => "domain",
+            Self::Text => "text",
         }
     }
 
@@ -126,7 +129,7 @@ impl Signal {
             Self::Keyword => 0.4,
             Self::File | Self::Domain => 0.3,
             Self::Language => 0.2,
-            Self::Mode => 0.1,
+            Self::Mode | Self::Text => 0.1,
         }
     }
 }

@@ -28,6 +28,17 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
+    /// Whether the skill waits for anything.
+    pub(crate) fn has_any(&self) -> bool {
+        let counts = [
+            self.files.len(),
+            self.keywords.len(),
+            self.languages.len(),
+            self.modes.len(),
+        ];
+        counts.iter().any(|count| *count > 0) || !self.problems.is_empty()
+    }
+
     pub(crate) fn read<'a>(offer: &Offer<'a>, patterns: &mut Patterns<'a>) -> Self {
         let mut wanted = Self::default();
         let files = offer

@@ -119,6 +119,9 @@ impl<'a> SkillRow<'a> {
             card.map_or("", |card| &card.description),
         );
         object.word(key!("source"), entry.source.as_str());
+        let root = entry.root.map(usize::from);
+        let root = root.and_then(|root| self.inventory.catalog.roots.get(root));
+        object.optional(key!("agent"), root.and_then(|root| root.agent));
         object.text(key!("path"), &shown(&entry.place.path()));
         object.optional(
             key!("digest"),

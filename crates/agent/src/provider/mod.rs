@@ -249,6 +249,8 @@ impl Model for Provider {
             };
             told(Delta::Again {
                 pause,
+                attempt: retries.attempts() + 1,
+                of: retries.most(),
                 because: &error,
             });
             if !cancel.sleep(pause) {

@@ -27,6 +27,11 @@ impl<'a> Retries<'a> {
         self.attempts
     }
 
+    /// How many attempts there are at most.
+    pub(super) fn most(&self) -> u32 {
+        self.limits.attempts
+    }
+
     /// How long to wait after an attempt that ended like this; `None` is to give up.
     pub(super) fn pause(&mut self, error: &ModelError) -> Option<Duration> {
         self.attempts += 1;

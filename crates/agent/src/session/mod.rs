@@ -322,8 +322,15 @@ impl<'s, 'p> Session<'s, 'p> {
                 Delta::Thinking(text) => tell(Event::Thinking { text: text.into() }),
                 // It is told when it is known with what.
                 Delta::Call { .. } => {}
-                Delta::Again { pause, because } => tell(Event::Retry {
+                Delta::Again {
+                    pause,
+                    attempt,
+                    of,
+                    because,
+                } => tell(Event::Retry {
                     seconds: pause.as_secs_f64(),
+                    attempt,
+                    of,
                     reason: because.to_string(),
                 }),
             };

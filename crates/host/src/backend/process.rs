@@ -371,7 +371,7 @@ impl Session for Process<'_> {
             Event::Crashed {
                 how: format!(
                     "did not end within {} and was made to",
-                    humantime::format_duration(grace)
+                    metier_model::text::duration(grace)
                 ),
                 stderr: line.tail(),
             }

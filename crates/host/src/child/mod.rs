@@ -100,6 +100,28 @@ pub struct Spec<'a> {
     /// Set by whoever does not want to wait any longer: then it is ended as after the time-out. [`spawn`] doesn't look at it
     /// either.
     pub stop: Option<&'a AtomicBool>,
+    /// Gets the output while the child runs, and may bring its input. [`spawn`] doesn't look at it.
+    pub relay: Option<&'a dyn Relay>,
+}
+
+/// Which of its streams a child wrote to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Output,
+    /// Standard error.
+    Error,
+}
+
+/// A caller that sees a child's output as it comes, all of it, and feeds its input.
+pub trait Relay {
+    /// What the child reads. It is copied into a pipe, because a child gets no descriptor of the user's.
+    fn input(&self) -> Option<OwnedFd>;
+    /// The child wrote this. If there is no reader any more, the child is ended as by [`Spec::stop`].
+    ///
+    /// # Errors
+    /// When it can't be passed on.
+    fn output(&self, stream: Stream, bytes: &[u8]) -> std::io::Result<()>;
 }
 
 impl<'a> Spec<'a> {
@@ -124,6 +146,7 @@ impl<'a> Spec<'a> {
             grace: Duration::from_millis(500),
             max_output: MAX_OUTPUT,
             stop: None,
+            relay: None,
             journal: None,
         }
     }

@@ -35,8 +35,8 @@ impl<R: Read + AsFd> Stream<R> {
         self.from.as_ref().map(AsFd::as_fd)
     }
 
-    /// Reads what is there, once: the other stream waits for its turn.
-    pub(super) fn read(&mut self, buffer: &mut Vec<u8>) {
+    /// Reads what is there, once: the other stream waits for its turn. `relay` gets all of it.
+    pub(super) fn read(&mut self, buffer: &mut Vec<u8>, relay: impl FnOnce(&[u8])) {
         buffer.resize(CHUNK, 0);
         let Some(from) = &mut self.from else {
             return;
@@ -47,6 +47,7 @@ impl<R: Read + AsFd> Stream<R> {
                 let room = self.most.saturating_sub(self.kept.len()).min(length);
                 self.kept.extend(buffer.iter().take(room));
                 self.seen = self.seen.saturating_add(length);
+                relay(buffer.get(..length).unwrap_or_default());
             }
             Err(error)
                 if matches!(

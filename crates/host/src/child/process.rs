@@ -20,7 +20,8 @@ use super::journal::OtherRuns;
 use super::output::Stream;
 use super::watch::{self, Watch};
 use super::{
-    ChildError, Exit, Fence, JournalPlace, NotStarted, Outcome, Pipes, SMALL_PAGES, Spec, Stdin,
+    ChildError, Exit, Fence, JournalPlace, NotStarted, Outcome, Pipes, Relay, SMALL_PAGES, Spec,
+    Stdin,
 };
 use super::{is_hazardous_value, is_name};
 use crate::sandbox::look::Look;
@@ -48,7 +49,23 @@ pub fn run(spec: &Spec<'_>) -> Result<Outcome, ChildError> {
     if matches!(spec.stdin, Stdin::Piped) {
         spec.stdin = Stdin::Null;
     }
-    spawn(&spec)?.finish_unless(spec.stop, spec.timeout, spec.grace)
+    let input = spec.relay.and_then(Relay::input);
+    if input.is_some() {
+        spec.stdin = Stdin::Piped;
+    }
+    let mut child = spawn(&spec)?;
+    if let (Some(from), Some(to)) = (input, child.stdin.take()) {
+        feed(from, to);
+    }
+    child.finish_unless(spec.stop, spec.relay, spec.timeout, spec.grace)
+}
+
+/// Copies input to a child until either side ends. The thread is not joined: a read that never returns ends with the process.
+fn feed(from: OwnedFd, mut to: File) {
+    std::thread::spawn(move || {
+        // A child that has ended reads no more, and that is no failure.
+        io::copy(&mut File::from(from), &mut to).ok();
+    });
 }
 
 /// Starts a child to talk to. Dropping it ends it, and all that it started.
@@ -193,13 +210,14 @@ impl Child {
     /// # Errors
     /// If the system fails us; everything was killed nevertheless.
     pub fn finish(self, timeout: Duration, grace: Duration) -> Result<Outcome, ChildError> {
-        self.finish_unless(None, timeout, grace)
+        self.finish_unless(None, None, timeout, grace)
     }
 
     /// The same, or as soon as somebody sets the flag.
     fn finish_unless(
         mut self,
         stop: Option<&AtomicBool>,
+        relay: Option<&dyn Relay>,
         timeout: Duration,
         grace: Duration,
     ) -> Result<Outcome, ChildError> {
@@ -209,17 +227,20 @@ impl Child {
         let mut end = End::new(timeout, grace, after_kill(self.mechanism));
         let mut buffer = Vec::new();
         let mut line_open = true;
+        let mut unread = false;
         while !end.is_over(stdout.source().is_none() && stderr.source().is_none()) {
-            if stop.is_some_and(|stop| stop.load(Ordering::Acquire)) {
+            if unread || stop.is_some_and(|stop| stop.load(Ordering::Acquire)) {
                 end.stop(&self.line);
             }
             let longest = stop.map_or(PATIENCE, |_| GLANCE);
             let ready = self.wait(&end, longest, line_open, [stdout.source(), stderr.source()])?;
             if ready.stdout {
-                stdout.read(&mut buffer);
+                let pass = |bytes: &[u8]| unread |= is_unread(relay, super::Stream::Output, bytes);
+                stdout.read(&mut buffer, pass);
             }
             if ready.stderr {
-                stderr.read(&mut buffer);
+                let pass = |bytes: &[u8]| unread |= is_unread(relay, super::Stream::Error, bytes);
+                stderr.read(&mut buffer, pass);
             }
             if ready.line {
                 line_open = end.listen(&self.line);
@@ -227,7 +248,8 @@ impl Child {
             if ready.gone {
                 end.gone();
             }
-            if stdout.is_flood() || stderr.is_flood() {
+            // Output that is passed on to the user is no flood: the user can stop it.
+            if relay.is_none() && (stdout.is_flood() || stderr.is_flood()) {
                 end.flood(&self.line);
             }
             if end.advance(&self.line) {
@@ -284,6 +306,11 @@ impl Child {
             gone: ready(&handle),
         })
     }
+}
+
+/// Passes output on; whether its reader is gone.
+fn is_unread(relay: Option<&dyn Relay>, stream: super::Stream, bytes: &[u8]) -> bool {
+    relay.is_some_and(|relay| relay.output(stream, bytes).is_err())
 }
 
 impl Drop for Child {

@@ -13,7 +13,7 @@ use metier_policy::{Act, Permit};
 
 use crate::{
     backend::{Alive, End, Started},
-    child::{self, Child, ChildError, Exit, Fence, JournalPlace, Pipes, Spec, Stdin},
+    child::{self, Child, ChildError, Exit, Fence, JournalPlace, Pipes, Relay, Spec, Stdin},
     sandbox::{Mechanism, Network, Profile},
     world::{
         Begun, Done, World, WorldError, confinement, leftovers,
@@ -91,6 +91,7 @@ pub(super) struct Prepared<'a> {
     owner: String,
     door: Option<Door>,
     stop: Option<&'a AtomicBool>,
+    pub(super) relay: Option<&'a dyn Relay>,
 }
 
 impl Prepared<'_> {
@@ -106,6 +107,7 @@ impl Prepared<'_> {
         spec.env = &self.env;
         spec.stdin = self.stdin;
         spec.stop = self.stop;
+        spec.relay = self.relay;
         spec.journal = Some(JournalPlace {
             folder: &self.watched,
             owner: &self.owner,
@@ -235,6 +237,7 @@ impl World<'_> {
             folder: handle,
             stdin: Stdin::Null,
             stop: self.around.stop,
+            relay: None,
             env: self.environment(),
             profile: Some(profile).filter(|_| !self.around.unsandboxed),
             watched: self.around.temporary.join(WATCHED),

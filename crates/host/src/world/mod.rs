@@ -31,7 +31,7 @@ use std::{
 use metier_policy::{Act, Grant, Line, Permit, Within};
 
 use crate::{
-    child::{ChildError, Outcome},
+    child::{ChildError, Outcome, Relay},
     net::{ConnectionLog, NetError, Response, ScopeError, Seen},
     sandbox::{Mechanism, Protection},
 };
@@ -274,6 +274,18 @@ impl<'a> World<'a> {
     /// # Errors
     /// When it can't be done, or is what no permission allows.
     pub fn act<R>(&self, begun: &Begun<'_, Permit, R>) -> Result<Done, WorldError> {
+        self.act_relayed(begun, None)
+    }
+
+    /// The same; the output of a script goes to `relay` as it comes, and its input comes from there.
+    ///
+    /// # Errors
+    /// When it can't be done, or is what no permission allows.
+    pub fn act_relayed<R>(
+        &self,
+        begun: &Begun<'_, Permit, R>,
+        relay: Option<&dyn Relay>,
+    ) -> Result<Done, WorldError> {
         let permit = begun.what();
         let timeout = permit.timeout().unwrap_or(Duration::from_secs(30));
         match permit.act() {
@@ -288,7 +300,7 @@ impl<'a> World<'a> {
                 files::write(path, content).map(|()| Done::Nothing)
             }
             Act::Line(line) => self.line(line, timeout),
-            Act::Script { path, arguments } => self.script(path, arguments, timeout),
+            Act::Script { path, arguments } => self.script(path, arguments, timeout, relay),
             Act::ReadRepository(git) => self.git(git, false, timeout),
             Act::WriteRepository(git) => self.git(git, true, timeout),
             Act::Fetch(fetch) => self.fetch(fetch, timeout).map(Done::Response),
@@ -341,10 +353,13 @@ impl<'a> World<'a> {
         path: &str,
         arguments: &[String],
         timeout: Duration,
+        relay: Option<&dyn Relay>,
     ) -> Result<Done, WorldError> {
         let (program, arguments) = self.runner(path, arguments)?;
         let work = self.around.work;
-        self.child(Runs::Program, &program, &arguments, work, timeout, &[])
+        let mut prepared = self.prepare(Runs::Program, &program, &arguments, work)?;
+        prepared.relay = relay;
+        self.wait_for(prepared, timeout)
     }
 
     /// What runs a file of the skill, and what it is given.

@@ -54,7 +54,7 @@ fn input(text: &str) -> Result<Value, Failure> {
         text => text.to_owned(),
     };
     let value: Value = serde_json::from_str(&text)
-        .map_err(|error| wrong(format!("the input is no JSON: {error}")))?;
+        .map_err(|error| wrong(format!("the input is not valid JSON: {error}")))?;
     if value.is_object() {
         Ok(value)
     } else {

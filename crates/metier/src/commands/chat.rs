@@ -65,7 +65,7 @@ fn list(session: &Session<'_>, kept: &Conversations) -> Result<ExitCode, Failure
     let lines = all
         .iter()
         .map(|one| conversations::line(session.output, one));
-    session.output.text(&lines.collect::<String>())?;
+    session.output.report(&lines.collect::<String>())?;
     if all.is_empty() {
         session.output.note("no conversations in this project yet");
     }

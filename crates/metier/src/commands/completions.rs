@@ -10,15 +10,66 @@ use crate::{cli::Cli, failure::Failure, output::Output};
 /// Print completions for a shell
 ///
 /// For bash: `metier completions bash > ~/.local/share/bash-completion/completions/metier`.
+/// For zsh: `metier completions zsh > ~/.zfunc/_metier`, with that folder in `fpath`.
+/// For fish: `metier completions fish > ~/.config/fish/completions/metier.fish`.
+/// In these three the Tab key also completes names of skills, keys and values of the configuration.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The shell
     shell: Shell,
 }
 
+const BASH: &str = r#"_metier() {
+    local IFS=$'\n' line
+    COMPREPLY=()
+    while IFS= read -r line; do
+        COMPREPLY+=("${line%%$'\t'*}")
+    done < <(metier __complete "$COMP_CWORD" "${COMP_WORDS[@]}" 2>/dev/null)
+    if [[ ${COMPREPLY[0]} == __files ]]; then
+        compopt -o default -o filenames
+        COMPREPLY=()
+    fi
+}
+complete -F _metier metier
+"#;
+
+const ZSH: &str = r#"#compdef metier
+_metier() {
+    local -a lines candidates
+    local line
+    lines=("${(@f)$(metier __complete $((CURRENT - 1)) "${words[@]}" 2>/dev/null)}")
+    if [[ ${lines[1]} == __files ]]; then
+        _files
+        return
+    fi
+    for line in "${lines[@]}"; do
+        [[ -n $line ]] && candidates+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
+    done
+    _describe metier candidates
+}
+compdef _metier metier
+"#;
+
+const FISH: &str = r#"function __metier_complete
+    set -l before (commandline --tokenize --cut-at-cursor --current-process)
+    set -l lines (metier __complete (count $before) $before (commandline --current-token) 2>/dev/null)
+    if test "$lines[1]" = __files
+        __fish_complete_path (commandline --current-token)
+    else
+        printf '%s\n' $lines
+    end
+end
+complete --command metier --no-files --arguments '(__metier_complete)'
+"#;
+
 pub(crate) fn run(args: &Args, output: &Output) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "metier", &mut script);
+    match args.shell {
+        Shell::Bash => script.extend(BASH.bytes()),
+        Shell::Zsh => script.extend(ZSH.bytes()),
+        Shell::Fish => script.extend(FISH.bytes()),
+        shell => clap_complete::generate(shell, &mut Cli::command(), "metier", &mut script),
+    }
     output.page("script", &script)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -12,7 +12,7 @@ use crate::{
     session::Session,
 };
 
-/// Put skills together for one agent: which tools it may use, in which order they work, what is wrong
+/// Combine skills for one agent: its tools, their order, conflicts
 ///
 /// A tool is allowed when some skill of the set allows it and none forbids it; what no skill names is not
 /// allowed. A skill without any list of tools brings `read`, `glob`, `grep` and its own tools. The sequence in which skills are named doesn't matter. Exit code 1 when the set can't be used.
@@ -37,7 +37,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     if session.output.is_json() {
         session.output.document(&ComposeDocument::from(&set))?;
     } else {
-        session.output.text(&page(&set, args, session.output))?;
+        session.output.report(&page(&set, args, session.output))?;
     }
     Ok(ExitCode::from(u8::from(!set.valid)))
 }
@@ -58,7 +58,7 @@ fn page(set: &Composition, args: &Args, output: &Output) -> String {
     } else {
         let errors = count(set.errors.len(), "error");
         let sign = output.paint("✗", Tone::Bad);
-        format!("{sign} not a set that can be used: {errors}")
+        format!("{sign} these skills can't be combined: {errors}")
     };
     let mut page = format!("{head}\n");
     let mut field = |name: &str, value: String| {

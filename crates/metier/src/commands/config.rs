@@ -3,7 +3,8 @@
 use std::{fs, path::Path, process::ExitCode};
 
 use metier_catalog::read_named;
-use metier_config::{Config, Value, edit};
+use metier_config::{Value, edit};
+use metier_model::text::shell_word;
 use metier_wire::{ConfigDocument, ConfigValue};
 use serde_json::json;
 
@@ -16,17 +17,21 @@ use crate::{
 /// The largest configuration that is changed, in bytes.
 const MAX_CONFIG: u64 = 1 << 20;
 
-/// Show the configuration with the origin of each value, or change it
+/// Show or change the configuration
 ///
 /// `metier config` shows everything, `metier config KEY` one value, `metier config KEY VALUE` writes it
 /// to the user's file and keeps the comments there. Values come from defaults, then the user's file, then
-/// the project's `.metier/config.toml` (which may only tighten), then METIER_… variables.
+/// the project's `.metier/config.toml` (which may only tighten), then METIER_… variables. `config get KEY`, `config set KEY VALUE` and
+/// `config unset KEY` are other spellings; a section, such as `agent`, shows its keys.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A key, such as `skills.validation`
+    /// A key, such as `skills.validation`, or a section, such as `agent`
     key: Option<String>,
     /// Its new value
     value: Option<String>,
+    /// The value behind `set KEY`
+    #[arg(hide = true)]
+    behind_set: Option<String>,
     /// Remove the key from the user's file
     #[arg(long, requires = "key", conflicts_with = "value")]
     unset: bool,
@@ -36,20 +41,49 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
-    match (&args.key, &args.value) {
+    let (key, value, unsets) = wanted(args)?;
+    match (key, value) {
         _ if args.reference => session
             .output
             .page("reference", metier_config::reference_markdown().as_bytes())?,
         (Some(key), Some(value)) => change(session, key, |text| edit::set(text, key, value))?,
-        (Some(key), None) if args.unset => change(session, key, |text| edit::unset(text, key))?,
+        (Some(key), None) if unsets => change(session, key, |text| edit::unset(text, key))?,
         (Some(key), None) => show_one(session, key)?,
         (None, _) => show_all(session)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// The key, its new value, and whether it is to be removed: `get`, `set`, `unset` and `list` are words that other programs have.
+fn wanted(args: &Args) -> Result<(Option<&str>, Option<&str>, bool), Failure> {
+    let words = [&args.key, &args.value, &args.behind_set].map(Option::as_deref);
+    match words {
+        [Some("list"), None, None] => Ok((None, None, false)),
+        [Some("get"), key, None] => Ok((key, None, false)),
+        [Some("unset"), Some(key), None] => Ok((Some(key), None, true)),
+        [Some("set"), Some(key), Some(value)] => Ok((Some(key), Some(value), false)),
+        [Some("set" | "unset"), ..] => {
+            Err(Failure::broken("usage", "the key or its value is missing")
+                .hint("metier config set KEY VALUE, or metier config unset KEY"))
+        }
+        [key, value, None] => Ok((key, value, args.unset)),
+        [Some(key), Some(value), Some(more)] => {
+            let all = format!("{value} {more}");
+            Err(Failure::broken("usage", "a value is one word")
+                .hint(format!("metier config {key} {}", shell_word(&all))))
+        }
+        [..] => Ok((None, None, false)),
+    }
+}
+
 fn show_one(session: &Session<'_>, key: &str) -> Result<(), Failure> {
-    let value = session.config.get(key).map_err(|unknown| {
+    let found = session.config.get(key);
+    let below = format!("{key}.");
+    let section = |value: &Value| value.key.starts_with(&below);
+    if found.is_err() && session.config.values().iter().any(section) {
+        return show(session, section);
+    }
+    let value = found.map_err(|unknown| {
         Failure::unmet(
             "unknown-key",
             format!("there is no key `{}`", one_line(&unknown.key)),
@@ -71,6 +105,13 @@ fn show_one(session: &Session<'_>, key: &str) -> Result<(), Failure> {
 }
 
 fn show_all(session: &Session<'_>) -> Result<(), Failure> {
+    show(session, |_| true)
+}
+
+/// The keys that are wanted, with their values.
+fn show(session: &Session<'_>, is_wanted: impl Fn(&Value) -> bool) -> Result<(), Failure> {
+    let mut values = session.config.values();
+    values.retain(is_wanted);
     if session.output.is_json() {
         let problem = |problem: &metier_config::Problem| {
             json!({
@@ -78,14 +119,14 @@ fn show_all(session: &Session<'_>) -> Result<(), Failure> {
                 "line": problem.line, "column": problem.column, "hint": problem.hint,
             })
         };
-        let values = session.config.values().into_iter().map(row).collect();
+        let values = values.into_iter().map(row).collect();
         session.output.document(&ConfigDocument {
             values,
             problems: session.problems.iter().map(problem).collect(),
         })?;
         return Ok(());
     }
-    session.output.text(&table(&session.config, session))?;
+    session.output.text(&table(&values, session))?;
     for problem in &session.problems {
         let (word, tone) = if problem.is_error() {
             ("error:", Tone::Bad)
@@ -106,8 +147,7 @@ fn show_all(session: &Session<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn table(config: &Config, session: &Session<'_>) -> String {
-    let values = config.values();
+fn table(values: &[Value], session: &Session<'_>) -> String {
     let width = values
         .iter()
         .map(|value| value.key.len())
@@ -183,7 +223,8 @@ fn change(
         session.output.note(&format!("wrote {}", file.display()));
         if let Some(old) = edited.old.filter(|old| !old.contains('…')) {
             session.output.note(&format!(
-                "it was {old}; take it back with `metier config {key} {old}`"
+                "it was {old}; take it back with `metier config {key} {}`",
+                shell_word(&old)
             ));
         }
     }

@@ -19,7 +19,7 @@ use crate::{
     session::Session,
 };
 
-/// Show which programs a skill lacks and how to get them, or install one
+/// Show which programs a skill lacks, and install them
 ///
 /// Nothing is installed without being asked: --install shows the command, asks, runs that one installer with your rights, and
 /// looks again.
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// Run an installer
     #[arg(long)]
     install: bool,
-    /// Which one, by its id, if there are several
+    /// Which one, by its id or by the program that it brings, if there are several
     #[arg(long, value_name = "ID", requires = "install")]
     with: Option<String>,
     /// Don't ask
@@ -53,7 +53,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     if !args.install || missing.is_empty() {
         return answer(session, &args.name, &missing, &installers);
     }
-    let chosen = choose(args, &missing, &installers)?;
+    let chosen = choose(session, args, &missing, &installers)?;
     let command = chosen.command().unwrap_or_default();
     if !args.yes && !agreed(&command, session.output.is_json())? {
         return Err(
@@ -87,7 +87,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             Failure::unmet("installer", format!("`{command}` failed: {status}"))
                 .skill(&args.name)
                 .hint(format!(
-                    "its own words are above; the other ways are in: metier deps {}",
+                    "see its output above; for other ways run: metier deps {}",
                     shell_word(&args.name)
                 )),
         );
@@ -120,12 +120,13 @@ fn look(
 
 /// The one that was named, or the only one that brings what is missing.
 fn choose<'a>(
+    session: &Session<'_>,
     args: &Args,
     missing: &[String],
     installers: &'a [Installer],
 ) -> Result<&'a Installer, Failure> {
     let wanted = |installer: &&Installer| match &args.with {
-        Some(id) => *installer.id == **id,
+        Some(word) => *installer.id == **word || installer.bins.iter().any(|bin| **bin == **word),
         None => {
             installer.bins.is_empty()
                 || installer
@@ -135,7 +136,26 @@ fn choose<'a>(
         }
     };
     let fits: Vec<&Installer> = installers.iter().filter(wanted).collect();
-    match fits.as_slice() {
+    let mut absent: Vec<String> = fits.iter().filter_map(|one| absent(session, one)).collect();
+    absent.dedup();
+    let there = |one: &&Installer| self::absent(session, one).is_none();
+    let usable: Vec<&Installer> = fits.iter().copied().filter(there).collect();
+    if usable.is_empty() && !absent.is_empty() {
+        let programs: Vec<String> = absent.iter().map(|one| format!("`{one}`")).collect();
+        return Err(Failure::unmet(
+            "no-installer",
+            format!(
+                "what would install it is not on PATH: {}",
+                programs.join(", ")
+            ),
+        )
+        .skill(&args.name)
+        .hint(format!(
+            "install {} the way you install programs on this machine",
+            missing.join(", ")
+        )));
+    }
+    match usable.as_slice() {
         [one] => Ok(one),
         [] => Err(Failure::unmet(
             "no-installer",
@@ -148,18 +168,37 @@ fn choose<'a>(
         .skill(&args.name)
         .hint("install it the way you install programs, and put it on PATH")),
         several => {
-            let ids: Vec<&str> = several.iter().map(|installer| &*installer.id).collect();
+            let ids: Vec<&str> = several.iter().map(|one| label(one, several)).collect();
             Err(
                 Failure::unmet("several-installers", "there are several ways to install it")
                     .skill(&args.name)
                     .hint(format!(
-                        "choose one: metier deps {} --install --with {}",
+                        "choose one of {}: metier deps {} --install --with {}",
+                        ids.join(", "),
                         shell_word(&args.name),
-                        ids.join("|")
+                        ids.first().map(|id| shell_word(id)).unwrap_or_default(),
                     )),
             )
         }
     }
+}
+
+/// What chooses an installer among several: its id, or what it brings if that id is not the only one.
+fn label<'a>(installer: &'a Installer, all: &[&Installer]) -> &'a str {
+    let is_only = all.iter().filter(|other| other.id == installer.id).count() == 1;
+    match installer.bins.first() {
+        Some(bin) if !is_only => bin,
+        _ => &installer.id,
+    }
+}
+
+/// The program of an installer, if this machine doesn't have it.
+fn absent(session: &Session<'_>, installer: &Installer) -> Option<String> {
+    let command = installer.command()?;
+    let program = command.split_whitespace().next()?;
+    let path = session.machine.path.as_ref()?;
+    let is_there = std::env::split_paths(path).any(|folder| folder.join(program).is_file());
+    (!is_there).then(|| program.to_owned())
 }
 
 /// Shows the command and asks. Without a terminal nobody agrees.
@@ -167,7 +206,7 @@ fn agreed(command: &str, json: bool) -> Result<bool, Failure> {
     if json || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Err(Failure::unmet(
             "not-agreed",
-            format!("`{command}` needs your word, and there is no terminal"),
+            format!("`{command}` needs confirmation, but there is no terminal"),
         )
         .hint("run it yourself, or add --yes"));
     }
@@ -208,19 +247,23 @@ fn answer(
     }
     if missing.is_empty() {
         text.push_str(&format!(
-            "{} {} lacks no program\n",
+            "{} all programs that {} requires are installed\n",
             output.paint("✓", Tone::Good),
             one_line(name)
         ));
     } else {
         for row in &rows {
+            let program = installers.iter().find(|one| *one.id == *row.id);
+            let absent = program.and_then(|one| absent(session, one));
+            let absent = absent.map(|program| format!("  (`{program}` is not on PATH)"));
             text.push_str(&format!(
-                "    {}  {}\n",
+                "    {}  {}{}\n",
                 one_line(&row.id),
-                one_line(&row.command)
+                one_line(&row.command),
+                absent.unwrap_or_default()
             ));
         }
     }
-    output.text(&text)?;
+    output.report(&text)?;
     Ok(code)
 }

@@ -2,7 +2,7 @@
 
 mod backends;
 
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode};
 
 use metier_catalog::Entry;
 use metier_host::sandbox::{Mechanism, Support};
@@ -13,7 +13,7 @@ use metier_store::Store;
 use metier_wire::{Check, Doctor};
 
 use crate::{
-    commands::{info::left_in, list::remarks},
+    commands::{causes::causes, info::left_in},
     failure::Failure,
     office::meant_by_name,
     output::{Tone, count, one_line},
@@ -21,7 +21,7 @@ use crate::{
     session::Session,
 };
 
-/// Check everything that can be wrong on this machine, with the command that mends it
+/// Check this machine: each problem with the command that fixes it
 ///
 /// Skills are scanned too, unless the verdict on their exact bytes is known.
 /// Exit code 1 when something failed; warnings alone don't fail.
@@ -43,7 +43,7 @@ pub(crate) fn run(session: &Session<'_>, _args: &Args) -> Result<ExitCode, Failu
         Err(_) => checks.push(check(
             "skills",
             "fail",
-            "they can't be looked for until the checks above pass".into(),
+            "skipped until the checks above pass".into(),
             None,
         )),
     }
@@ -52,7 +52,7 @@ pub(crate) fn run(session: &Session<'_>, _args: &Args) -> Result<ExitCode, Failu
         session.output.document(&Doctor { checks })?;
     } else {
         let lines: String = checks.iter().map(|check| line(session, check)).collect();
-        session.output.text(&lines)?;
+        session.output.report(&lines)?;
     }
     Ok(ExitCode::from(u8::from(failed)))
 }
@@ -113,9 +113,27 @@ fn database(session: &Session<'_>) -> Check {
     };
     match Store::open_existing(path) {
         Ok(Some(_)) => check("database", "ok", path.display().to_string(), None),
-        Ok(None) => check("database", "ok", "not needed yet".into(), None),
+        Ok(None) => match unwritable(path) {
+            Some(folder) => check(
+                "database",
+                "fail",
+                format!("{} can't be written", folder.display()),
+                Some(
+                    "check its permissions, or set METIER_HOME to a folder that can be written"
+                        .into(),
+                ),
+            ),
+            None => check("database", "ok", "not needed yet".into(), None),
+        },
         Err(error) => check("database", "fail", error.to_string(), Some(error.hint())),
     }
+}
+
+/// The folder that a file would be made in, if that can't be done.
+fn unwritable(file: &Path) -> Option<&Path> {
+    let folder = file.ancestors().skip(1).find(|folder| folder.exists())?;
+    let refused = rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_err();
+    (refused || !folder.is_dir()).then_some(folder)
 }
 
 /// What keeps programs of skills in on this machine.
@@ -231,40 +249,22 @@ fn skills(session: &Session<'_>, inventory: &Inventory, checks: &mut Vec<Check>)
             let fix = "metier config skills.approved".to_owned();
             checks.push(check(&name, "warn", meant_by_name(entry), Some(fix)));
         }
-        let status = match skill.status {
+        if matches!(
+            skill.status,
+            Status::Ready | Status::Disabled | Status::Shadowed
+        ) {
+            warnings(session, entry, &name, checks);
+        }
+        if skill.status == Status::Ready {
+            hook_problems(session, entry, &name, checks);
+        }
+    }
+    for cause in causes(inventory, true, session.output) {
+        let status = match cause.status {
             Status::Invalid => "fail",
-            Status::NotReady | Status::Blocked => "warn",
-            Status::Ready | Status::Disabled | Status::Shadowed => {
-                warnings(session, entry, &name, checks);
-                if skill.status == Status::Ready {
-                    hook_problems(session, entry, &name, checks);
-                }
-                continue;
-            }
+            _ => "warn",
         };
-        if skill.status == Status::Invalid {
-            let message = remarks(inventory, skill)
-                .into_iter()
-                .last()
-                .unwrap_or_default();
-            checks.push(check(
-                &name,
-                status,
-                message,
-                Some(format!(
-                    "metier validate {}",
-                    shell_word(&entry.place.path().to_string_lossy())
-                )),
-            ));
-        }
-        for reason in &skill.reasons {
-            checks.push(check(
-                &name,
-                status,
-                reason.message.to_string(),
-                reason.hint.as_ref().map(ToString::to_string),
-            ));
-        }
+        checks.push(check(&cause.label, status, cause.message, cause.hint));
     }
 }
 

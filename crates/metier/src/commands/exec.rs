@@ -1,9 +1,14 @@
 //! `metier exec`
 
-use std::process::ExitCode;
+use std::{
+    cell::{Cell, RefCell},
+    io::{self, IsTerminal},
+    os::fd::{AsFd, OwnedFd},
+    process::ExitCode,
+};
 
 use metier_host::{
-    child::{ChildError, Exit},
+    child::{ChildError, Exit, Relay, Stream},
     sandbox::SurveyError,
     world::{Done, WorldError},
 };
@@ -16,7 +21,7 @@ use crate::{
     commands::find_usable,
     failure::Failure,
     office::{self, Office},
-    output::one_line,
+    output::Output,
     screening::refused,
     session::Session,
 };
@@ -24,7 +29,8 @@ use crate::{
 /// Run a script of a skill inside the sandbox of its permissions
 ///
 /// The script sees its own folder, the system's programs and what was approved, and nothing else: no network, no keys, no
-/// variables. It starts where you are. Its exit code is passed on. Every run leaves a receipt (`metier log`).
+/// variables. It starts where you are. What it prints appears at once, its input is passed on unless that is the terminal, and its exit
+/// code is that of metier. Every run leaves a receipt (`metier log`).
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The skill
@@ -65,7 +71,8 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
                 Stopped::Refused(error) => office::refused(entry, error),
                 Stopped::Failed(error) => failed(&name, error),
             })?;
-    let ended = match worker.act(&act) {
+    let relay = Passed::new(session.output, worker.has_secrets());
+    let ended = match worker.act_relayed(&act, Some(&relay)) {
         Ok(Done::Child(ended, _)) => ended,
         Ok(_) => return Err(failed(&name, WorldError::Elsewhere("a script").into())),
         Err(error) => return Err(failed(&name, error)),
@@ -90,14 +97,18 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             receipts_left_out: worker.receipts_left_out(),
         })?;
     } else {
-        session.output.content(&stdout)?;
-        stderr
-            .lines()
-            .for_each(|line| session.output.say(&one_line(line)));
-        if ended.truncated {
+        if !relay.is_shown {
+            session.output.content(&stdout)?;
+            session.output.content_of_error(&stderr);
+        }
+        if !relay.is_shown && ended.truncated {
             session
                 .output
                 .note("the output was longer than 64 KB and is cut");
+        }
+        // The script was ended because its reader went away, and that is the reader's choice.
+        if relay.is_unread.get() {
+            return Ok(ExitCode::SUCCESS);
         }
         if code.is_none() {
             return Err(Failure::unmet(
@@ -114,6 +125,50 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     Ok(ExitCode::from(
         code.map_or(1, |code| u8::try_from(code).unwrap_or(1)),
     ))
+}
+
+/// What the script prints, shown while it runs. Where it was given secrets, they must be taken out of its output, which is then shown
+/// when it is whole.
+struct Passed<'o> {
+    output: &'o Output,
+    is_shown: bool,
+    /// Whether its reader went away.
+    is_unread: Cell<bool>,
+    /// The begin of a letter whose end has not come yet, of each stream.
+    begun: [RefCell<Vec<u8>>; 2],
+}
+
+impl<'o> Passed<'o> {
+    fn new(output: &'o Output, has_secrets: bool) -> Self {
+        Self {
+            output,
+            is_shown: !output.is_json() && !has_secrets,
+            is_unread: Cell::new(false),
+            begun: [RefCell::default(), RefCell::default()],
+        }
+    }
+}
+
+impl Relay for Passed<'_> {
+    fn input(&self) -> Option<OwnedFd> {
+        let stdin = io::stdin();
+        if stdin.is_terminal() {
+            return None;
+        }
+        stdin.as_fd().try_clone_to_owned().ok()
+    }
+
+    fn output(&self, stream: Stream, bytes: &[u8]) -> io::Result<()> {
+        if !self.is_shown {
+            return Ok(());
+        }
+        let [output, error] = &self.begun;
+        let passed = match stream {
+            Stream::Output => self.output.passed(io::stdout(), output, bytes),
+            Stream::Error => self.output.passed(io::stderr(), error, bytes),
+        };
+        passed.inspect_err(|_| self.is_unread.set(true))
+    }
 }
 
 /// What to say when an act was not done.

@@ -21,7 +21,9 @@ use crate::{
     session::Session,
 };
 
-/// Show everything about a skill: what it is, what it needs, what is missing and how to get it
+/// Show everything about a skill
+///
+/// What it is, what it needs, what is missing and how to get it.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Its name, `source:name` for a shadowed one, or its folder
@@ -108,8 +110,8 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             &HookRow::of(&brought),
             session.output,
         );
-        session.output.text(&about)?;
-        session.output.text(&findings(&report, session.output))?;
+        session.output.report(&about)?;
+        session.output.report(&findings(&report, session.output))?;
         if let Some(state) = left_in(session, &inventory.catalog.entries[position]) {
             session.output.note(&state);
         }

@@ -1,13 +1,16 @@
 //! `metier list`
 
-use std::{mem::ManuallyDrop, process::ExitCode};
+use std::{cmp::Reverse, mem::ManuallyDrop, process::ExitCode};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use metier_catalog::Entry;
 use metier_model::{Code, Source};
-use metier_policy::scan_reason;
+use metier_policy::{Reason, ReasonKind, scan_reason};
 use metier_runtime::{Inventory, Skill, Status, scanning::Stance};
 use metier_wire::List;
 use unicode_width::UnicodeWidthStr;
 
+use super::causes::untrusted_root;
 use crate::{
     failure::Failure,
     output::{Output, Tone, count, one_line},
@@ -20,18 +23,44 @@ use crate::{
 /// it. With `--json` every skill is in the document, whatever its status.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Also show shadowed, switched-off and invalid skills
+    /// Only skills with this word in their name or description; several words must all be there
+    words: Vec<String>,
+    /// Only skills in the folders of this agent, such as claude-code, codex or openclaw
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    /// Only skills from this source
+    #[arg(long, value_name = "SOURCE", value_parser = sources())]
+    source: Option<Source>,
+    /// Only skills that can be used now
+    #[arg(long)]
+    ready: bool,
+    /// Only skills with this status
+    #[arg(long, value_name = "STATUS", value_parser = statuses(), conflicts_with = "ready")]
+    status: Option<Status>,
+    /// Also show shadowed, disabled and invalid skills
     #[arg(long)]
     all: bool,
-    /// Only skills from this source: extra, builtin, user, project or inline
-    #[arg(long, value_name = "SOURCE")]
-    source: Option<Source>,
     /// Scan the skills first; otherwise the last verdict is shown
     #[arg(long)]
     scan: bool,
 }
 
+fn sources() -> impl TypedValueParser<Value = Source> {
+    let words = ["extra", "builtin", "user", "project", "inline"];
+    PossibleValuesParser::new(words).try_map(|word| word.parse::<Source>())
+}
+
+fn statuses() -> impl TypedValueParser<Value = Status> {
+    PossibleValuesParser::new(Status::ALL.map(Status::as_str)).map(|word| {
+        let named = Status::ALL
+            .into_iter()
+            .find(|status| status.as_str() == word);
+        named.unwrap_or(Status::Ready)
+    })
+}
+
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+    let agent = args.agent.as_deref().map(agent).transpose()?;
     // The process ends with the command: giving ten thousand skills back one by one only takes time.
     let mut inventory = ManuallyDrop::new(session.inventory()?);
     if args.scan {
@@ -39,16 +68,17 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         screening.check_rules()?;
         screening.look_at_all(&mut inventory);
     }
-    if let Some(source) = args.source {
-        keep(&mut inventory, source);
-    }
+    let before = inventory.skills.len();
+    filter(&mut inventory, args, agent);
+    // A status that was asked for is shown, whatever it is.
+    let all = args.all || args.status.is_some();
     if session.output.is_json() {
         session.output.stream(|out| List(&inventory).write(out))?;
     } else {
         session
             .output
-            .text(&table(&inventory, args.all, session.output))?;
-        footer(&inventory, args.all, session.output);
+            .report(&table(&inventory, all, session.output))?;
+        footer(&inventory, all, before, session.output);
     }
     // A folder that somebody named and that can't be searched is a request that could not be met.
     let unmet = inventory
@@ -56,6 +86,48 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         .iter()
         .any(|diagnostic| diagnostic.code == Code::RootUnreadable);
     Ok(ExitCode::from(u8::from(unmet)))
+}
+
+/// The agent that was meant: its name, or the begin of it.
+fn agent(word: &str) -> Result<&'static str, Failure> {
+    let word = word.to_lowercase();
+    let agents = metier_catalog::known_agents();
+    let begins = |agent: &&&str| agent.starts_with(&word) && !word.is_empty();
+    let found = agents.iter().find(|agent| **agent == word);
+    let found = found.or_else(|| agents.iter().find(begins));
+    found.copied().ok_or_else(|| {
+        Failure::broken("usage", format!("there is no agent `{}`", one_line(&word)))
+            .hint(format!("known agents: {}", agents.join(", ")))
+    })
+}
+
+/// Leaves the skills that were asked for.
+fn filter(inventory: &mut Inventory, args: &Args, agent: Option<&str>) {
+    let words: Vec<String> = args.words.iter().map(|word| word.to_lowercase()).collect();
+    let status = args.status.or(args.ready.then_some(Status::Ready));
+    let Inventory {
+        catalog, skills, ..
+    } = inventory;
+    skills.retain(|skill| {
+        let entry = &catalog.entries[skill.entry];
+        let root = entry
+            .root
+            .and_then(|root| catalog.roots.get(usize::from(root)));
+        status.is_none_or(|status| skill.status == status)
+            && args.source.is_none_or(|source| entry.source == source)
+            && agent.is_none_or(|agent| root.and_then(|root| root.agent) == Some(agent))
+            && has_words(entry, &words)
+    });
+}
+
+/// Whether all words are in the name or the description of a skill.
+fn has_words(entry: &Entry, words: &[String]) -> bool {
+    if words.is_empty() {
+        return true;
+    }
+    let description = entry.card.as_ref().map_or("", |card| &card.description);
+    let text = format!("{} {description}", entry.name()).to_lowercase();
+    words.iter().all(|word| text.contains(word))
 }
 
 /// Only the skills of a source.
@@ -67,37 +139,68 @@ pub(super) fn keep(inventory: &mut Inventory, source: Source) {
 }
 
 /// Whether a list shows a skill to somebody who didn't ask for all.
-pub(super) fn is_shown(skill: &Skill) -> bool {
+pub(crate) fn is_shown(skill: &Skill) -> bool {
     matches!(
         skill.status,
         Status::Ready | Status::NotReady | Status::Blocked
     )
 }
 
-/// The skills with what each lacks, by source.
+/// The skills with what each lacks, by source and folder.
 pub(super) fn table(inventory: &Inventory, all: bool, output: &Output) -> String {
     let mut out = String::new();
     let mut current = None;
     let shown = |skill: &&Skill| all || is_shown(skill);
-    for skill in inventory.skills.iter().filter(shown) {
-        let source = inventory.entry(skill).source;
-        if current != Some(source) {
+    let mut skills: Vec<&Skill> = inventory.skills.iter().filter(shown).collect();
+    let group = |skill: &Skill| {
+        let entry = inventory.entry(skill);
+        (Reverse(entry.source), entry.root.map(Reverse))
+    };
+    skills.sort_by_key(|skill| group(skill));
+    for skill in skills {
+        if current != Some(group(skill)) {
             let gap = if current.is_some() { "\n" } else { "" };
-            out.push_str(&format!(
-                "{gap}{}\n",
-                output.paint(source.as_str(), Tone::Strong)
-            ));
-            current = Some(source);
+            out.push_str(&format!("{gap}{}\n", heading(inventory, skill, output)));
+            current = Some(group(skill));
         }
         row(inventory, skill, output, &mut out);
     }
     out
 }
 
+/// `user  ~/.codex/skills (codex)`; for a folder that was named on the command line, its source alone.
+fn heading(inventory: &Inventory, skill: &Skill, output: &Output) -> String {
+    let entry = inventory.entry(skill);
+    let source = output.paint(entry.source.as_str(), Tone::Strong);
+    let root = entry.root.map(usize::from);
+    let Some(root) = root.and_then(|root| inventory.catalog.roots.get(root)) else {
+        return source;
+    };
+    let place = match root.presence == metier_catalog::Presence::Required {
+        true => String::new(),
+        false => format!("  {}", output.path(&root.path)),
+    };
+    let agent = root
+        .agent
+        .map_or_else(String::new, |agent| format!(" ({agent})"));
+    let trust = match root.trusted {
+        true => "",
+        false => ", not trusted → metier trust",
+    };
+    format!("{source}{place}{agent}{trust}")
+}
+
 /// The mark that a skill has in lists. One that was not scanned is not called good.
 pub(super) fn mark(inventory: &Inventory, skill: &Skill, output: &Output) -> String {
     match skill.status {
         Status::Ready if inventory.is_unscanned(skill) => output.paint("?", Tone::Warn),
+        status => mark_of(status, output),
+    }
+}
+
+/// The mark of a status.
+pub(super) fn mark_of(status: Status, output: &Output) -> String {
+    match status {
         Status::Ready => output.paint("✓", Tone::Good),
         Status::NotReady => output.paint("✗", Tone::Warn),
         Status::Blocked | Status::Invalid => output.paint("✗", Tone::Bad),
@@ -122,17 +225,30 @@ fn row(inventory: &Inventory, skill: &Skill, output: &Output, out: &mut String) 
         mark(inventory, skill, output),
         output.paint(&name, Tone::Strong)
     ));
-    for line in remarks(inventory, skill) {
+    // That a folder is not trusted stands above its skills.
+    let is_said = untrusted_root(inventory, skill).is_some();
+    let counts = |reason: &Reason| !(is_said && reason.kind == ReasonKind::Untrusted);
+    for line in remarks_with(inventory, skill, counts) {
         out.push_str(&format!("    {}\n", output.paint(&line, Tone::Faint)));
     }
 }
 
 /// What keeps a skill from being used, one line each.
 pub(super) fn remarks(inventory: &Inventory, skill: &Skill) -> Vec<String> {
+    remarks_with(inventory, skill, |_| true)
+}
+
+/// The same with those of its reasons that are wanted.
+fn remarks_with(
+    inventory: &Inventory,
+    skill: &Skill,
+    wanted: impl Fn(&Reason) -> bool,
+) -> Vec<String> {
     let entry = inventory.entry(skill);
     let mut lines: Vec<String> = skill
         .reasons
         .iter()
+        .filter(|reason| wanted(reason))
         .map(|reason| {
             let hint = reason
                 .hint
@@ -151,7 +267,10 @@ pub(super) fn remarks(inventory: &Inventory, skill: &Skill) -> Vec<String> {
     }
     if let Some(winner) = skill.shadowed_by {
         let winner = inventory.catalog.entries[winner].place.path();
-        lines.push(format!("hidden by {}", one_line(&winner.to_string_lossy())));
+        lines.push(format!(
+            "shadowed by {}",
+            one_line(&winner.to_string_lossy())
+        ));
     }
     let errors = entry
         .diagnostics
@@ -179,14 +298,15 @@ pub(super) fn unscanned(inventory: &Inventory) -> usize {
     ready.filter(|skill| inventory.is_unscanned(skill)).count()
 }
 
-fn footer(inventory: &Inventory, all: bool, output: &Output) {
+/// How many there are; `before` says how many there were before a filter.
+fn footer(inventory: &Inventory, all: bool, before: usize, output: &Output) {
     let counts = inventory.counts();
     let parts = [
         (counts.ready, "ready"),
         (counts.not_ready, "not ready"),
         (counts.blocked, "blocked"),
         (counts.invalid, "invalid"),
-        (counts.disabled, "switched off"),
+        (counts.disabled, "disabled"),
         (counts.shadowed, "shadowed"),
     ];
     let words: Vec<String> = parts
@@ -204,8 +324,13 @@ fn footer(inventory: &Inventory, all: bool, output: &Output) {
     } else {
         String::new()
     };
-    let total = count(inventory.skills.len(), "skill");
-    output.note(&if words.is_empty() {
+    let total = match inventory.skills.len() {
+        number if number == before => count(number, "skill"),
+        number => format!("{number} of {}", count(before, "skill")),
+    };
+    output.note(&if words.is_empty() && before > 0 {
+        format!("none of {} matches", count(before, "skill"))
+    } else if words.is_empty() {
         "no skills".to_owned()
     } else {
         format!("{total}: {}{more}", words.join(", "))

@@ -1,7 +1,8 @@
 //! `metier log`
 
-use std::process::ExitCode;
+use std::{process::ExitCode, time::Duration};
 
+use metier_model::text::duration;
 use metier_store::{ReceiptFilter, Store, Verified};
 use metier_wire::{LogDocument, ReceiptRow};
 
@@ -15,7 +16,7 @@ use crate::{
 /// Show what skills did, and what was refused
 ///
 /// Every act of a skill leaves a receipt, allowed or not, with the exact bytes that did it. It is written before the act begins
-/// and completed when it is over; until then it says `begun`. Receipts are chained, so that a changed or missing one shows: --verify
+/// and completed when it is over; until then it is `begun`. --verbose shows exact times. Receipts are chained, so that a changed or missing one shows: --verify
 /// checks all of them, also older ones that were moved into files beside the database.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -72,11 +73,9 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         })?;
     } else {
         let text: String = rows.iter().map(|row| line(session, row)).collect();
-        session.output.text(&text)?;
+        session.output.report(&text)?;
         if rows.is_empty() {
-            session
-                .output
-                .note("no receipts; skills have done nothing that needs one");
+            nothing(session, args)?;
         }
         match &verified {
             Some(Verified::Whole { count }) => session
@@ -122,14 +121,35 @@ fn line(session: &Session<'_>, row: &ReceiptRow) -> String {
         "" => String::new(),
         note => format!(", {}", one_line(note)),
     };
+    let at = match output.is_verbose() {
+        true => row.at.clone(),
+        false => machine::ago(session.machine.now, &row.at),
+    };
     format!(
-        "{} {mark}{times} {} {} {} ({} ms{note}{sandbox}){reason}\n",
-        output.paint(&row.at, Tone::Faint),
+        "{} {mark}{times} {} {} {} ({}{note}{sandbox}){reason}\n",
+        output.paint(&format!("{at:<11}"), Tone::Faint),
         output.paint(&one_line(&row.skill), Tone::Strong),
         row.act,
         one_line(&row.detail),
-        row.ms,
+        duration(Duration::from_millis(row.ms)),
     )
+}
+
+/// Why nothing is shown: that a skill did nothing is said only of a skill that is there.
+fn nothing(session: &Session<'_>, args: &Args) -> Result<(), Failure> {
+    let since = args.since.as_ref().map_or("", |_| " since then");
+    if let Some(name) = &args.name {
+        let inventory = session.inventory()?;
+        super::find(session, &inventory, name)?;
+        session
+            .output
+            .note(&format!("no receipts of `{}`{since}", one_line(name)));
+    } else {
+        session.output.note(&format!(
+            "no receipts{since}: no skill did anything that leaves one"
+        ));
+    }
+    Ok(())
 }
 
 /// A time, a day, or how long ago.

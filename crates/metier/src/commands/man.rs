@@ -6,7 +6,9 @@ use clap::CommandFactory;
 
 use crate::{cli::Cli, failure::Failure, output::Output};
 
-/// Print the manual page, or write one for each command into a folder
+/// Print the manual page
+///
+/// With --out a page for each command is written into a folder.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Write `metier.1`, `metier-list.1`, … here

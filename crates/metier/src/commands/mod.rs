@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod call;
+mod causes;
 pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod compose;
@@ -163,7 +164,7 @@ pub(crate) fn find_usable<'a>(
             let what = if skill.status == Status::Blocked {
                 "is blocked"
             } else {
-                "is switched off"
+                "is disabled"
             };
             let code = if skill.status == Status::Blocked {
                 "blocked"

@@ -6,7 +6,9 @@ use std::{
     process::ExitCode,
 };
 
-use metier_model::{SkillType, name, text::shell_word};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use metier_catalog::Places;
+use metier_model::{SkillType, Source, name, text::shell_word};
 use serde_json::json;
 
 use crate::{
@@ -25,13 +27,12 @@ pub(crate) struct Args {
     /// What to call it: lower-case letters, digits and hyphens
     name: String,
     /// What it contributes
-    #[arg(long = "type", value_name = "TYPE", default_value = "tool", value_parser = kind)]
+    #[arg(long = "type", value_name = "TYPE", default_value = "tool", value_parser = kinds())]
     kind: SkillType,
-    /// What runs its code: starlark or js (TypeScript), which are inside of metier, process, a program of its own, native, a library
-    /// in Rust, or wasm, a component in Rust. A prompt needs none
-    #[arg(long)]
+    /// What runs its code [default: starlark, or none for a prompt]
+    #[arg(long, value_name = "BACKEND", value_parser = backends())]
     backend: Option<String>,
-    /// What the program is written in: python, typescript or rust
+    /// What the program is written in
     #[arg(long, value_enum)]
     language: Option<Language>,
     /// Make its folder below this one instead of here
@@ -39,9 +40,41 @@ pub(crate) struct Args {
     path: Option<PathBuf>,
 }
 
-fn kind(word: &str) -> Result<SkillType, String> {
-    word.parse()
-        .map_err(|error: metier_model::UnknownWord| error.to_string())
+fn kinds() -> impl TypedValueParser<Value = SkillType> {
+    let words = [
+        ("tool", "functions that a model calls"),
+        ("prompt", "a text for the model, without code"),
+        (
+            "workflow",
+            "a sequence of steps that runs with `metier run`",
+        ),
+        ("security-rule", "findings for the scanner"),
+        ("transform", "changes the final answer"),
+    ];
+    let values = words.map(|(word, about)| PossibleValue::new(word).help(about));
+    PossibleValuesParser::new(values).try_map(|word| word.parse::<SkillType>())
+}
+
+fn backends() -> PossibleValuesParser {
+    let words = [
+        ("starlark", "Starlark, a small Python; needs nothing else"),
+        ("js", "TypeScript or JavaScript; needs nothing else"),
+        (
+            "process",
+            "a program: --language python, typescript or rust",
+        ),
+        ("native", "a library in Rust"),
+        ("wasm", "a WebAssembly component in Rust"),
+    ];
+    let value = |(word, about): (&'static str, &'static str)| {
+        let value = PossibleValue::new(word).help(about);
+        if word == "native" {
+            value.alias("plugin")
+        } else {
+            value
+        }
+    };
+    PossibleValuesParser::new(words.map(value))
 }
 
 pub(crate) fn run(args: &Args, machine: &Machine, output: &Output) -> Result<ExitCode, Failure> {
@@ -77,6 +110,9 @@ pub(crate) fn run(args: &Args, machine: &Machine, output: &Output) -> Result<Exi
         // The folder is ours: it was not there a moment ago.
         let _half_made = fs::remove_dir_all(&folder);
         return Err(unwritten(error));
+    }
+    if wish.language == Some(Language::Rust) {
+        templates::sdk::write(&below.join(templates::sdk::FOLDER)).map_err(unwritten)?;
     }
     report(&wish, &folder, &files, machine, output)?;
     Ok(ExitCode::SUCCESS)
@@ -166,7 +202,10 @@ fn language(args: &Args) -> Result<(Option<Language>, Form), Failure> {
 fn taken(folder: &Path) -> Failure {
     Failure::unmet(
         "exists",
-        "there is something of that name already, and it stays as it is",
+        format!(
+            "`{}` already exists; nothing was changed",
+            one_line(&folder.file_name().unwrap_or_default().to_string_lossy())
+        ),
     )
     .path(folder)
     .hint("choose another name, or another folder with --path")
@@ -210,9 +249,36 @@ fn report(
     let word = shell_word(&shown);
     output.note(&match wish.language {
         Some(Language::Rust) => {
-            format!("next: build it as {word}/README.md says, then metier test {word}")
+            format!("next: build it as in {word}/README.md, then metier test {word}")
         }
         _ => format!("next: metier test {word}"),
     });
+    output.note(&reach(&word, folder, machine));
     Ok(())
+}
+
+/// How the skill reaches an agent from where it is.
+fn reach(word: &str, folder: &Path, machine: &Machine) -> String {
+    let places = Places {
+        home: machine.home.as_deref(),
+        own: machine.own_skills.as_deref(),
+        work: &machine.work,
+        project: &machine.project,
+    };
+    let roots = metier_catalog::usual(&places, &[], true, true);
+    let root = roots
+        .iter()
+        .find(|root| folder.parent() == Some(&root.path));
+    match root {
+        Some(root) if root.source == Source::Project && root.agent.is_none() => format!(
+            "to use it: metier trust; for other agents: mv {word} .claude/skills/ or ~/.agents/skills/"
+        ),
+        Some(root) if root.source == Source::Project => {
+            "it is where agents look for the skills of this project; metier uses it after: metier trust".to_owned()
+        }
+        Some(_) => "it is where agents look for your skills".to_owned(),
+        None => format!(
+            "to use it: mv {word} ~/.claude/skills/ (Claude Code), ~/.agents/skills/ (Codex and others) or .claude/skills/ (this project)"
+        ),
+    }
 }

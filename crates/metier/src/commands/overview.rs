@@ -3,17 +3,22 @@
 use std::{path::Path, process::ExitCode};
 
 use metier_model::{Code, Severity, Source, text::shell_word};
-use metier_runtime::{Inventory, Skill, Status};
+use metier_runtime::{Inventory, Status};
 use metier_wire::{Counts, RootRow};
 use serde_json::json;
 
 use crate::{
-    commands::list::{self, mark, remarks},
+    commands::{
+        causes::causes,
+        list::{self, mark_of},
+    },
     failure::Failure,
     output::{Tone, count, one_line},
     session::Session,
 };
 
+/// The longest command whose reason stands in a column with those of the others.
+const WIDEST: usize = 36;
 /// How many problems the overview names.
 const SHOWN: usize = 8;
 
@@ -39,10 +44,14 @@ pub(crate) fn run(session: &Session<'_>) -> Result<ExitCode, Failure> {
         "\n{}\n",
         session.output.paint("Next", Tone::Strong)
     ));
-    let next = next(&inventory);
-    let width = next
-        .iter()
-        .map(|(command, _)| command.len())
+    let next: Vec<(String, &str)> = next(&inventory)
+        .into_iter()
+        .map(|(command, why)| (session.output.as_typed(&command), why))
+        .collect();
+    let lengths = next.iter().map(|(command, _)| command.chars().count());
+    // One long command must not push the reasons of the short ones off the screen.
+    let width = lengths
+        .filter(|length| *length <= WIDEST)
         .max()
         .unwrap_or(0);
     for (command, why) in &next {
@@ -51,7 +60,7 @@ pub(crate) fn run(session: &Session<'_>) -> Result<ExitCode, Failure> {
             .paint(&format!("{command:width$}"), Tone::Note);
         out.push_str(&format!("  {command}  {why}\n"));
     }
-    session.output.text(&out)?;
+    session.output.report(&out)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -119,7 +128,7 @@ fn headline(session: &Session<'_>, inventory: &Inventory) -> String {
 fn places(session: &Session<'_>, rows: &[RootRow]) -> String {
     let shown: Vec<String> = rows
         .iter()
-        .map(|row| short_path(session, &row.path))
+        .map(|row| session.output.path(Path::new(&row.path)))
         .collect();
     let width = shown
         .iter()
@@ -140,44 +149,9 @@ fn places(session: &Session<'_>, rows: &[RootRow]) -> String {
     rows.iter().zip(&shown).map(line).collect()
 }
 
-fn short_path(session: &Session<'_>, path: &str) -> String {
-    let relative = Path::new(path)
-        .strip_prefix(&session.machine.work)
-        .map(|rest| format!("./{}", rest.display()));
-    let below_home = || {
-        session
-            .machine
-            .home
-            .as_ref()
-            .and_then(|home| Path::new(path).strip_prefix(home).ok())
-            .map(|rest| format!("~/{}", rest.display()))
-    };
-    one_line(
-        &relative
-            .ok()
-            .or_else(below_home)
-            .unwrap_or_else(|| path.to_owned()),
-    )
-}
-
 /// What is wrong, the worst first, each with what to type.
 fn troubles(session: &Session<'_>, inventory: &Inventory) -> String {
-    let weight = |skill: &&Skill| match skill.status {
-        Status::Invalid => 0,
-        Status::Blocked => 1,
-        _ => 2,
-    };
-    let mut wrong: Vec<&Skill> = inventory
-        .skills
-        .iter()
-        .filter(|skill| {
-            matches!(
-                skill.status,
-                Status::Invalid | Status::Blocked | Status::NotReady
-            )
-        })
-        .collect();
-    wrong.sort_by_key(weight);
+    let wrong = causes(inventory, false, session.output);
     let roots: Vec<String> = inventory
         .diagnostics
         .iter()
@@ -200,17 +174,16 @@ fn troubles(session: &Session<'_>, inventory: &Inventory) -> String {
         session.output.paint("What is wrong", Tone::Strong)
     );
     roots.iter().for_each(|line| out.push_str(line));
-    for skill in wrong.iter().take(SHOWN) {
-        let first = remarks(inventory, skill)
-            .into_iter()
-            .next()
-            .unwrap_or_default();
-        let name = one_line(&inventory.entry(skill).name());
+    for cause in wrong.iter().take(SHOWN) {
+        // What can't be read is below, with its own command.
+        let hint = cause.hint.as_deref();
+        let hint = hint.filter(|_| cause.status != Status::Invalid);
+        let hint = hint.map_or_else(String::new, |hint| format!(" → {hint}"));
         out.push_str(&format!(
-            "  {} {}: {}\n",
-            mark(inventory, skill, session.output),
-            session.output.paint(&name, Tone::Strong),
-            session.output.fitted(&first, 6 + name.len())
+            "  {} {}: {}{hint}\n",
+            mark_of(cause.status, session.output),
+            session.output.paint(&cause.who, Tone::Strong),
+            cause.message,
         ));
     }
     if wrong.len() > SHOWN {
@@ -258,7 +231,7 @@ fn next(inventory: &Inventory) -> Vec<(String, &'static str)> {
                 "metier validate {}",
                 shell_word(&entry.place.path().to_string_lossy())
             ),
-            "see what is wrong with it and how to mend it",
+            "see what is wrong with it and how to fix it",
         ));
     }
     if next.is_empty()

@@ -126,7 +126,7 @@ fn revoke(session: &Session<'_>, name: &str, permissions: &[String]) -> Result<E
             crate::output::count(removed, "answer")
         ),
     };
-    session.output.text(&text)?;
+    session.output.report(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -184,7 +184,7 @@ fn show(
             output.paint(&row.means, Tone::Faint)
         ));
     }
-    output.text(&text)?;
+    output.report(&text)?;
     let word = shell_word(&identity.skill);
     if rows.is_empty() {
         output.note(&format!("{} asks for nothing", one_line(&identity.skill)));
@@ -226,7 +226,7 @@ fn list(session: &Session<'_>) -> Result<ExitCode, Failure> {
             )
         ));
     }
-    output.text(&text)?;
+    output.report(&text)?;
     if approvals.is_empty() {
         output.note("nothing was approved or denied yet");
     }

@@ -1,5 +1,7 @@
 //! `metier scan`
 
+mod page;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -9,21 +11,21 @@ use std::{
 use metier_catalog::{Catalog, Entry, Fingerprint, Root, Snapshot, read_named};
 use metier_model::{Digest, Source, text::shell_word};
 use metier_runtime::scanning::{self, Frame, Known, Stance};
-use metier_scan::{Finding, Report, Severity, Verdict};
+use metier_scan::{Finding, Report, Verdict};
 use metier_store::{Accepted, Store};
 use metier_wire::{AcceptanceRow, Baseline, ScanDocument, ScannedRow, sarif};
-use unicode_width::UnicodeWidthStr;
 
+use self::page::{SHOWN, report, suggestions, total};
 use crate::{
     failure::Failure,
     machine::timestamp,
     opinions,
-    output::{Output, Tone, count, one_line},
-    screening::{Noticed, Screening, unreadable},
+    output::{Tone, count, one_line},
+    screening::{Either, Noticed, Screening, unreadable},
     session::Session,
 };
 
-/// Read every byte of a skill and say what is dangerous in it, with the evidence
+/// Find what is dangerous in a skill, with the evidence
 ///
 /// What blocks is a chain of evidence: a secret that reaches the network, a download that is run, hidden
 /// text that instructs. What a skill is merely able to do is listed, not punished. Exit code 1 when
@@ -47,10 +49,13 @@ pub(crate) struct Args {
     /// Write what is found into the baseline
     #[arg(long, requires = "baseline")]
     update_baseline: bool,
+    /// Show only skills that are blocked, and why
+    #[arg(long, conflicts_with_all = ["suggest_permissions", "update_baseline", "accept", "revoke"])]
+    bad: bool,
     /// Print the permissions that would cover what the skill was seen to do
     #[arg(long)]
     suggest_permissions: bool,
-    /// Take the skill as it is, whatever was found: it is not blocked until a byte changes
+    /// Accept the skill despite the findings: it is not blocked until a byte changes
     #[arg(long, conflicts_with_all = ["revoke", "baseline", "suggest_permissions"])]
     accept: bool,
     /// Take that back
@@ -81,6 +86,9 @@ enum FailOn {
     Never,
 }
 
+/// The largest baseline, in bytes.
+const MAX_BASELINE: u64 = 64 << 20;
+
 /// A skill and what was found in it.
 struct Scan<'a> {
     entry: &'a Entry,
@@ -95,7 +103,18 @@ struct Scan<'a> {
     suppressed: usize,
     baselined: usize,
     known: Known,
+    /// Whether the verdict is from the cache, and the report is empty.
+    is_cached: bool,
     acceptance: Option<Accepted>,
+}
+
+impl Scan<'_> {
+    fn verdict(&self) -> Verdict {
+        match self.is_cached {
+            true => self.known.verdict,
+            false => self.report.verdict(),
+        }
+    }
 }
 
 pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
@@ -113,8 +132,10 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     }
     let screening = session.screening(&usual);
     screening.check_rules()?;
-    let mut scans = scan_all(&screening, &usual, &entries);
-    if opinions::anybody(&usual) {
+    let heard = opinions::anybody(&usual);
+    let least = args.cached(session, entries.len()).filter(|_| !heard);
+    let mut scans = scan_all(&screening, &usual, &entries, least);
+    if heard {
         hear(session, &screening, &usual, &mut scans)?;
     }
     for scan in &mut scans {
@@ -130,12 +151,42 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     if let Some(file) = &args.baseline {
         apply_baseline(session, args, file, &mut scans)?;
     }
-    print(session, args, &scans)?;
     let fails = scans.iter().any(|scan| fails(scan, args.fail_on));
+    let verdicts = total(&scans);
+    if args.bad {
+        scans.retain(|scan| scan.known.stance == Stance::Blocked || is_bad(scan));
+    }
+    print(session, args, &scans, &verdicts)?;
     Ok(ExitCode::from(u8::from(fails)))
 }
 
-fn print(session: &Session<'_>, args: &Args, scans: &[Scan<'_>]) -> Result<(), Failure> {
+impl Args {
+    /// In a report about many skills, the verdict up to which nothing is printed of a skill: then its cached verdict is enough.
+    fn cached(&self, session: &Session<'_>, number: usize) -> Option<Verdict> {
+        let is_text = !matches!(self.format, Some(Format::Json | Format::Sarif))
+            && !session.output.is_json()
+            && !session.output.is_verbose();
+        let needs_all = self.baseline.is_some() || self.suggest_permissions || self.accept;
+        match self.bad {
+            true if is_text && !needs_all => Some(Verdict::Warning),
+            false if is_text && !needs_all && number > SHOWN => Some(Verdict::Info),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a skill is blocked, unless the user said otherwise.
+fn is_bad(scan: &Scan<'_>) -> bool {
+    let verdict = scan.verdict();
+    matches!(verdict, Verdict::Critical | Verdict::Incomplete) && scan.acceptance.is_none()
+}
+
+fn print(
+    session: &Session<'_>,
+    args: &Args,
+    scans: &[Scan<'_>],
+    total: &str,
+) -> Result<(), Failure> {
     let format = args.format.unwrap_or(if session.output.is_json() {
         Format::Json
     } else {
@@ -152,7 +203,10 @@ fn print(session: &Session<'_>, args: &Args, scans: &[Scan<'_>]) -> Result<(), F
             session.output.document(&log)?;
         }
         Format::Text if args.suggest_permissions => session.output.text(&suggestions(scans))?,
-        Format::Text => session.output.text(&report(scans, session.output))?,
+        Format::Text => {
+            let page = report(scans, total, args.bad, session.output);
+            session.output.report(&page)?;
+        }
     }
     Ok(())
 }
@@ -161,7 +215,7 @@ fn fails(scan: &Scan<'_>, fail_on: FailOn) -> bool {
     if scan.acceptance.is_some() {
         return false;
     }
-    match (fail_on, scan.report.verdict()) {
+    match (fail_on, scan.verdict()) {
         (FailOn::Never, _) | (_, Verdict::Clean | Verdict::Info) => false,
         (_, Verdict::Critical | Verdict::Incomplete) => true,
         (fail_on, Verdict::Warning) => fail_on == FailOn::Warning,
@@ -231,29 +285,45 @@ pub(super) fn named(session: &Session<'_>, name: &str) -> Result<(ScanDocument, 
     let entry = inventory.entry(super::find(session, &inventory, name)?);
     let screening = session.screening(&inventory.catalog);
     screening.check_rules()?;
-    let scans = scan_all(&screening, &inventory.catalog, std::slice::from_ref(entry));
-    Ok((document(&scans, false), report(&scans, session.output)))
+    let one = std::slice::from_ref(entry);
+    let scans = scan_all(&screening, &inventory.catalog, one, None);
+    let page = report(&scans, &total(&scans), false, session.output);
+    Ok((document(&scans, false), page))
 }
 
-/// The order is that of the entries. What was found out is remembered.
-fn scan_all<'e>(screening: &Screening<'_>, usual: &Catalog, entries: &'e [Entry]) -> Vec<Scan<'e>> {
+/// The order is that of the entries. What was found out is remembered. A skill whose cached verdict is not over `least` is not scanned
+/// again, and has an empty report.
+fn scan_all<'e>(
+    screening: &Screening<'_>,
+    usual: &Catalog,
+    entries: &'e [Entry],
+    least: Option<Verdict>,
+) -> Vec<Scan<'e>> {
     let all: Vec<&Entry> = entries.iter().collect();
-    let scanned = screening.scan(&all, |_, scanned| match scanned {
-        Ok(scanned) => {
+    let scanned = screening.scan(&all, least, |_, scanned| match scanned {
+        Ok(Either::Scanned(scanned)) => {
             let frame = |finding: &Finding| scanning::frame(&scanned.snapshot, &finding.place);
             let frames = scanned.report.findings.iter().map(frame).collect();
             let digest = Some((scanned.snapshot.digest, scanned.snapshot.fingerprint));
-            (scanned.report, digest, frames, scanned.suppressed)
+            (scanned.report, digest, frames, scanned.suppressed, None)
         }
-        Err(error) => (unreadable(&error), None, Vec::new(), 0),
+        Ok(Either::Cached(snapshot, known)) => {
+            let digest = Some((snapshot.digest, snapshot.fingerprint));
+            (Report::default(), digest, Vec::new(), 0, Some(known))
+        }
+        Err(error) => (unreadable(&error), None, Vec::new(), 0, None),
     });
     let scans: Vec<Scan<'e>> = entries
         .iter()
         .zip(scanned)
-        .map(|(entry, (report, digest, frames, suppressed))| {
+        .map(|(entry, (report, digest, frames, suppressed, cached))| {
             let state = digest.and_then(|(_, state)| state);
             let digest = digest.map(|(digest, _)| digest);
-            let known = screening.known(&report, digest);
+            let is_cached = cached.is_some();
+            let known = match cached {
+                Some(known) => screening.judged(known, digest),
+                None => screening.known(&report, digest),
+            };
             let accepted = (known.stance == Stance::Accepted)
                 .then(|| digest.and_then(|digest| screening.accepted(digest)))
                 .flatten();
@@ -268,6 +338,7 @@ fn scan_all<'e>(screening: &Screening<'_>, usual: &Catalog, entries: &'e [Entry]
                 baselined: 0,
                 acceptance: accepted.cloned(),
                 known,
+                is_cached,
             }
         })
         .collect();
@@ -331,7 +402,7 @@ fn remember(screening: &Screening<'_>, usual: &Catalog, scans: &[Scan<'_>]) {
             digest: scan.digest?,
             state: scan.state,
             known: &scan.known,
-            fresh: true,
+            fresh: !scan.is_cached,
         })
     });
     screening.remember(usual, found);
@@ -486,284 +557,5 @@ fn document(scans: &[Scan<'_>], suggest: bool) -> ScanDocument {
     };
     ScanDocument {
         skills: scans.iter().map(row).collect(),
-    }
-}
-
-/// What a manifest would have to say, as YAML.
-fn suggestions(scans: &[Scan<'_>]) -> String {
-    let mut out = String::new();
-    for scan in scans {
-        out.push_str(&format!("# {}\n", one_line(&scan.entry.name())));
-        let wanted = scanning::suggested(&scan.report.capabilities);
-        if wanted.is_empty() {
-            out.push_str("permissions: []\n");
-            continue;
-        }
-        out.push_str("permissions:\n");
-        for permission in wanted {
-            // A `#` or a `: ` means something to YAML; brackets and stars within a word don't.
-            let plain = !permission.contains(" #") && !permission.contains(": ");
-            let shown = if plain {
-                permission
-            } else {
-                format!("{permission:?}")
-            };
-            out.push_str(&format!("  - {shown}\n"));
-        }
-    }
-    out
-}
-
-/// How many findings of a skill are shown, and for how many skills a line is printed even if nothing is wrong.
-const SHOWN: usize = 20;
-/// The largest baseline, in bytes.
-const MAX_BASELINE: u64 = 64 << 20;
-
-fn report(scans: &[Scan<'_>], output: &Output) -> String {
-    let mut out = String::new();
-    for scan in scans {
-        findings(scan, output, &mut out);
-        let quiet = scan.report.verdict() <= Verdict::Info && scan.acceptance.is_none();
-        if !quiet || scans.len() <= SHOWN || output.is_verbose() {
-            out.push_str(&summary(scan, output));
-        }
-    }
-    if scans.len() == 1 {
-        return out;
-    }
-    let with = |verdict: Verdict| {
-        let verdicts = scans.iter().map(|scan| scan.report.verdict());
-        verdicts.filter(|own| *own == verdict).count()
-    };
-    let parts: Vec<String> = Verdict::ALL
-        .into_iter()
-        .rev()
-        .map(|verdict| (with(verdict), verdict))
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, verdict)| format!("{number} {}", verdict.word()))
-        .collect();
-    let total = count(scans.len(), "skill");
-    out.push_str(&format!("{total}: {}\n", parts.join(", ")));
-    out
-}
-
-fn findings(scan: &Scan<'_>, output: &Output, out: &mut String) {
-    let shown = |finding: &&Finding| finding.severity > Severity::Info || output.is_verbose();
-    let most = if output.is_verbose() {
-        usize::MAX
-    } else {
-        SHOWN
-    };
-    let number = scan.report.findings.iter().filter(shown).count();
-    let frames = scan.frames.iter().chain(std::iter::repeat(&None));
-    for (finding, frame) in scan
-        .report
-        .findings
-        .iter()
-        .zip(frames)
-        .filter(|(finding, _)| shown(finding))
-        .take(most)
-    {
-        describe(scan, finding, frame.as_ref(), output, out);
-    }
-    let more = number.saturating_sub(most) + scan.report.more;
-    if more > 0 {
-        out.push_str(&format!("… and {more} more\n"));
-    }
-    for unread in scan.report.unread.iter().take(most) {
-        let path = match unread.file.as_str() {
-            "" => scan.entry.place.path().into_owned(),
-            file => scan.entry.place.path().join(file),
-        };
-        out.push_str(&format!(
-            "{}: {}: {}\n",
-            one_line(&path.to_string_lossy()),
-            output.paint("not read", Tone::Warn),
-            one_line(&unread.why)
-        ));
-    }
-    let more = scan.report.unread.len().saturating_sub(most);
-    if more > 0 {
-        out.push_str(&format!("… and {more} more that were not read\n"));
-    }
-}
-
-/// `✗ name: critical (2 critical, 1 warning; 12 files)`.
-fn summary(scan: &Scan<'_>, output: &Output) -> String {
-    let verdict = scan.report.verdict();
-    let accepted = scan.acceptance.as_ref();
-    let sign = match verdict {
-        Verdict::Critical | Verdict::Incomplete if accepted.is_none() => {
-            output.paint("✗", Tone::Bad)
-        }
-        Verdict::Warning => output.paint("!", Tone::Warn),
-        _ => output.paint("✓", Tone::Good),
-    };
-    let number = |severity: Severity| {
-        let findings = scan.report.findings.iter();
-        findings
-            .filter(|finding| finding.severity == severity)
-            .count()
-    };
-    let mut parts: Vec<String> = [Severity::Critical, Severity::Warning, Severity::Info]
-        .into_iter()
-        .map(|severity| (number(severity), severity.word()))
-        .chain([
-            (scan.report.unread.len(), "not read"),
-            (scan.suppressed, "suppressed"),
-            (scan.baselined, "in the baseline"),
-        ])
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, word)| format!("{number} {word}"))
-        .collect();
-    parts.push(count(scan.report.files, "file"));
-    let mut line = format!(
-        "{sign} {}: {} ({})",
-        output.paint(&one_line(&scan.entry.name()), Tone::Strong),
-        verdict.word(),
-        parts.join(", ")
-    );
-    if let Some(accepted) = accepted {
-        let reason = accepted.reason.as_deref().unwrap_or("no reason given");
-        line.push_str(&format!(
-            ", accepted on {}: {}",
-            accepted.at.get(..10).unwrap_or(&accepted.at),
-            one_line(reason)
-        ));
-    }
-    line.push('\n');
-    if accepted.is_none() && scan.known.stance == Stance::Blocked && verdict >= Verdict::Incomplete
-    {
-        line.push_str(&format!(
-            "  {} it is blocked; if you know better: metier scan {} --accept --reason TEXT\n",
-            output.paint("hint:", Tone::Note),
-            scan.word
-        ));
-    }
-    line
-}
-
-fn describe(
-    scan: &Scan<'_>,
-    finding: &Finding,
-    frame: Option<&Frame>,
-    output: &Output,
-    out: &mut String,
-) {
-    let tone = match finding.severity {
-        Severity::Critical => Tone::Bad,
-        Severity::Warning => Tone::Warn,
-        Severity::Info => Tone::Faint,
-    };
-    let path = scan.entry.place.path().join(&finding.place.file);
-    out.push_str(&format!(
-        "{}:{}:{}: {}: {} [{}]\n",
-        one_line(&path.to_string_lossy()),
-        finding.place.line,
-        finding.place.column,
-        output.paint(finding.severity.word(), tone),
-        one_line(&finding.message),
-        one_line(finding.rule.id())
-    ));
-    match frame {
-        Some(frame) => draw(finding, frame, output, out),
-        None => out.push_str(&format!(
-            "  {} {}\n",
-            output.paint("|", Tone::Faint),
-            one_line(&finding.evidence)
-        )),
-    }
-    for step in &finding.steps {
-        out.push_str(&format!(
-            "  {} {}:{}: {}\n",
-            output.paint("from", Tone::Faint),
-            one_line(&step.place.file),
-            step.place.line,
-            one_line(&step.what)
-        ));
-    }
-    if let Some(fix) = finding.rule.fix() {
-        out.push_str(&format!(
-            "  {} {}\n",
-            output.paint("hint:", Tone::Note),
-            one_line(fix)
-        ));
-    }
-}
-
-/// The lines around a finding, with a mark below its column.
-fn draw(finding: &Finding, frame: &Frame, output: &Output, out: &mut String) {
-    let last = frame.first as usize + frame.lines.len().saturating_sub(1);
-    let width = last.to_string().len();
-    let bar = output.paint("|", Tone::Faint);
-    let column = finding.place.column.saturating_sub(1) as usize;
-    for (number, line) in (frame.first..).zip(&frame.lines) {
-        let here = number == finding.place.line;
-        let (text, mark) = window(line, if here { column } else { 0 }, column);
-        let number = output.paint(&format!("{number:>width$}"), Tone::Faint);
-        out.push_str(format!("  {number} {bar} {text}").trim_end());
-        out.push('\n');
-        if here {
-            let mark = " ".repeat(mark);
-            let caret = output.paint("^", Tone::Bad);
-            out.push_str(&format!("  {:>width$} {bar} {mark}{caret}\n", ""));
-        }
-    }
-}
-
-/// How much of a line is shown, and how much of that before the column that counts.
-const WINDOW: usize = 120;
-const BEFORE: usize = 60;
-
-/// The part of a line around a column, with nothing hidden in it, and where the column is in that part. All lines of a frame are cut
-/// at the same place.
-fn window(line: &str, column: usize, common: usize) -> (String, usize) {
-    let start = if common > WINDOW - 20 {
-        common - BEFORE
-    } else {
-        0
-    };
-    let part = |from: usize, to: usize| -> String {
-        let cut: String = line.chars().skip(from).take(to - from).collect();
-        let seen = metier_model::text::visible(&cut);
-        // Joiners are visible elsewhere; here they would shift the mark.
-        seen.replace('\u{200d}', "\\u{200d}")
-    };
-    let dots = if start > 0 && line.chars().nth(start).is_some() {
-        "…"
-    } else {
-        ""
-    };
-    let before = part(start, column.max(start));
-    let after = part(column.max(start), start + WINDOW);
-    let more = if line.chars().nth(start + WINDOW).is_some() {
-        "…"
-    } else {
-        ""
-    };
-    let mark = dots.width() + before.width();
-    let shown = format!("{dots}{before}{after}");
-    // What is spelled out takes more room than it had.
-    match shown.char_indices().nth(2 * WINDOW) {
-        Some((cut, _)) => (format!("{}…", &shown[..cut]), mark.min(2 * WINDOW)),
-        None => (format!("{shown}{more}"), mark),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_is_cut_around_its_column_and_hides_nothing() {
-        assert_eq!(window("abc", 1, 1), ("abc".to_owned(), 1));
-        assert_eq!(window("\tab", 1, 1), (" ab".to_owned(), 1));
-        let hidden = "a\u{202e}b";
-        assert_eq!(window(hidden, 2, 2), ("a\\u{202e}b".to_owned(), 9));
-        let long = "x".repeat(500);
-        let (text, mark) = window(&long, 300, 300);
-        assert_eq!((text.chars().count(), mark), (WINDOW + 2, BEFORE + 1));
-        assert_eq!(window("short", 0, 300).0, "", "a neighbour is cut alike");
-        assert_eq!(window("", 7, 7), (String::new(), 0));
     }
 }

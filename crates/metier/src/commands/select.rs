@@ -65,11 +65,11 @@ pub(super) struct Ruled {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Risk {
-    /// Nothing that matters
+    /// Mistakes are cheap
     Low,
-    /// Something: what skills may do is said
+    /// What skills may do is shown
     Medium,
-    /// A lot
+    /// Mistakes are costly: skills that write or run commands are left out unless the task names them
     High,
 }
 
@@ -154,7 +154,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     note_unknown(&inventory, session.output);
     let mut reading = reading(session, false);
     reading.powers = args.ruled.asks_about_powers();
-    let candidates = Candidates::read(&inventory, reading);
+    let candidates = Candidates::read(&inventory, reading).with_text();
     let project = Project::look(session, &args.around, &candidates);
     let rules = args.ruled.rules(&args.task, &args.around);
     let mut selection = project.with(&args.task, |situation| candidates.select(situation, &rules));
@@ -185,12 +185,12 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     for pick in &selection.picks {
         session
             .output
-            .text(&page(&inventory, pick, session.output))?;
+            .report(&page(&inventory, pick, session.output))?;
     }
     note_rest(session, &inventory, &selection);
     let task = shell_word(&args.task);
     if candidates.considered() == 0 {
-        let hint = "no skill can be picked; `metier list --all` says why";
+        let hint = "no skill can be picked; `metier list --all` shows why";
         session.output.note(hint);
     } else if selection.picks.is_empty()
         && selection.held.is_empty()
@@ -198,7 +198,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     {
         let skills = count(candidates.considered(), "skill");
         session.output.note(&format!(
-            "nothing speaks for any of {skills}; `metier why {} NAME` says what one waits for",
+            "no skill matches this task ({skills} checked); `metier why {} NAME` explains one",
             one_line(&task)
         ));
     } else if found > selection.picks.len() {

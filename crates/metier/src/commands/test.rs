@@ -265,9 +265,9 @@ impl Suite<'_> {
                 output.paint("✗", Tone::Bad)
             };
             let what = format!("{} {} {}", row.skill, place, row.name);
-            output.text(&format!("{mark} {}\n", one_line(&what)))?;
+            output.report(&format!("{mark} {}\n", one_line(&what)))?;
             for line in row.message.iter().flat_map(|message| message.lines()) {
-                output.text(&format!("    {}\n", one_line(line)))?;
+                output.report(&format!("    {}\n", one_line(line)))?;
             }
         }
         Ok(())

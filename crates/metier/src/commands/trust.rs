@@ -189,9 +189,6 @@ fn answer(
                 "{} {folder} and the skills in it are trusted now\n",
                 session.output.paint("✓", Tone::Good)
             ));
-            session
-                .output
-                .note("take it back with `metier trust --revoke`");
         }
         ("revoked", Some(folder)) => out.push_str(&format!(
             "{} {folder} is not trusted any more\n",
@@ -200,12 +197,20 @@ fn answer(
         ("unchanged", Some(folder)) => out.push_str(&format!("{folder} was not on the list\n")),
         _ => trusted.iter().for_each(|trusted| {
             out.push_str(&format!(
-                "{}  since {}\n",
+                "{}  trusted {}\n",
                 trusted.folder.display(),
-                trusted.at
+                machine::ago(session.machine.now, &trusted.at)
             ));
         }),
     }
-    session.output.text(&out)?;
+    session.output.report(&out)?;
+    if action == "listed" && trusted.is_empty() {
+        session.output.note("no folder is trusted");
+    }
+    if action == "trusted" {
+        session
+            .output
+            .note("take it back with `metier trust --revoke`");
+    }
     Ok(ExitCode::SUCCESS)
 }

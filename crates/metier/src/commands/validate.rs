@@ -13,13 +13,14 @@ use crate::{
     session::Session,
 };
 
-/// Check skills against the specification, with the place of each mistake and how to fix it
+/// Check skills against the specification
 ///
+/// Each mistake comes with its place and how to fix it.
 /// Without `--strict` a skill is valid when it can be loaded. With it, the skill must conform to the
 /// Agent Skills specification exactly. Exit code 1 when a skill is not valid.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A skill, its folder, or a folder of skills
+    /// A skill's folder or name, or a folder of skills
     #[arg(default_value = ".")]
     path: Vec<String>,
     /// Exactly the specification
@@ -70,7 +71,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     if session.output.is_json() {
         session.output.document(&document(&inventory))?;
     } else {
-        session.output.text(&report(&inventory, session.output))?;
+        session.output.report(&report(&inventory, session.output))?;
     }
     Ok(ExitCode::from(u8::from(!valid)))
 }

@@ -19,7 +19,7 @@ use crate::{
     session::Session,
 };
 
-/// Say why skills were picked for a task, and why others were not
+/// Explain why skills were picked for a task, and others not
 ///
 /// What speaks for a skill is a signal, what keeps it out is a gate: it lacks a program, is blocked, switched off, shadowed or
 /// invalid, or the task is too risky to pick it unasked. Without a name, skills for which something speaks are shown, and what speaks
@@ -46,7 +46,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         .transpose()?;
     let mut reading = reading(session, true);
     reading.powers = args.ruled.asks_about_powers();
-    let candidates = Candidates::read(&inventory, reading);
+    let candidates = Candidates::read(&inventory, reading).with_text();
     let project = Project::look(session, &args.around, &candidates);
     let rules = args.ruled.rules(&args.task, &args.around);
     let (mut accounts, incomplete) = project.with(&args.task, |situation| {
@@ -73,21 +73,21 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     let output = session.output;
     if only.is_some() {
         for account in &accounts {
-            output.text(&alone(&inventory, account, output))?;
+            output.report(&alone(&inventory, account, output))?;
         }
         return Ok(ExitCode::SUCCESS);
     }
-    output.text(&coding(&rules.coding, output))?;
+    output.report(&coding(&rules.coding, output))?;
     let told =
         |account: &&Account<'_>| account.score > 0.0 || !account.considered.problems.is_empty();
     for account in accounts.iter().filter(told) {
-        output.text(&page(&inventory, account, output))?;
+        output.report(&page(&inventory, account, output))?;
     }
     let rest: Vec<&Account<'_>> = accounts.iter().filter(|account| !told(account)).collect();
     if !rest.is_empty() {
         let waiting = rest.iter().filter(|account| account.has_triggers());
         output.note(&format!(
-            "nothing speaks for {}, {} of them with triggers; name one to see what it waits for",
+            "nothing matches for {}, {} of them with triggers; name one to see its triggers",
             count(rest.len(), "skill"),
             waiting.count()
         ));
@@ -153,7 +153,7 @@ fn alone(inventory: &Inventory, account: &Account<'_>, output: &Output) -> Strin
     if !account.has_triggers() && entry.card.is_some() {
         line(
             "-",
-            "it has no triggers: only its name picks it",
+            "it has no triggers: its name and description are compared with the task",
             output,
             &mut page,
         );

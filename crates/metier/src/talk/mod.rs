@@ -5,11 +5,12 @@ mod screen;
 use std::{
     io::{self, Write},
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use clap::ValueEnum;
 use metier_agent::{Event, Listener, Told};
-use metier_model::text::with_blanks_shown;
+use metier_model::text::{duration, with_blanks_shown};
 
 use crate::output::{Output, Tone, one_line};
 
@@ -200,8 +201,18 @@ impl<'o> Talk<'o> {
                     .flat_map(|error| warn("rejected", &one_line(error)));
                 lines.collect()
             }
-            Event::Retry { seconds, reason } => {
-                warn("again", &format!("in {seconds:.1} s: {}", one_line(reason)))
+            Event::Retry {
+                seconds,
+                attempt,
+                of,
+                reason,
+            } => {
+                let pause = duration(Duration::from_secs_f64(seconds.clamp(0.0, 86_400.0)));
+                let reason = one_line(reason);
+                warn(
+                    "retrying",
+                    &format!("in {pause} (attempt {attempt} of {of}): {reason}"),
+                )
             }
             Event::Compacted {
                 before,

@@ -2,6 +2,8 @@
 //!
 //! A new skill is an example before it is anything else: it must be short enough to be read in a minute, and it must work.
 
+pub(crate) mod sdk;
+
 use metier_model::SkillType;
 
 /// What somebody wants to have.

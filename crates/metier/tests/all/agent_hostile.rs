@@ -372,7 +372,7 @@ fn a_storm_of_refusals_ends_and_the_session_goes_on() {
         assert_eq!(told(&output, "retry").len(), 4);
         let failed = &told(&output, "turn_failed")[0];
         assert!(
-            field(failed, "message").contains("limits the rate of requests (5 attempts)"),
+            field(failed, "message").contains("limits the rate of requests after 5 attempts"),
             "{failed}"
         );
         assert!(field(failed, "hint").contains("try again"), "{failed}");

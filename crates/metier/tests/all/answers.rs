@@ -271,7 +271,7 @@ fn a_project_s_configuration_allows_nothing() {
     );
     let off = context.run(&["show", "greet"]);
     assert!(
-        off.code == 1 && off.stderr.contains("switched off"),
+        off.code == 1 && off.stderr.contains("disabled"),
         "{}",
         off.snapshot()
     );

@@ -334,13 +334,11 @@ fn trap(stage: &Stage, folder: &str) {
 
 #[test]
 fn every_command_either_looks_or_is_refused_here() {
-    let help = Context::new(env!("CARGO_BIN_EXE_metier")).run(&["--help"]);
-    let below = help.stdout.lines().skip_while(|line| *line != "Commands:");
-    let lines = below.skip(1).take_while(|line| line.starts_with(' '));
+    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let offered = context.run(&["__complete", "1", "metier", ""]);
+    let lines = offered.stdout.lines();
     let names: BTreeSet<&str> = lines
-        .filter_map(|line| line.strip_prefix("  "))
-        .filter(|line| !line.starts_with(' '))
-        .filter_map(|line| line.split_whitespace().next())
+        .filter_map(|line| line.split('\t').next())
         .filter(|name| *name != "help")
         .collect();
     let looks = LOOKS.iter().map(|(name, _)| *name);

@@ -264,11 +264,11 @@ fn a_hook_that_fails_or_takes_too_long_is_written_down_and_the_others_go_on() {
         );
         assert_eq!(
             receipts[2],
-            "silent skill:run crashed: error: took longer than 2s and was ended"
+            "silent skill:run crashed: error: took longer than 2 s and was ended"
         );
         assert_eq!(
             receipts[3],
-            "silent hook:before_tool_call failed: timeout: skill `silent` took longer than 2s and was ended"
+            "silent hook:before_tool_call failed: timeout: skill `silent` took longer than 2 s and was ended"
         );
         assert_eq!(
             receipts[4],
@@ -287,7 +287,7 @@ fn a_check_that_fails_stops_the_call_if_it_is_a_security_rule_that_asked_for_it(
     ] {
         for (file, code, reason) in [
             ("main.star", broken(fail_closed), "it broke"),
-            ("main.sh", silent(fail_closed), "took longer than 300ms"),
+            ("main.sh", silent(fail_closed), "took longer than 300 ms"),
         ] {
             let mut live = three();
             if file.ends_with(".sh") {

@@ -159,17 +159,17 @@ fn code_that_means_harm_ends_with_a_reason() {
         (
             "loop",
             "for (;;) {}",
-            "took longer than 2s and was ended|it ran for more than",
+            "took longer than 2 s and was ended|it ran for more than",
         ),
         (
             "microtasks",
             "const again = () => queueMicrotask(again); again(); await new Promise(() => {})",
-            "took longer than 2s and was ended|it ran for more than",
+            "took longer than 2 s and was ended|it ran for more than",
         ),
         (
             "regex",
             "/^(a+)+$/.test('a'.repeat(40) + 'b')",
-            "took longer than 2s and was ended|it ran for more than",
+            "took longer than 2 s and was ended|it ran for more than",
         ),
         (
             "memory",

@@ -23,7 +23,7 @@ const SHORT: Duration = Duration::from_secs(2);
 
 const MARK: &str = "METIER_TEST_NATIVE";
 
-const TIMED_OUT: &str = "took longer than 2s and was ended";
+const TIMED_OUT: &str = "took longer than 2 s and was ended";
 const GONE: &str = "ended before it answered `tool/execute`: ";
 
 /// Bodies of the tool, and what whoever calls it is told; `|` is between what may be said instead.

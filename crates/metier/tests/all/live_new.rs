@@ -1,6 +1,6 @@
 //! What `metier new` writes in Rust is built as its README says, and passes its tests. The languages that need no build are in `spec/new.md`.
 
-use std::{fs, path::Path};
+use std::fs;
 
 use crate::{
     live_room::{Live, left_running},
@@ -13,20 +13,14 @@ const TYPES: &[&str] = &["tool", "prompt", "workflow", "security-rule", "transfo
 fn a_new_library_of_every_type_is_built_and_passes_its_tests() {
     let live = Live::new();
     let context = &live.stage.context;
-    let sdk = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sdk/metier-sdk");
-    let sdk = sdk.canonicalize().unwrap();
-    // The SDK is not published, so it is taken from here; all else as the example has it.
-    let patch = format!(
-        "patch.crates-io.metier-sdk.path={:?}",
-        sdk.to_str().unwrap()
-    );
+    // The SDK is the one that was written beside the skills; the versions of all else are those of the example.
     let lock = fs::read_to_string(example().join("Cargo.lock")).unwrap();
     for kind in TYPES {
         let name = format!("new-{kind}");
         let made = context.run(&["new", &name, "--type", kind, "--backend", "native"]);
         assert_eq!(made.code, 0, "{kind}: {}", made.snapshot());
         context.write(&format!("{name}/Cargo.lock"), &lock);
-        let target = build(&context.path(&name), &["--offline", "--config", &patch]);
+        let target = build(&context.path(&name), &["--offline"]);
         let library = format!("debug/lib{}.so", name.replace('-', "_"));
         fs::create_dir(context.path(&format!("{name}/lib"))).unwrap();
         let place = context.path(&format!("{name}/lib/skill.so"));
@@ -36,4 +30,31 @@ fn a_new_library_of_every_type_is_built_and_passes_its_tests() {
         assert!(tested.stdout.contains("✓"), "{kind}: {}", tested.snapshot());
     }
     assert_eq!(left_running(&live), [""; 0]);
+}
+
+#[test]
+fn a_new_program_is_built_beside_the_sdk_that_came_with_it() {
+    let live = Live::new();
+    let context = &live.stage.context;
+    let lock = fs::read_to_string(example().join("Cargo.lock")).unwrap();
+    let new = [
+        "new",
+        "new-program",
+        "--backend",
+        "process",
+        "--language",
+        "rust",
+    ];
+    let made = context.run(&new);
+    assert_eq!(made.code, 0, "{}", made.snapshot());
+    context.write("new-program/Cargo.lock", &lock);
+    let target = build(&context.path("new-program"), &["--offline"]);
+    fs::create_dir(context.path("new-program/bin")).unwrap();
+    let place = context.path("new-program/bin/program");
+    fs::copy(target.join("debug/new-program"), place).unwrap();
+    let tested = context.run(&["test", "new-program"]);
+    assert_eq!(tested.code, 0, "{}", tested.snapshot());
+    // What is beside a skill is no skill, and no part of one.
+    let listed = context.run(&["--root", ".", "list", "--all"]);
+    assert!(listed.stderr.contains("1 skill"), "{}", listed.snapshot());
 }

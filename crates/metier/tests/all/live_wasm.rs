@@ -248,7 +248,7 @@ fn limits_are_those_of_the_manifest() {
         "greet",
     ]);
     assert!(
-        output.stderr.contains("took longer than 300ms"),
+        output.stderr.contains("took longer than 300 ms"),
         "{}",
         output.snapshot()
     );

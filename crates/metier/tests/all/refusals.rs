@@ -29,7 +29,7 @@ fn every_command_is_refused_somewhere() {
     let refused = refused_in(&specifications());
     assert!(
         commands.len() > 1,
-        "`metier --help` names no command: {commands:?}"
+        "the program names no command: {commands:?}"
     );
     assert!(!refused.is_empty(), "no specification refuses anything");
     let open: Vec<&String> = commands
@@ -57,22 +57,15 @@ fn an_exception_is_a_command_that_is_not_refused() {
     }
 }
 
-/// The words below `Commands:`, up to the next heading, and the overview.
+/// The commands that the Tab key offers, and the overview.
 fn commands() -> BTreeSet<String> {
-    let help = Context::new(env!("CARGO_BIN_EXE_metier")).run(&["--help"]);
-    assert_eq!(help.code, 0, "{}", help.snapshot());
-    let below = help
-        .stdout
-        .lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1);
-    let entries = below
-        .take_while(|line| line.starts_with(' '))
-        .filter_map(|line| line.strip_prefix("  "));
-    let names = entries
-        .filter(|entry| !entry.starts_with(' '))
-        .filter_map(|entry| entry.split_whitespace().next());
+    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let offered = context.run(&["__complete", "1", "metier", ""]);
+    assert_eq!(offered.code, 0, "{}", offered.snapshot());
+    let lines = offered.stdout.lines();
+    let names = lines.filter_map(|line| line.split('\t').next());
     names
+        .filter(|name| *name != "help")
         .map(str::to_owned)
         .chain([OVERVIEW.to_owned()])
         .collect()

@@ -120,6 +120,9 @@ pub struct Runtime<'p> {
     model: Option<&'p dyn Model>,
     /// A file of tests that runs in place of each skill's entrypoint.
     tests: Option<String>,
+    /// Whether skills are started only to learn what they contribute: with no permission that has to be asked for, and without their
+    /// `activate` and `deactivate` hooks.
+    describes: bool,
     /// Whether it is said how the code of skills is started.
     explains: bool,
     active: RefCell<Vec<Rc<Active<'p>>>>,
@@ -178,6 +181,7 @@ impl<'p> Runtime<'p> {
             patience,
             model: None,
             tests: None,
+            describes: false,
             explains: false,
             active: RefCell::default(),
             life: RefCell::default(),
@@ -200,6 +204,13 @@ impl<'p> Runtime<'p> {
     #[must_use]
     pub fn testing(mut self, file: &str) -> Self {
         self.tests = Some(file.to_owned());
+        self
+    }
+
+    /// The same, to learn what skills contribute: nothing is asked, and they get only what the user allowed them earlier.
+    #[must_use]
+    pub fn describing(mut self, describes: bool) -> Self {
+        self.describes = describes;
         self
     }
 
@@ -638,14 +649,14 @@ impl<'p> Runtime<'p> {
                     ("crashed".to_owned(), Went::badly(Outcome::Error, reason, 0))
                 }
                 Event::Restarted { attempt, waited } => {
-                    let waited = humantime::format_duration(waited);
+                    let waited = metier_model::text::duration(waited);
                     (
                         format!("restarted, attempt {attempt}, after {waited}"),
                         Went::well(0),
                     )
                 }
                 Event::GaveUp { crashes, wait } => {
-                    let wait = humantime::format_duration(wait);
+                    let wait = metier_model::text::duration(wait);
                     let reason = format!("crashed {crashes} times in a row; left alone for {wait}");
                     (
                         "given up".to_owned(),

@@ -87,7 +87,12 @@ impl<'p> Runtime<'p> {
         let start = std::time::Instant::now();
         let loaded = self.loaded(entry)?;
         let hooks = hooks::of(&loaded.held);
-        let request = self.requested(&loaded, &hooks);
+        let mut request = self.requested(&loaded, &hooks);
+        if self.describes {
+            let identity = premises::identity(&loaded);
+            let allowed = self.premises.desk.allowed_before(&identity, &request);
+            request = allowed.map_err(Refused::from)?;
+        }
         let granted = self.premises.grant_request(&loaded, &request)?;
         let (grant, own) = match caller {
             Some(caller) => (granted.narrowed(caller.worker.grant()), Some(granted)),
@@ -203,7 +208,7 @@ impl<'p> Runtime<'p> {
             })
         };
         active.schemas = active.tools.iter().map(schema).collect::<Result<_, _>>()?;
-        if active.hook(HookPhase::Activate).is_none() {
+        if self.describes || active.hook(HookPhase::Activate).is_none() {
             return Ok(());
         }
         let event = serde_json::json!({ "skill": active.name() });
@@ -215,7 +220,7 @@ impl<'p> Runtime<'p> {
     /// Lets a skill say good-bye, and ends its code.
     pub(super) fn close(&self, active: &Active<'p>) -> Result<(), CallError> {
         let mut hook = Ok(());
-        if active.hook(HookPhase::Deactivate).is_some() {
+        if !self.describes && active.hook(HookPhase::Deactivate).is_some() {
             let mut event = Dispatched {
                 event: serde_json::json!({ "skill": active.name() }),
                 cancelled: None,

@@ -94,8 +94,8 @@ fn what_may_not_be_used_is_an_error_with_its_reason() {
             "`broken` can't be used: it can't be read",
             "`cloned` can't be used: its folder is not trusted",
             "`needy` can't be used: it needs the program `gh`, which is not on PATH",
-            "`off` can't be used: it is switched off in the configuration",
-            "`user:twice` can't be used: it is switched off in the configuration",
+            "`off` can't be used: it is disabled in the configuration",
+            "`user:twice` can't be used: it is disabled in the configuration",
         ]
     );
     assert!(set.errors.iter().all(|fault| fault.hint.is_some()));

@@ -46,7 +46,7 @@ fn one_that_never_answers_is_ended_in_time() {
         let (answer, events, _) = check(script, Duration::from_millis(300));
         assert_eq!(
             text(answer),
-            "took longer than 300ms and was ended",
+            "took longer than 300 ms and was ended",
             "{script}"
         );
         assert!(
@@ -154,7 +154,7 @@ fn one_that_does_not_begin_is_not_opened() {
     );
     assert_eq!(
         refused("time.sleep(1000)", Duration::from_millis(200)),
-        "took longer than 200ms and was ended"
+        "took longer than 200 ms and was ended"
     );
     assert_eq!(
         refused(
@@ -217,7 +217,7 @@ fn one_that_crashes_again_and_again_is_left_alone_for_a_while() {
     hand.sleep(Duration::from_secs(10));
     assert_eq!(
         text(call(&mut session, PATIENCE)),
-        "crashed 5 times in a row; it is tried again in 20s"
+        "crashed 5 times in a row; it is tried again in 20 s"
     );
     assert_eq!(session.events(), [], "nothing happened");
     // Tried once more, and left alone again.
@@ -323,7 +323,7 @@ fn a_session_ends_in_order_or_is_made_to() {
         let Some(Event::Crashed { how, .. }) = events.last() else {
             panic!("{events:?}");
         };
-        assert_eq!(how, "did not end within 400ms and was made to");
+        assert_eq!(how, "did not end within 400 ms and was made to");
     }
     let script = Script::new("begin()\ntime.sleep(1000)");
     drop(script.open(&desk).unwrap());

@@ -18,7 +18,7 @@ use crate::session::Session;
 const BACKENDS: &[(Backend, &str)] = &[
     (
         Backend::Starlark,
-        "interpreted by a worker that can do nothing but talk",
+        "runs in a worker without file, network or process access",
     ),
     (Backend::Process, "programs in any language, in the sandbox"),
     (
@@ -31,7 +31,7 @@ const BACKENDS: &[(Backend, &str)] = &[
     ),
     (
         Backend::Js,
-        "the embedded engine, in a worker that can do nothing but talk",
+        "the embedded engine, in a worker without file, network or process access",
     ),
 ];
 
@@ -54,7 +54,7 @@ pub(super) fn checks(session: &Session<'_>, support: Option<&Support>) -> Vec<Ch
 fn one(backend: Backend, how: &str, confined: bool) -> Check {
     let name = format!("backend {}", backend.as_str());
     if !confined {
-        let message = "it is refused, for nothing here can shut it in".to_owned();
+        let message = "unavailable: this machine has no sandbox".to_owned();
         return check(&name, "warn", message, Some(NO_SANDBOX.to_owned()));
     }
     check(&name, "ok", how.to_owned(), None)

@@ -1,0 +1,357 @@
+//! Help: commands in groups, an example for each, and the options that all commands share in one place.
+//!
+//! A run that asks for no help pays nothing for it: the command line is read without any of this, and read again with it when
+//! clap answers with a page of help.
+
+use std::fmt::Write as _;
+
+use clap::{Command, CommandFactory};
+
+use crate::{cli::Cli, wrap::wrapped};
+
+/// The commands in the order of the help, by what they are for.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Find skills", &["list", "info", "select", "why", "doctor"]),
+    ("Check skills", &["validate", "scan", "test"]),
+    (
+        "Give skills to a model",
+        &["prompt", "show", "read", "compose", "mcp"],
+    ),
+    ("Work with an agent", &["agent", "chat", "run", "spawn"]),
+    ("Run code of a skill", &["tools", "call", "exec", "deps"]),
+    (
+        "Decide what skills may do",
+        &["trust", "permissions", "log"],
+    ),
+    (
+        "Write skills, set up metier",
+        &["new", "config", "completions", "man", "help"],
+    ),
+];
+
+/// What to type, for every command.
+const EXAMPLES: &[(&str, &[&str])] = &[
+    (
+        "list",
+        &[
+            "metier list",
+            "metier list pdf",
+            "metier list --agent codex --ready",
+        ],
+    ),
+    ("info", &["metier info git", "metier info user:git"]),
+    (
+        "select",
+        &[
+            "metier select 'resolve the merge conflict'",
+            "metier select 'write the release notes' --risk high",
+        ],
+    ),
+    (
+        "why",
+        &[
+            "metier why 'resolve the merge conflict'",
+            "metier why 'resolve the merge conflict' git",
+        ],
+    ),
+    ("doctor", &["metier doctor"]),
+    (
+        "validate",
+        &[
+            "metier validate my-skill",
+            "metier validate --strict .claude/skills",
+        ],
+    ),
+    (
+        "scan",
+        &[
+            "metier scan my-skill",
+            "metier scan --bad ~/.claude/skills",
+            "metier scan git --suggest-permissions",
+        ],
+    ),
+    ("test", &["metier test my-skill"]),
+    ("prompt", &["metier prompt", "metier prompt --budget 4000"]),
+    (
+        "show",
+        &["metier show git --no-exec", "metier show review-pr 123"],
+    ),
+    (
+        "read",
+        &["metier read skill-author references/checklist.md"],
+    ),
+    (
+        "compose",
+        &["metier compose specification-engine opencode-implementer --coding"],
+    ),
+    ("mcp", &["claude mcp add metier -- metier mcp"]),
+    (
+        "agent",
+        &[
+            "metier agent 'review the last commit'",
+            "metier agent --model ollama/qwen3 'review the last commit'",
+        ],
+    ),
+    ("chat", &["metier chat", "metier chat --resume"]),
+    (
+        "run",
+        &["metier run review-pr 123", "metier run git --dry-run"],
+    ),
+    (
+        "spawn",
+        &["metier spawn --task 'summarise the log' --skills git"],
+    ),
+    ("tools", &["metier tools", "metier tools git"]),
+    (
+        "call",
+        &[
+            "metier call git status",
+            "metier call my-skill count '{\"path\": \"README.md\"}'",
+        ],
+    ),
+    (
+        "exec",
+        &[
+            "metier exec my-skill scripts/check.py",
+            "echo text | metier exec my-skill scripts/filter.sh",
+        ],
+    ),
+    (
+        "deps",
+        &["metier deps my-skill", "metier deps my-skill --install"],
+    ),
+    ("trust", &["metier trust", "metier trust --revoke"]),
+    (
+        "permissions",
+        &[
+            "metier permissions git",
+            "metier permissions git --approve",
+            "metier permissions git --approve 'git:read'",
+        ],
+    ),
+    ("log", &["metier log", "metier log git --since 3h"]),
+    (
+        "new",
+        &[
+            "metier new my-skill",
+            "metier new my-skill --backend process --language python",
+            "metier new my-prompt --type prompt --path .claude/skills",
+        ],
+    ),
+    (
+        "config",
+        &[
+            "metier config",
+            "metier config agent.model",
+            "metier config agent.model ollama/qwen3",
+        ],
+    ),
+    (
+        "completions",
+        &["metier completions bash > ~/.local/share/bash-completion/completions/metier"],
+    ),
+    (
+        "man",
+        &[
+            "metier man | man -l -",
+            "metier man --out ~/.local/share/man/man1",
+        ],
+    ),
+];
+
+/// What people look for and this version doesn't have, with what to do instead.
+const PLANNED: &[(&[&str], &str, &str)] = &[
+    (
+        &["install", "add", "get"],
+        "metier can't install skills yet",
+        "copy the skill's folder to ~/.agents/skills, then: metier scan ~/.agents/skills/NAME && metier list",
+    ),
+    (
+        &["search", "find"],
+        "metier can't search a registry yet",
+        "metier list WORD searches the skills on this machine; metier select 'TASK' finds those that fit a task",
+    ),
+    (
+        &["remove", "uninstall", "delete", "rm"],
+        "metier can't remove skills yet",
+        "metier info NAME shows its folder, which you can delete; metier config skills.entries.NAME.enabled false disables it",
+    ),
+    (
+        &["update", "upgrade", "outdated"],
+        "metier can't update skills yet",
+        "replace the skill's folder (metier info NAME shows it); metier scans the new files before it uses them",
+    ),
+    (
+        &["sync", "link", "export"],
+        "metier can't copy skills to other agents yet",
+        "metier mcp serves all of them to any agent that speaks MCP: metier help mcp",
+    ),
+    (
+        &["enable", "disable"],
+        "skills are enabled and disabled in the configuration",
+        "metier config skills.entries.NAME.enabled false",
+    ),
+    (
+        &["ui", "tui", "web", "serve"],
+        "this version has no screen and no web page of its own",
+        "metier shows the overview; metier chat is a conversation with a model",
+    ),
+    (
+        &["self", "self-update"],
+        "metier can't update itself yet",
+        "in its repository: git pull && cargo install --path crates/metier",
+    ),
+    (&["version"], "the version is an option", "metier --version"),
+    (
+        &["init", "setup"],
+        "metier needs no setup",
+        "metier shows what it found; metier new NAME makes a skill",
+    ),
+];
+
+/// What to say about a command that does not exist yet.
+pub(crate) fn planned(word: &str) -> Option<(&'static str, &'static str)> {
+    let row = PLANNED.iter().find(|(words, _, _)| words.contains(&word))?;
+    Some((row.1, row.2))
+}
+
+/// The command line as its help shows it.
+pub(crate) fn command() -> Command {
+    let mut command = Cli::command();
+    command.build();
+    let overview = overview(&command);
+    let names: Vec<String> = command
+        .get_subcommands()
+        .map(|sub| sub.get_name().to_owned())
+        .collect();
+    for name in names {
+        command = command.mut_subcommand(&name, |sub| {
+            let examples = examples(sub.get_name(), sub.get_styles());
+            let sub = sub.mut_args(|arg| {
+                let is_shared = arg.is_global_set() || arg.get_id() == "help";
+                arg.hide(is_shared)
+            });
+            sub.after_help(examples)
+        });
+    }
+    command.help_template(overview)
+}
+
+/// The page of `metier help`: the commands by group, then the options that all of them take.
+fn overview(command: &Command) -> String {
+    let styles = command.get_styles();
+    let (head, literal) = (styles.get_header(), styles.get_literal());
+    let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let mut page = String::from("{before-help}{about-with-newline}\n{usage-heading} {usage}\n");
+    for (title, names) in GROUPS {
+        let _written = write!(page, "\n{head}{title}:{head:#}\n");
+        for name in *names {
+            let sub = command.find_subcommand(name);
+            let about = sub.and_then(Command::get_about).map(ToString::to_string);
+            let about = about.unwrap_or_default();
+            let line = format!("  {literal}{name:<12}{literal:#} {about}\n");
+            page.push_str(&wrapped(&line, columns));
+        }
+    }
+    let _written = write!(
+        page,
+        "\n{head}Options that every command takes:{head:#}\n{{options}}\n\n`metier help COMMAND` explains a command, with examples.\n"
+    );
+    page
+}
+
+fn examples(name: &str, styles: &clap::builder::Styles) -> String {
+    let (head, literal) = (styles.get_header(), styles.get_literal());
+    let lines = EXAMPLES.iter().find(|(command, _)| *command == name);
+    let mut text = String::new();
+    for (index, line) in lines.iter().flat_map(|(_, lines)| *lines).enumerate() {
+        if index == 0 {
+            let _written = writeln!(text, "{head}Examples:{head:#}");
+        }
+        let _written = writeln!(text, "  {literal}{line}{literal:#}");
+    }
+    let _written = write!(
+        text,
+        "\nOptions that every command takes (--json, --quiet, -C DIR …): metier help"
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clap::Parser;
+
+    use super::*;
+
+    fn commands() -> BTreeSet<String> {
+        let command = Cli::command();
+        let named = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+        named.map(|sub| sub.get_name().to_owned()).collect()
+    }
+
+    #[test]
+    fn every_command_is_in_one_group_and_has_an_example() {
+        let grouped: Vec<&str> = GROUPS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
+        let listed: BTreeSet<String> = grouped.iter().map(|name| (*name).to_owned()).collect();
+        assert_eq!(listed.len(), grouped.len(), "a command is in two groups");
+        let mut known = commands();
+        let with_examples: BTreeSet<String> = EXAMPLES
+            .iter()
+            .map(|(name, _)| (*name).to_owned())
+            .collect();
+        assert_eq!(with_examples, known);
+        known.insert("help".to_owned());
+        assert_eq!(listed, known);
+    }
+
+    /// The words of a line, as a shell would read the simple ones that examples have.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut quoted = false;
+        for c in line.chars() {
+            match c {
+                '\'' => quoted = !quoted,
+                ' ' if !quoted => words.push(String::new()),
+                c => words.last_mut().unwrap().push(c),
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn every_example_can_be_typed() {
+        for (name, lines) in EXAMPLES {
+            for line in *lines {
+                let own = line.split(" | ").find(|part| part.starts_with("metier "));
+                let Some(own) = own else { continue };
+                let typed = words(own.split(" > ").next().unwrap());
+                let read = Cli::try_parse_from(&typed);
+                assert!(read.is_ok(), "{line}: {}", read.err().unwrap());
+                assert_eq!(typed[1], *name, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_command_is_explained_in_one_line() {
+        let command = Cli::command();
+        for sub in command.get_subcommands() {
+            let about = sub.get_about().unwrap().to_string();
+            assert!(about.chars().count() <= 64, "{}: {about}", sub.get_name());
+        }
+    }
+
+    #[test]
+    fn what_is_planned_is_no_command() {
+        let known = commands();
+        for (words, _, _) in PLANNED {
+            assert!(words.iter().all(|word| !known.contains(*word)), "{words:?}");
+        }
+    }
+}

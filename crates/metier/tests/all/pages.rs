@@ -1,0 +1,239 @@
+//! Pages for users are typed as a reader types them: from top to bottom, on one machine, every command and every file.
+//!
+//! A page has no syntax of ours. A file is a fenced block behind a paragraph that is its path and nothing else; a transcript is a `console`
+//! block with `$ ` before each command and its output below; `…` stands for what differs from machine to machine.
+
+use std::{fs, path::Path};
+
+use metier_testkit::Context;
+
+/// A page with what a reader does with it, in order.
+struct Page {
+    name: String,
+    steps: Vec<Step>,
+}
+
+enum Step {
+    File {
+        path: String,
+        content: String,
+    },
+    Command {
+        line: usize,
+        typed: String,
+        expected: Vec<String>,
+    },
+}
+
+impl Page {
+    fn read(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../..")
+            .join(name);
+        let text = fs::read_to_string(path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let mut steps = Vec::new();
+        let mut number = 0;
+        while number < lines.len() {
+            let Some(language) = lines[number].strip_prefix("```") else {
+                number += 1;
+                continue;
+            };
+            let end = (number + 1..lines.len()).find(|end| lines[*end] == "```");
+            let end = end.unwrap_or_else(|| panic!("{name}:{number}: the block has no end"));
+            let body = &lines[number + 1..end];
+            if language == "console" {
+                commands(number + 2, body, &mut steps);
+            } else if let Some(path) = caption(&lines[..number]) {
+                let content = format!("{}\n", body.join("\n"));
+                steps.push(Step::File { path, content });
+            }
+            number = end + 1;
+        }
+        Self {
+            name: name.to_owned(),
+            steps,
+        }
+    }
+
+    /// Types everything; the page is wrong if something else is printed.
+    fn typed_on(&self, context: &Context) -> usize {
+        let mut wrong = Vec::new();
+        let mut number = 0;
+        for step in &self.steps {
+            match step {
+                Step::File { path, content } => {
+                    context.write(path, content);
+                }
+                Step::Command {
+                    line,
+                    typed,
+                    expected,
+                } => {
+                    number += 1;
+                    let printed = run(context, typed);
+                    if !matches(expected, &printed) {
+                        let (expected, printed) = (expected.join("\n"), printed.join("\n"));
+                        wrong.push(format!(
+                            "{}:{line}: $ {typed}\n--- the page\n{expected}\n--- the program\n{printed}\n",
+                            self.name
+                        ));
+                    }
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        number
+    }
+}
+
+/// The path that a paragraph before a block names, if it names nothing else.
+fn caption(before: &[&str]) -> Option<String> {
+    let [.., blank, paragraph, ""] = before else {
+        return None;
+    };
+    let path = paragraph.strip_prefix('`')?.strip_suffix('`')?;
+    (blank.is_empty() && !path.contains('`')).then(|| path.to_owned())
+}
+
+fn commands(first: usize, body: &[&str], steps: &mut Vec<Step>) {
+    for (number, line) in body.iter().enumerate() {
+        if let Some(typed) = line.strip_prefix("$ ") {
+            let typed = typed.split("    #").next().unwrap_or_default().trim_end();
+            steps.push(Step::Command {
+                line: first + number,
+                typed: typed.to_owned(),
+                expected: Vec::new(),
+            });
+        } else if let Some(Step::Command { expected, .. }) = steps.last_mut() {
+            expected.push((*line).to_owned());
+        }
+    }
+}
+
+/// What a terminal would show of a command, without the blank lines at its end.
+fn run(context: &Context, typed: &str) -> Vec<String> {
+    let words = words(typed);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let text = match words.as_slice() {
+        ["metier", arguments @ ..] => {
+            let output = context.run(arguments);
+            format!("{}{}", output.stdout, output.stderr)
+        }
+        ["cat", path] => fs::read_to_string(context.path(path)).unwrap(),
+        ["mv", from, to] => {
+            let name = Path::new(from).file_name().unwrap();
+            fs::create_dir_all(context.path(to)).unwrap();
+            fs::rename(context.path(from), context.path(to).join(name)).unwrap();
+            String::new()
+        }
+        ["cd", ..] | ["mkdir", ..] => String::new(),
+        other => panic!("{other:?} is not typed here"),
+    };
+    text.lines().map(str::to_owned).collect()
+}
+
+/// The words of a line as a shell reads them, as far as pages need it.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for c in line.chars() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, ' ') => words.extend(word.take()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// Whether lines are what a page shows; a line `…` is any number of lines, `…` within one is any text.
+fn matches(expected: &[String], printed: &[String]) -> bool {
+    let without_end = |lines: &[String]| -> Vec<String> {
+        let kept = lines.iter().rposition(|line| !line.trim().is_empty());
+        lines[..kept.map_or(0, |last| last + 1)].to_vec()
+    };
+    fn all(expected: &[String], printed: &[String]) -> bool {
+        match (expected, printed) {
+            ([], []) => true,
+            ([first, rest @ ..], printed) if first == "…" => {
+                (0..=printed.len()).any(|skipped| all(rest, &printed[skipped..]))
+            }
+            ([first, rest @ ..], [line, lines @ ..]) => like(first, line) && all(rest, lines),
+            _ => false,
+        }
+    }
+    all(&without_end(expected), &without_end(printed))
+}
+
+fn like(pattern: &str, line: &str) -> bool {
+    let line = line.trim_end();
+    let mut parts = pattern.trim_end().split('…');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = line.strip_prefix(first) else {
+        return false;
+    };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else {
+        return rest.is_empty();
+    };
+    for part in middle {
+        let Some((_, after)) = rest.split_once(part) else {
+            return false;
+        };
+        rest = after;
+    }
+    rest.ends_with(last)
+}
+
+/// A machine with the system's programs and nothing else.
+fn machine() -> Context {
+    let mut context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    context.env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    context
+}
+
+#[test]
+fn the_tutorial_works_from_top_to_bottom() {
+    let number = Page::read("docs/writing-skills.md").typed_on(&machine());
+    assert!(number > 20, "only {number} commands were found");
+}
+
+/// The first column of the table of commands, on a machine that has never seen metier.
+#[test]
+fn every_command_of_the_readme_works_on_a_fresh_machine() {
+    let context = machine();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let readme = fs::read_to_string(path).unwrap();
+    let rows = readme
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `metier"));
+    let mut number = 0;
+    for row in rows {
+        let rest = row.split('`').next().unwrap();
+        let typed = format!("metier{rest}");
+        // They speak to another program, or to a person and a model that is not there.
+        if [
+            "metier mcp",
+            "metier chat",
+            "metier agent",
+            "metier run",
+            "metier spawn",
+        ]
+        .iter()
+        .any(|needs| typed.starts_with(needs))
+        {
+            continue;
+        }
+        number += 1;
+        let words = words(&typed);
+        let arguments: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
+        let output = context.run(&arguments);
+        assert_eq!(output.code, 0, "{typed}\n{}", output.snapshot());
+    }
+    assert!(number > 15, "only {number} commands were found");
+}
