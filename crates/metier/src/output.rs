@@ -341,7 +341,7 @@ fn begins_word(before: &str) -> bool {
         _ => before,
     };
     let last = plain.chars().next_back();
-    last.is_none_or(|c| c.is_whitespace() || matches!(c, '`' | '(' | '"' | '=' | ','))
+    last.is_none_or(|c| c.is_whitespace() || matches!(c, '`' | '(' | '"'))
 }
 
 /// Text that can't do more than be read: what a terminal would obey is spelled out. Each character for itself, so that nothing comes of

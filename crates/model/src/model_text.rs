@@ -102,7 +102,8 @@ fn spell<'t>(text: &'t str, out: &mut String) -> &'t str {
 
 /// Control characters but those that set lines and columns, what has no place in honest text, and what splits a word or a line
 /// without being seen.
-fn is_hidden(c: char) -> bool {
+#[must_use]
+pub fn is_hidden(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
         || hides_text(c)
         || matches!(c, '\u{ad}' | '\u{2028}' | '\u{2029}')

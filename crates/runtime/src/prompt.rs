@@ -7,7 +7,11 @@
 use std::{borrow::Cow, fmt::Write};
 
 use metier_catalog::{Entry, ReadError, Snapshot};
-use metier_model::{Card, Mode, model_text::for_model, text};
+use metier_model::{
+    Card, Mode,
+    model_text::{for_model, is_hidden},
+    text,
+};
 
 use crate::{
     inventory::{Inventory, Skill, Status},
@@ -310,8 +314,8 @@ fn write_xml(lines: &[Line<'_>], out: &mut String) {
             let mut escaped = String::with_capacity(value.len());
             escape(value, &mut escaped);
             // XML has a way to spell what is hidden that reads back as it was.
-            if escaped.contains(text::hides_text) {
-                let spelled = |c: char| match text::hides_text(c) {
+            if escaped.contains(is_hidden) {
+                let spelled = |c: char| match is_hidden(c) {
                     true => format!("&#x{:x};", u32::from(c)),
                     false => c.to_string(),
                 };

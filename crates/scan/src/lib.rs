@@ -45,6 +45,7 @@ mod text;
 mod texts;
 mod unpack;
 mod words;
+mod yaml_text;
 
 pub use capability::suggested;
 pub use pattern::{Pattern, PatternError};

@@ -307,14 +307,14 @@ mod tests {
     #[test]
     fn files_are_found_in_a_message_and_nothing_else_is() {
         let check = |said: &str, files: &[&str]| {
-            assert_eq!(named_files(said, "/work/shop"), files, "{said}");
+            assert_eq!(named_files(said, "/home/me/shop"), files, "{said}");
         };
         check("look at `deploy/app.yaml`, please.", &["deploy/app.yaml"]);
         check(
             "fix (main.go) and ./src/lib.rs:",
             &["main.go", "src/lib.rs"],
         );
-        check("open /work/shop/a/Makefile", &["a/Makefile"]);
+        check("open /home/me/shop/a/Makefile", &["a/Makefile"]);
         check("open /etc/passwd and ~/.ssh/id", &[]);
         check("see https://x.example/a.yaml e.g. this. 3.5", &[]);
         check("/deploy now", &[]);

@@ -303,11 +303,11 @@ fn without_the_price_of_every_answer_there_is_no_cost() {
 #[test]
 fn a_model_that_can_not_be_had_is_no_reason_to_stop() {
     let room = AgentRoom::new([Turn::text("Anyway.")]);
-    room.skill("thinker", "model: sonnet\n", "Think.\n");
+    room.skill("thinker", "model: openai/sonnet\n", "Think.\n");
     let output = room.run(&["agent", "/thinker what is it?"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
     assert!(
-        output.stderr.contains("wants the model `sonnet`"),
+        output.stderr.contains("wants the model `openai/sonnet`"),
         "{}",
         output.stderr
     );

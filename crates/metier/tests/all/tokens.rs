@@ -63,6 +63,11 @@ fn evil() -> String {
     lines.concat()
 }
 
+/// Whether a token names the system as the one who speaks.
+fn is_role(token: &str) -> bool {
+    token.to_lowercase().contains("sys")
+}
+
 /// Nothing of it is in a text, but for the frames that are ours.
 fn check(door: &str, text: &str, ours: &[&str]) {
     for token in TOKENS {
@@ -95,7 +100,13 @@ fn texts(value: &Value) -> String {
 
 fn write_skill(write: impl Fn(&str, String)) {
     let evil = evil();
-    let description = serde_json::to_string(&format!("Evil. {evil}")).unwrap();
+    // Words that would instruct a model block a skill before any of it is shown; tokens alone are made harmless.
+    let tokens: Vec<&str> = TOKENS
+        .iter()
+        .copied()
+        .filter(|token| !is_role(token))
+        .collect();
+    let description = serde_json::to_string(&format!("Evil. {}", tokens.join(" or "))).unwrap();
     let front = format!("---\nname: evil\ndescription: {description}\n---\n");
     write("SKILL.md", format!("{front}Body {evil} $ARGUMENTS\n"));
     write("notes.md", evil);

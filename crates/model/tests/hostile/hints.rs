@@ -359,6 +359,7 @@ const NOTHING_TO_FOLLOW: &[Code] = &[
     Code::PromptFileMissing,
     Code::SecurityRuleForm,
     Code::TriggerForm,
+    Code::CommandAsText,
     Code::NamesDisagree,
     Code::SidecarUnread,
     Code::RootUnreadable,

@@ -40,14 +40,14 @@ fn messages(set: &Composition) -> Vec<&str> {
 fn names_sources_and_paths_mean_skills() {
     let home = tempfile::tempdir().unwrap();
     let inventory = stock(vec![
-        on_disk(&home, USER, "a", "allowed_tools: [mine]"),
-        on_disk(&home, PROJECT, "a", "allowed_tools: [ours]"),
+        on_disk(&home, USER, "a", "allowed_tools: [read]"),
+        on_disk(&home, PROJECT, "a", "allowed_tools: [grep]"),
     ]);
     let fine = Config::default();
     let tools = |name: &str| {
         let set = composed(&inventory, &fine, &[name]);
         assert!(set.valid, "{:?}", set.errors);
-        (set.tools.decide("mine"), set.tools.decide("ours"))
+        (set.tools.decide("read"), set.tools.decide("grep"))
     };
     assert_eq!(tools("a"), (Decision::Deny, Decision::Allow));
     assert_eq!(tools("user:a"), (Decision::Allow, Decision::Deny));
