@@ -422,6 +422,7 @@ fn was_ended() -> End {
         by_itself: false,
         how: "it was ended".to_owned(),
         undone: Vec::new(),
+        replaced: Vec::new(),
     }
 }
 
@@ -433,10 +434,13 @@ fn ended(end: &End) -> Went {
     if !end.undone.is_empty() {
         reasons.push(undone(&end.undone));
     }
-    match reasons.as_slice() {
+    let mut went = match reasons.as_slice() {
         [] => Went::well(0),
-        _ => Went::badly(Outcome::Error, reasons.join("; "), 0),
-    }
+        _ => Went::badly(Outcome::Error, String::new(), 0),
+    };
+    reasons.extend(replaced(&end.replaced));
+    went.reason = (!reasons.is_empty()).then(|| reasons.join("; "));
+    went
 }
 
 /// The file of the skill that a permit is for.
@@ -458,6 +462,15 @@ pub(crate) fn undone(places: &[PathBuf]) -> String {
     format!("it made protected files, which were renamed to NAME.undone-N: {places}")
 }
 
+/// Protected places that were replaced while a child ran, in words.
+fn replaced(places: &[PathBuf]) -> Option<String> {
+    let names = places.iter().map(|place| place.display().to_string());
+    let names = names.collect::<Vec<_>>().join(", ");
+    (!places.is_empty()).then(|| {
+        format!("another program replaced protected files while it ran, and it may have changed them since; check {names}")
+    })
+}
+
 fn child(ended: &Ended) -> Went {
     let mut reasons = Vec::new();
     if ended.exit != Exit::Code(0) {
@@ -469,6 +482,7 @@ fn child(ended: &Ended) -> Went {
     if !ended.undone.is_empty() {
         reasons.push(undone(&ended.undone));
     }
+    reasons.extend(replaced(&ended.replaced));
     Went {
         outcome: Some(match ended.exit {
             Exit::Code(0) if ended.undone.is_empty() => Outcome::Ok,

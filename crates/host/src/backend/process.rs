@@ -75,6 +75,8 @@ pub struct End {
     pub how: String,
     /// Protected places that it had made, and that were removed.
     pub undone: Vec<PathBuf>,
+    /// Protected places that another program replaced meanwhile, so that it could have changed them.
+    pub replaced: Vec<PathBuf>,
 }
 
 /// A monotonic clock, for the pauses between restarts.

@@ -235,6 +235,7 @@ impl Child {
         }
         self.shim.wait()?;
         let ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let replaced = self.watch.replaced();
         let undone = self.watch.undo();
         Ok(Outcome {
             mechanism: self.mechanism,
@@ -244,6 +245,7 @@ impl Child {
             ms,
             survivors_killed: end.ended.is_some_and(|ended| ended.survivors),
             exit: end.exit(),
+            replaced,
             undone: undone.map_err(|(path, source)| ChildError::NotUndone { path, source })?,
         })
     }
@@ -513,6 +515,10 @@ fn settle(profile: &Profile) -> Result<(Profile, Watch), ChildError> {
         .unwrap_or_default();
     let mut whole = profile.clone();
     whole.protect.extend(survey.places.iter().cloned());
+    let guard = profile.guard.as_ref();
+    whole
+        .protect
+        .extend(guard.into_iter().flat_map(|guard| guard.elsewhere(&survey)));
     let mut settled = whole.settled(&mut look).map_err(unfit)?;
     settled.check()?;
     let watch = Watch::new(&mut settled, survey, &mut look)?;

@@ -35,8 +35,13 @@ pub(crate) struct Watch {
     pub(super) roots: Vec<Root>,
     /// How to look for others, and what was there before.
     pub(super) guard: Option<(Guard, Survey)>,
+    /// Protected places that were there, and what they were.
+    there: Vec<(PathBuf, Identity)>,
     journal: Option<Journal>,
 }
+
+/// What tells a file from another one of the same name: its file system, and its number there.
+type Identity = (u64, u64);
 
 /// A writable folder.
 #[derive(Debug)]
@@ -63,6 +68,11 @@ impl Watch {
                 _ => false,
             };
             if !missing {
+                if profile.writable_above(&place).is_some() {
+                    watch
+                        .there
+                        .extend(identity(&place).map(|id| (place.clone(), id)));
+                }
                 there.push(place);
             }
         }
@@ -142,6 +152,14 @@ impl Watch {
         }
     }
 
+    /// Protected places that are not what they were. A mount goes with the file on which it is, so what another program put there
+    /// while the child ran was open to the child.
+    pub(crate) fn replaced(&self) -> Vec<PathBuf> {
+        let is_other = |(place, before): &&(PathBuf, Identity)| identity(place) != Some(*before);
+        let replaced = self.there.iter().filter(is_other);
+        replaced.map(|(place, _)| place.clone()).collect()
+    }
+
     /// The same without a caller that takes the result: it is written down for the next start.
     pub(crate) fn undo_unasked(&mut self) {
         let (undone, failed) = self.put_back();
@@ -187,6 +205,13 @@ impl Watch {
         undone.dedup();
         (undone, failed)
     }
+}
+
+/// What is at a place; links are looked at by where they lead.
+fn identity(place: &Path) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    let found = place.symlink_metadata().ok()?;
+    (!found.is_symlink()).then(|| (found.dev(), found.ino()))
 }
 
 /// Clears a place that a walk has found, from the handle of the writable folder in which it is.

@@ -24,10 +24,16 @@
 //! An interpreter of ours needs no program, file or network. It has no profile: it shuts itself in with [`confine()`].
 
 mod confine;
+mod elsewhere;
+mod mounted;
+mod names;
 mod obeyed;
+mod obeyed_home;
 mod places;
 mod profile;
 mod protected;
+mod trail;
+mod variables;
 
 #[cfg(target_os = "linux")]
 pub(crate) mod filter;
@@ -46,7 +52,10 @@ pub(crate) mod trouble;
 
 pub use crate::child::detect;
 pub use confine::{ConfineError, WorkerLimits, confine};
-pub use places::{KERNEL, credential_places, kernel_places, machine_keys, system_read};
+pub use mounted::MountTable;
+pub(crate) use names::{Names, is_below};
+pub use places::{KERNEL, credential_places, machine_keys, system_read};
 pub use profile::{Contradiction, Limits, Mechanism, Network, Profile, StandIn, Support};
 pub(crate) use protected::Survey;
 pub use protected::{Guard, Protection};
+pub use variables::NamedByVariables;

@@ -91,19 +91,14 @@ fn protect(profile: &Profile) -> Result<(), Trouble> {
         };
         let trouble = |error| Trouble::profile("protect", place, error);
         pin(root, place, &mut pinned).map_err(trouble)?;
-        // Through a link, the place itself is somewhere else: protected there, if it could be written there.
-        let Ok(real) = place.canonicalize() else {
+        // A link can't be a mount point: it is looked at again after the run, and what it leads to is a place of its own.
+        let Ok(found) = place.symlink_metadata() else {
             continue;
         };
-        if real != *place
-            && let Some(root) = profile.writable_above(&real)
-        {
-            pin(root, &real, &mut pinned).map_err(trouble)?;
-        }
-        if profile.writable_above(&real).is_some() {
-            let copy = copy(&real).map_err(trouble)?;
+        if !found.is_symlink() {
+            let copy = copy(place).map_err(trouble)?;
             sys::freeze_mounts(copy.as_fd()).map_err(trouble)?;
-            put(&copy, &real).map_err(trouble)?;
+            put(&copy, place).map_err(trouble)?;
         }
     }
     Ok(())

@@ -1,9 +1,11 @@
 //! The room of a child: which places its grant opens, and a folder of its own for temporary files.
 
 use std::{
+    collections::HashSet,
     fs, io,
     os::fd::AsFd,
     path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
 
 use metier_model::{
@@ -16,7 +18,7 @@ use rustix::fs::{FlockOperation, flock};
 use crate::{
     child::watch::remove_tree,
     sandbox::{
-        Guard, KERNEL, Network, Profile, Protection, StandIn, credential_places, kernel_places,
+        Guard, KERNEL, Names, Network, Profile, Protection, StandIn, credential_places, is_below,
         machine_keys, system_read,
     },
     world::{LIMITS, World, WorldError},
@@ -33,6 +35,9 @@ pub(super) enum Runs<'a> {
     /// Anything else.
     Program,
 }
+
+/// How long it is known where protected names lead, before that is looked at again.
+const LEADS_ARE_KNOWN: Duration = Duration::from_secs(2);
 
 /// How many files a pattern is matched against before it is given up.
 const MAX_MATCHED: usize = 20_000;
@@ -230,8 +235,10 @@ impl World<'_> {
     pub(super) fn protection(&self) -> &Protection {
         self.protection.get_or_init(|| {
             let terms = self.grant.terms();
-            let home = self.around.home;
-            Protection::new(home, self.around.work, &terms.project, self.around.obeyed)
+            let mut obeyed = self.around.obeyed.to_vec();
+            let path = self.around.path.unwrap_or_default();
+            obeyed.extend(std::env::split_paths(path).map(|folder| self.around.work.join(folder)));
+            Protection::new(self.around.home, self.around.work, &terms.project, &obeyed)
         })
     }
 
@@ -270,20 +277,25 @@ impl World<'_> {
     /// What no permission opens for reading.
     pub(super) fn denied(&self) -> Vec<PathBuf> {
         let kernel = self.kernel_places();
-        self.secret().chain(self.rooms()).chain(kernel).collect()
+        let secret = self.secret().chain(self.rooms()).chain(kernel).collect();
+        self.protection().mounts().with_other_names(secret)
     }
 
     /// The same for a child, which has a room of its own and sees its own processes.
     pub(super) fn hidden(&self) -> Vec<PathBuf> {
         let is_elsewhere = |place: &PathBuf| !KERNEL.iter().any(|known| place.starts_with(known));
         let kernel = self.kernel_places().into_iter().filter(is_elsewhere);
-        self.secret().chain(kernel).collect()
+        let mounts = self.protection().mounts();
+        let rooms = self.rooms().into_iter();
+        let rooms = rooms.flat_map(|rooms| mounts.other_names(&rooms));
+        let secret = self.secret().chain(kernel).chain(rooms).collect();
+        mounts.with_other_names(secret)
     }
 
     /// Where the kernel shows processes, memory and devices, but for the project and the home if they are in memory.
     fn kernel_places(&self) -> Vec<PathBuf> {
         let terms = self.grant.terms();
-        let mut places = self.kernel.get_or_init(kernel_places).clone();
+        let mut places = self.protection().mounts().kernel_places();
         let in_memory = |path: &Path| path.starts_with(IN_MEMORY);
         let home = terms.home.as_deref().is_some_and(in_memory);
         if home || in_memory(&terms.project) || in_memory(self.around.temporary) {
@@ -319,12 +331,55 @@ impl World<'_> {
         places.collect()
     }
 
-    /// Whether no permission opens a path for writing.
+    /// Whether no permission opens a path for writing, by any of its names.
     pub(super) fn is_untouchable(&self, path: &Path) -> bool {
         let protection = self.protection();
-        protection.covering(path).is_some()
-            || protection.leads_to(path)
-            || self.denied().iter().any(|place| path.starts_with(place))
+        let denied = self.denied();
+        let names = Names::of(path.parent().unwrap_or(path));
+        let others = protection.mounts().other_names(path);
+        let mut all = std::iter::once(path).chain(others.iter().map(PathBuf::as_path));
+        all.any(|path| {
+            let is_below = |place: &PathBuf| is_below(path, place, names);
+            protection.covering(path).is_some()
+                || denied.iter().any(is_below)
+                || self.leads_to(path, names)
+        })
+    }
+
+    /// Whether a path is a step from a protected name to where that leads, or lies in it: the user's `~/.bashrc` may be kept elsewhere.
+    fn leads_to(&self, path: &Path, names: Names) -> bool {
+        let mut leads = self.leads.borrow_mut();
+        let is_known = |since: &Instant| since.elapsed() < LEADS_ARE_KNOWN;
+        let known = leads.take().filter(|(since, _)| is_known(since));
+        let (_, steps) = leads.insert(known.unwrap_or_else(|| (Instant::now(), self.steps())));
+        match names {
+            Names::Exact => path.ancestors().any(|above| steps.contains(above)),
+            Names::Folded => steps.iter().any(|step| is_below(path, step, names)),
+        }
+    }
+
+    /// All steps of all protected names that are known, or are found in what may be written and in the project.
+    fn steps(&self) -> HashSet<PathBuf> {
+        let protection = self.protection();
+        let written = self.grant.allowed().iter();
+        let written = written.filter(|want| want.permission == Permission::FileWrite);
+        let folders = written.filter_map(|want| match want.reach() {
+            Scope::Paths(pattern) => self.anchored(&pattern),
+            _ => None,
+        });
+        let folders = folders.chain([self.grant.terms().project.clone()]);
+        let real = |folder: PathBuf| folder.canonicalize().ok().filter(|real| real.is_dir());
+        let guard = Guard {
+            protection: protection.clone(),
+            roots: folders.filter_map(real).collect(),
+            closed: self.rooms().into_iter().collect(),
+            ..Guard::default()
+        };
+        let survey = guard.survey();
+        let mut places = protection.known();
+        places.extend(guard.elsewhere(&survey));
+        places.extend(survey.places);
+        protection.steps(&places).into_iter().collect()
     }
 
     /// Whether it is the project, the home, or below one of them.
@@ -334,15 +389,17 @@ impl World<'_> {
         path.starts_with(&terms.project) || home.is_some_and(|home| path.starts_with(home))
     }
 
-    /// The fixed part of a pattern, if no link is on the way: what people were asked about is the name, and a project could
-    /// make it lead anywhere.
+    /// The fixed part of a pattern, if no link is on the way: what people were asked about is the name, and a skill or a project could
+    /// make it lead anywhere. Links above the project and the home are the user's own; in `/` itself no child makes one.
     pub(super) fn straight(&self, pattern: &PathPattern) -> Result<Option<PathBuf>, WorldError> {
         let Some(path) = self.anchored(pattern) else {
             return Ok(None);
         };
+        let names_all = pattern.anchor() == Anchor::Root && !self.is_users(&path);
+        let is_in_root = |path: &Path| path.parent().is_some_and(|above| above.parent().is_none());
         let is_link = |path: &&Path| {
-            let found = path.symlink_metadata();
-            self.is_users(path) && found.is_ok_and(|found| found.is_symlink())
+            let counts = self.is_users(path) || (names_all && !is_in_root(path));
+            counts && path.is_symlink()
         };
         match path.ancestors().find(is_link) {
             Some(link) => Err(WorldError::Link(link.to_owned())),
@@ -371,16 +428,21 @@ impl World<'_> {
         pattern: &PathPattern,
         to_write: bool,
     ) -> Result<Vec<PathBuf>, WorldError> {
-        let Some(base) = self.straight(pattern)? else {
+        let Some(base) = self.anchored(pattern) else {
             return Ok(Vec::new());
         };
-        let what = if to_write { "written" } else { "read" };
         let never = || WorldError::Never {
             path: base.clone(),
-            what,
+            what: if to_write { "written" } else { "read" },
         };
-        let mut closed = self.rooms().into_iter().chain(self.kernel_places());
-        if closed.any(|place| base.starts_with(place)) || (to_write && self.is_untouchable(&base)) {
+        let closed = self.rooms().into_iter().chain(self.kernel_places());
+        let mounts = self.protection().mounts();
+        let closed = mounts.with_other_names(closed.collect());
+        if closed.iter().any(|place| base.starts_with(place)) {
+            return Err(never());
+        }
+        self.straight(pattern)?;
+        if to_write && self.is_untouchable(&base) {
             return Err(never());
         }
         let failed = |source: io::Error| WorldError::File {

@@ -137,7 +137,10 @@ impl World<'_> {
             ..Guard::default()
         };
         let mut places = self.protection().around(&guard.roots, &[]);
-        places.extend(guard.survey().places);
+        let survey = guard.survey();
+        places.extend(guard.elsewhere(&survey));
+        places.extend(survey.places);
+        places.extend(self.protection().steps(&places));
         places.extend(self.refused(Permission::FileWrite));
         places.retain(|place| place.starts_with(folder));
         places

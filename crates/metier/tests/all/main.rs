@@ -50,6 +50,8 @@ mod not_obeyed;
 mod own_tests;
 mod places;
 mod protected;
+mod protected_links;
+mod protected_names;
 mod real_model;
 mod receipts;
 mod refusals;

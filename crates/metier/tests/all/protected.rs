@@ -27,7 +27,7 @@ const EVERYWHERE: &[&str] = &[
 ];
 
 /// A skill in Starlark with one tool.
-fn starlark(stage: &Stage, name: &str, permissions: &[&str], body: &str) {
+pub(crate) fn starlark(stage: &Stage, name: &str, permissions: &[&str], body: &str) {
     let list = serde_json::to_string(permissions).unwrap();
     let front = format!(
         "types: [tool]\nimplementation: {{backend: starlark, entrypoint: main.star}}\npermissions: {list}\n"
@@ -38,7 +38,7 @@ fn starlark(stage: &Stage, name: &str, permissions: &[&str], body: &str) {
 }
 
 /// Calls the tool of a skill that was approved for this run.
-fn call(stage: &Stage, name: &str, input: &serde_json::Value) -> String {
+pub(crate) fn call(stage: &Stage, name: &str, input: &serde_json::Value) -> String {
     let output = stage.run(&[
         "--approve-skills",
         name,
@@ -254,7 +254,7 @@ fn every_root_of_the_catalog_is_a_row_of_the_table() {
 }
 
 /// Starts the script of a skill and waits until a file says that it has begun.
-fn begin(stage: &Stage, name: &str, sign: &str) -> Child {
+pub(crate) fn begin(stage: &Stage, name: &str, sign: &str) -> Child {
     let mut command = stage.context.command();
     command.args(["--root", "skills", "--approve-skills", name]);
     command.args(["exec", name, "scripts/do.sh"]);
@@ -267,7 +267,7 @@ fn begin(stage: &Stage, name: &str, sign: &str) -> Child {
     child
 }
 
-fn wait_for(is_so: impl Fn() -> bool) {
+pub(crate) fn wait_for(is_so: impl Fn() -> bool) {
     let until = Instant::now() + Duration::from_secs(30);
     while !is_so() {
         assert!(Instant::now() < until, "it did not happen");
