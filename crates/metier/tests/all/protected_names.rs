@@ -8,6 +8,7 @@ use crate::{
     conditions::under_every_condition,
     places::WRITES,
     protected::{call, starlark},
+    stage::Stage,
 };
 
 const PROJECT: &[&str] = &["shell:exec(scripts/*)", "file:write(./**)"];
@@ -101,5 +102,121 @@ fn what_a_repository_s_settings_name_is_not_written() {
             .join("tools/other.sh");
         let said = call(stage, "s", &json!({ "path": other }));
         assert!(!said.contains("never"), "{said}");
+    });
+}
+
+// case 181
+#[test]
+fn what_runs_by_itself_in_the_home_is_not_written() {
+    under_every_condition(|stage| {
+        let places = [
+            ".bashrc.d/x",
+            ".nvm/nvm.sh",
+            ".fzf.bash",
+            ".lessfilter",
+            ".config/openbox/autostart",
+            ".local/share/gnome-shell/extensions/x/extension.js",
+            ".julia/config/startup.jl",
+            ".vscode-server/extensions/x/package.json",
+            ".config/Claude/claude_desktop_config.json",
+            ".zcompdump",
+            "go/bin/git",
+            "node_modules/left-pad/index.js",
+        ];
+        check_home(stage, &places);
+    });
+}
+
+/// A child and a host function try to write places in the home; none of them is there afterwards.
+fn check_home(stage: &Stage, places: &[&str]) {
+    let home = stage.context.home().canonicalize().unwrap();
+    let paths: Vec<_> = places.iter().map(|place| home.join(place)).collect();
+    let words: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
+    let grants = ["shell:exec(scripts/*)", "file:write(~/**)"];
+    stage.scripted("w", &grants, WRITES);
+    let output = stage.exec("w", &words);
+    starlark(stage, "s", &grants[1..], WRITE_FILE);
+    for path in &paths {
+        assert!(!path.exists(), "{}: {}", path.display(), output.snapshot());
+        let said = call(stage, "s", &json!({ "path": path }));
+        assert!(said.contains("never written"), "{}: {said}", path.display());
+    }
+}
+
+// case 181
+#[test]
+fn where_programs_are_looked_for_is_not_written() {
+    let mut stage = Stage::new();
+    let home = stage.context.home().canonicalize().unwrap();
+    let mut path = std::ffi::OsString::from(home.join("tools/here"));
+    for folder in [home.join(".volta/bin"), "/usr/bin".into(), "/bin".into()] {
+        path.push(":");
+        path.push(folder);
+    }
+    stage
+        .context
+        .env("PATH", path)
+        .env("BASH_ENV", home.join("start.sh"))
+        .env("XDG_DATA_HOME", home.join("moved"))
+        .env("EDITOR", format!("{}/ed.sh --wait", home.display()));
+    stage.context.dir("~/tools/here");
+    stage.context.dir("~/moved/applications");
+    check_home(
+        &stage,
+        &[
+            "tools/here/git",
+            ".volta/bin/git",
+            "start.sh",
+            "ed.sh",
+            "moved/applications/x.desktop",
+            "moved/gnome-shell/extensions/x",
+        ],
+    );
+}
+
+// case 181
+#[test]
+fn keys_are_not_read_where_variables_keep_them() {
+    let mut stage = Stage::new();
+    let home = stage.context.home().canonicalize().unwrap();
+    stage
+        .context
+        .env("GNUPGHOME", home.join("ring"))
+        .env("XDG_CONFIG_HOME", home.join("moved"));
+    for place in ["~/ring/secret", "~/moved/gh/hosts.yml"] {
+        stage.context.write(place, "canary-3381\n");
+    }
+    let script = format!("cat {0}/ring/* {0}/moved/gh/*; echo ran\n", home.display());
+    stage.scripted("r", &["shell:exec(scripts/*)", "file:read(~/**)"], &script);
+    let output = stage.exec("r", &[]);
+    assert_eq!(output.stdout, "ran\n", "{}", output.snapshot());
+    starlark(
+        &stage,
+        "s",
+        &["file:read(~/**)"],
+        "return read_file(input[\"path\"])",
+    );
+    let said = call(&stage, "s", &json!({ "path": home.join("ring/secret") }));
+    assert!(said.contains("never read"), "{said}");
+}
+
+// case 181
+#[test]
+fn the_projects_of_tests_are_no_skill_s_to_write() {
+    under_every_condition(|stage| {
+        stage.context.dir("~/.cache/metier/tests");
+        stage.context.dir("~/elsewhere");
+        check_home(stage, &[".cache/metier/tests/x/a.txt"]);
+        stage.skill("t", "", "Text.\n");
+        stage
+            .context
+            .write("skills/t/tests/cases.yaml", "- prompt:\n  contains: Text\n");
+        let tests = stage.context.path("~/.cache/metier/tests");
+        fs::remove_dir_all(&tests).unwrap();
+        stage
+            .context
+            .symlink("../../elsewhere", "~/.cache/metier/tests");
+        let output = stage.run(&["test", "t"]);
+        assert!(output.stderr.contains("is a link"), "{}", output.snapshot());
     });
 }
