@@ -21,7 +21,7 @@ use rustix::io::Errno;
 
 use super::journal::Journal;
 use crate::sandbox::look::{Look, Seen};
-use crate::sandbox::{Guard, Profile, Survey};
+use crate::sandbox::{Guard, Identity, Profile, Survey};
 
 /// How often a folder is read again because entries appeared to be left.
 const PASSES: usize = 16;
@@ -39,9 +39,6 @@ pub(crate) struct Watch {
     there: Vec<(PathBuf, Identity)>,
     journal: Option<Journal>,
 }
-
-/// What tells a file from another one of the same name: its file system, and its number there.
-type Identity = (u64, u64);
 
 /// A writable folder.
 #[derive(Debug)]

@@ -10,17 +10,21 @@ use std::{
     collections::{BTreeSet, VecDeque},
     fs,
     io::Read,
+    os::unix::fs::{DirEntryExt, MetadataExt},
     path::{Path, PathBuf},
 };
 
 use super::{
     obeyed::HOOKS,
     protected::{Guard, Survey},
+    trail::{Identity, Trails},
 };
 use crate::git_settings::{self, Setting};
 
 /// How many entries beside the writable folders are looked at.
 const MOST_BESIDE: usize = 4_000;
+/// How many entries of the writable folders are compared with a protected file that has several names.
+const MOST_SEARCHED: usize = 20_000;
 /// How many repositories are read, and how many files of settings for each.
 const MOST_REPOSITORIES: usize = 64;
 const MOST_FILES: usize = 16;
@@ -48,6 +52,42 @@ impl Guard {
         }
         let holds_a_root = |place: &PathBuf| self.roots.iter().any(|root| root.starts_with(place));
         found.retain(|place| !holds_a_root(place));
+        found
+    }
+
+    /// Every step from these places to where they lead, under all of its names: links, mounts and hard links.
+    pub(crate) fn steps(&self, places: &[PathBuf]) -> Vec<PathBuf> {
+        let mut trails = Trails::default();
+        let steps = trails.steps(places);
+        let mut steps = self.protection.mounts().with_other_names(steps);
+        steps.extend(self.hard_links(trails.shared()));
+        steps
+    }
+
+    /// The names of these files in the folders that may be written.
+    fn hard_links(&self, files: &BTreeSet<Identity>) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let numbers: BTreeSet<u64> = files.iter().map(|(_, number)| *number).collect();
+        let mut folders: VecDeque<PathBuf> = self.roots.iter().cloned().collect();
+        let mut left = MOST_SEARCHED;
+        while let Some(folder) = folders.pop_front().filter(|_| !numbers.is_empty()) {
+            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                if left == 0 {
+                    return found;
+                }
+                left -= 1;
+                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                let path = entry.path();
+                if is_folder {
+                    folders.push_back(path);
+                } else if numbers.contains(&entry.ino())
+                    && let Ok(file) = path.symlink_metadata()
+                    && files.contains(&(file.dev(), file.ino()))
+                {
+                    found.push(path);
+                }
+            }
+        }
         found
     }
 

@@ -34,7 +34,7 @@ const KERNEL_KINDS: &[&str] = &[
 pub struct MountTable {
     /// Where the kernel shows processes and devices, besides the usual places.
     kernel: Vec<PathBuf>,
-    /// Those of file systems that are mounted more than once.
+    /// Those that show a folder which another one shows too, or a part of it.
     repeated: Vec<Mount>,
 }
 
@@ -81,10 +81,12 @@ impl MountTable {
             }
         }
         let all = std::mem::take(&mut table.repeated);
-        let is_repeated = |mount: &&Mount| {
-            let same = all.iter().filter(|other| other.device == mount.device);
-            same.count() > 1
+        let shows_the_same = |one: &Mount, other: &Mount| {
+            one.device == other.device
+                && one.point != other.point
+                && (one.shown.starts_with(&other.shown) || other.shown.starts_with(&one.shown))
         };
+        let is_repeated = |mount: &&Mount| all.iter().any(|other| shows_the_same(mount, other));
         table.repeated = all.iter().filter(is_repeated).cloned().collect();
         table
     }

@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 #[cfg(target_os = "linux")]
 use super::look::{Look, Seen};
-#[cfg(target_os = "linux")]
-use super::mounted::MountTable;
 use super::protected::Guard;
 #[cfg(target_os = "linux")]
 use super::trail::Trails;
@@ -129,7 +127,7 @@ impl Profile {
 
     /// The same without links, so that paths can be compared by their names: what may be read or written is where its name leads, what
     /// is denied is the end of its name, there or not, and what is protected is every step of its name. Places that
-    /// another mount shows are denied and protected there too.
+    /// another mount shows are denied and protected there too, and so are other names of protected files.
     ///
     /// What is readable and does not exist is left out.
     ///
@@ -148,11 +146,9 @@ impl Profile {
             write.push(path.canonicalize().map_err(|error| (path.clone(), error))?);
         }
         in_order(&mut write);
-        let nothing = MountTable::default();
-        let guard = self.guard.as_ref();
-        let mounts = guard.map_or(&nothing, |guard| guard.protection.mounts());
-        let mut trails = Trails::default();
-        let mut protect = mounts.with_other_names(trails.steps(&self.protect));
+        let nothing = Guard::default();
+        let guard = self.guard.as_ref().unwrap_or(&nothing);
+        let mut protect = guard.steps(&self.protect);
         // The rest is out of reach anyway.
         protect.retain(|place| {
             write
@@ -160,8 +156,9 @@ impl Profile {
                 .any(|root| place.starts_with(root) || root.starts_with(place))
         });
         in_order(&mut protect);
+        let mut trails = Trails::default();
         let ends = self.deny.iter().map(|place| trails.of(place).end);
-        let mut deny = mounts.with_other_names(ends.collect());
+        let mut deny = guard.protection.mounts().with_other_names(ends.collect());
         in_order(&mut deny);
         Ok(Self {
             read: existing(&self.read),

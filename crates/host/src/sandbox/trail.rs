@@ -7,10 +7,14 @@
 //! whose folders have no links above them, so that nothing further down has to follow one.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     ffi::OsStr,
+    os::unix::fs::MetadataExt,
     path::{Component, Path, PathBuf},
 };
+
+/// What tells a file from another one: its file system, and its number there.
+pub(crate) type Identity = (u64, u64);
 
 /// As many links as the kernel follows for one path (path_resolution(7)).
 const MOST_LINKS: usize = 40;
@@ -30,6 +34,7 @@ pub(crate) struct Trail {
 #[derive(Debug, Default)]
 pub(crate) struct Trails {
     folders: HashMap<PathBuf, Trail>,
+    shared: BTreeSet<Identity>,
 }
 
 impl Trails {
@@ -53,6 +58,11 @@ impl Trails {
             steps.push(end);
         }
         steps
+    }
+
+    /// The files among the ends so far that have other names, on the same file system (hard links).
+    pub(crate) fn shared(&self) -> &BTreeSet<Identity> {
+        &self.shared
     }
 
     fn folder(&mut self, path: &Path, links: usize) -> Trail {
@@ -89,7 +99,12 @@ impl Trails {
             return trail;
         }
         let is_link = match trail.end.symlink_metadata() {
-            Ok(found) => found.is_symlink(),
+            Ok(found) => {
+                if found.is_file() && found.nlink() > 1 {
+                    self.shared.insert((found.dev(), found.ino()));
+                }
+                found.is_symlink()
+            }
             Err(_) => {
                 trail.is_there = false;
                 return trail;

@@ -15,6 +15,7 @@ mod leftovers;
 mod network;
 mod room;
 mod search;
+mod untouchable;
 mod wasi;
 
 use std::{

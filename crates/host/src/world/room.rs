@@ -1,11 +1,9 @@
 //! The room of a child: which places its grant opens, and a folder of its own for temporary files.
 
 use std::{
-    collections::HashSet,
     fs, io,
     os::fd::AsFd,
     path::{Path, PathBuf},
-    time::{Duration, Instant},
 };
 
 use metier_model::{
@@ -18,8 +16,8 @@ use rustix::fs::{FlockOperation, flock};
 use crate::{
     child::watch::remove_tree,
     sandbox::{
-        Guard, KERNEL, Names, Network, Profile, Protection, StandIn, credential_places, is_below,
-        machine_keys, system_read,
+        Guard, KERNEL, Network, Profile, Protection, StandIn, credential_places, machine_keys,
+        system_read,
     },
     world::{LIMITS, World, WorldError},
 };
@@ -35,9 +33,6 @@ pub(super) enum Runs<'a> {
     /// Anything else.
     Program,
 }
-
-/// How long it is known where protected names lead, before that is looked at again.
-const LEADS_ARE_KNOWN: Duration = Duration::from_secs(2);
 
 /// How many files a pattern is matched against before it is given up.
 const MAX_MATCHED: usize = 20_000;
@@ -305,7 +300,7 @@ impl World<'_> {
     }
 
     /// The folder of all temporary files: what is in it belongs to one activation, and is nobody else's.
-    fn rooms(&self) -> Option<PathBuf> {
+    pub(super) fn rooms(&self) -> Option<PathBuf> {
         self.around.temporary.canonicalize().ok()
     }
 
@@ -329,57 +324,6 @@ impl World<'_> {
             _ => None,
         });
         places.collect()
-    }
-
-    /// Whether no permission opens a path for writing, by any of its names.
-    pub(super) fn is_untouchable(&self, path: &Path) -> bool {
-        let protection = self.protection();
-        let denied = self.denied();
-        let names = Names::of(path.parent().unwrap_or(path));
-        let others = protection.mounts().other_names(path);
-        let mut all = std::iter::once(path).chain(others.iter().map(PathBuf::as_path));
-        all.any(|path| {
-            let is_below = |place: &PathBuf| is_below(path, place, names);
-            protection.covering(path).is_some()
-                || denied.iter().any(is_below)
-                || self.leads_to(path, names)
-        })
-    }
-
-    /// Whether a path is a step from a protected name to where that leads, or lies in it: the user's `~/.bashrc` may be kept elsewhere.
-    fn leads_to(&self, path: &Path, names: Names) -> bool {
-        let mut leads = self.leads.borrow_mut();
-        let is_known = |since: &Instant| since.elapsed() < LEADS_ARE_KNOWN;
-        let known = leads.take().filter(|(since, _)| is_known(since));
-        let (_, steps) = leads.insert(known.unwrap_or_else(|| (Instant::now(), self.steps())));
-        match names {
-            Names::Exact => path.ancestors().any(|above| steps.contains(above)),
-            Names::Folded => steps.iter().any(|step| is_below(path, step, names)),
-        }
-    }
-
-    /// All steps of all protected names that are known, or are found in what may be written and in the project.
-    fn steps(&self) -> HashSet<PathBuf> {
-        let protection = self.protection();
-        let written = self.grant.allowed().iter();
-        let written = written.filter(|want| want.permission == Permission::FileWrite);
-        let folders = written.filter_map(|want| match want.reach() {
-            Scope::Paths(pattern) => self.anchored(&pattern),
-            _ => None,
-        });
-        let folders = folders.chain([self.grant.terms().project.clone()]);
-        let real = |folder: PathBuf| folder.canonicalize().ok().filter(|real| real.is_dir());
-        let guard = Guard {
-            protection: protection.clone(),
-            roots: folders.filter_map(real).collect(),
-            closed: self.rooms().into_iter().collect(),
-            ..Guard::default()
-        };
-        let survey = guard.survey();
-        let mut places = protection.known();
-        places.extend(guard.elsewhere(&survey));
-        places.extend(survey.places);
-        protection.steps(&places).into_iter().collect()
     }
 
     /// Whether it is the project, the home, or below one of them.
@@ -408,7 +352,7 @@ impl World<'_> {
     }
 
     /// The fixed part of a pattern on this machine.
-    fn anchored(&self, pattern: &PathPattern) -> Option<PathBuf> {
+    pub(super) fn anchored(&self, pattern: &PathPattern) -> Option<PathBuf> {
         let terms = self.grant.terms();
         let anchor = match pattern.anchor() {
             Anchor::Project => terms.project.as_path(),

@@ -140,7 +140,7 @@ impl World<'_> {
         let survey = guard.survey();
         places.extend(guard.elsewhere(&survey));
         places.extend(survey.places);
-        places.extend(self.protection().steps(&places));
+        places.extend(guard.steps(&places));
         places.extend(self.refused(Permission::FileWrite));
         places.retain(|place| place.starts_with(folder));
         places

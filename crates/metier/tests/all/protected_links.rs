@@ -147,6 +147,32 @@ fn a_host_function_writes_no_step_of_a_protected_name() {
 
 // case 176
 #[test]
+fn a_protected_file_is_not_written_by_another_name_of_it() {
+    under_every_condition(|stage| {
+        lay_out(
+            stage,
+            &["CLAUDE.md", "sub/AGENTS.md", "~/.bashrc", "docs/deep/"],
+        );
+        for (name, other) in [
+            ("CLAUDE.md", "docs/c.md"),
+            ("sub/AGENTS.md", "docs/deep/a.md"),
+            ("~/.bashrc", "docs/deep/bashrc"),
+        ] {
+            let [name, other] = [name, other].map(|name| stage.context.path(name));
+            fs::hard_link(name, other).unwrap();
+        }
+        let script = "for file in docs/c.md docs/deep/a.md docs/deep/bashrc; do echo evil >>$file; done 2>/dev/null; echo ran\n";
+        stage.scripted("w", PROJECT, script);
+        let output = stage.exec("w", &[]);
+        assert_eq!(output.stdout, "ran\n", "{}", output.snapshot());
+        for name in ["CLAUDE.md", "sub/AGENTS.md", "~/.bashrc"] {
+            assert_eq!(stage.context.read(name), "mine\n", "{name}");
+        }
+    });
+}
+
+// case 176
+#[test]
 fn a_new_link_that_leads_to_protected_names_is_renamed() {
     let script = "mkdir -p sub/cfg sub/cl/x deep/er/gh/workflows\n\
                   echo evil >sub/cfg/config.toml; ln -s cfg sub/.cargo\n\
