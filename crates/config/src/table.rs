@@ -6,6 +6,7 @@ use crate::key::{Fallback, Item, Key, Kind, Project, Rule};
 pub static OTHER_VARIABLES: &[&str] = &[
     "METIER_HOME",
     "METIER_LOG",
+    "METIER_LOG_FORMAT",
     "METIER_NOW",
     "METIER_SKILL_DIR",
     "METIER_SESSION_ID",

@@ -23,6 +23,7 @@ mod failure;
 mod interpreter;
 mod interrupt;
 mod leftovers;
+mod logging;
 mod machine;
 mod office;
 mod opinions;
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         Err(error) => return misused(&arguments, &error),
     };
     let output = Output::new(&cli.global);
+    logging::start(&output);
     match Machine::look(&cli.global).and_then(|machine| commands::run(&cli, &machine, &output)) {
         Ok(code) => code,
         Err(failure) => failure.report(&output),

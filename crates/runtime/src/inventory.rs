@@ -135,10 +135,34 @@ pub fn survey(
     mark_selected(&catalog, &mut skills, selection, &mut diagnostics);
     note_shadows(&catalog, &skills, &mut diagnostics);
     sort(&catalog, &mut skills);
+    log_unavailable(&catalog, &skills);
     Inventory {
         catalog,
         skills,
         diagnostics,
+    }
+}
+
+/// A skill that can't be used is a line in the log, with every reason.
+fn log_unavailable(catalog: &Catalog, skills: &[Skill]) {
+    if !tracing::enabled!(tracing::Level::WARN) {
+        return;
+    }
+    for skill in skills {
+        let entry = &catalog.entries[skill.entry];
+        let (name, source) = (entry.name(), entry.source.as_str());
+        let status = skill.status.as_str();
+        let reasons: Vec<&str> = skill.reasons.iter().map(|reason| &*reason.message).collect();
+        let reasons = reasons.join("; ");
+        match skill.status {
+            Status::Ready => tracing::debug!(skill = &*name, source, "skill found"),
+            Status::Disabled | Status::Shadowed => {
+                tracing::info!(skill = &*name, source, status, reasons, "skill unavailable");
+            }
+            Status::NotReady | Status::Blocked | Status::Invalid => {
+                tracing::warn!(skill = &*name, source, status, reasons, "skill unavailable");
+            }
+        }
     }
 }
 

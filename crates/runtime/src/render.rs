@@ -184,6 +184,7 @@ pub fn render<R: Runner>(
 where
     R::Error: From<RenderError>,
 {
+    tracing::info!(skill = &*skill.entry.name(), "skill loaded");
     let directory = skill.entry.place.path();
     let values = Values {
         text: &arguments.text,

@@ -125,6 +125,8 @@ impl Scanner {
     pub fn scan_snapshot(&self, entry: &Entry, snapshot: &Snapshot) -> (Report, usize) {
         let mut report = guarded(|| self.look(entry, snapshot));
         let digest = snapshot.digest.to_string();
+        let findings = report.findings.len();
+        tracing::debug!(skill = &*entry.name(), digest, findings, "skill scanned");
         let suppressed = leave_out(&mut report, |finding| {
             let fingerprint = finding.fingerprint();
             self.suppress

@@ -5,7 +5,15 @@
 //!
 //! One thread reads and writes. Questions are answered on others, so that a ping gets its answer while a skill is scanned.
 
-use std::{fmt, future::Future, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    future::Future,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt,
@@ -74,9 +82,16 @@ pub fn serve(skills: impl Skills) -> Result<(), ServeError> {
     let ended = runtime.block_on(async {
         let (input, output) = stdio_pipes();
         let input = BoundedLines::new(input);
-        let running = Door::new(skills).serve((input, output)).await;
-        // How it ended is the client's choice; there is nobody left to tell.
-        running.map_err(stranger)?.waiting().await.ok();
+        let door = Door::new(skills);
+        let discovered = Arc::clone(&door.discovered);
+        match door.serve((input, output)).await {
+            // How it ended is the client's choice; there is nobody left to tell.
+            Ok(running) => drop(running.waiting().await),
+            // A client that asks what we are and goes has had its answer.
+            Err(ServerInitializeError::ConnectionClosed(_))
+                if discovered.load(Ordering::Relaxed) => {}
+            Err(error) => return Err(stranger(error)),
+        }
         Ok(())
     });
     runtime.shutdown_timeout(GRACE);
@@ -98,6 +113,8 @@ struct Door<S> {
     skills: Arc<S>,
     tools: Vec<Tool>,
     room: Arc<Semaphore>,
+    /// Whether a client asked what we are, without a handshake.
+    discovered: Arc<AtomicBool>,
 }
 
 impl<S: Skills> Door<S> {
@@ -106,6 +123,7 @@ impl<S: Skills> Door<S> {
             skills: Arc::new(skills),
             tools: tools::all(),
             room: Arc::new(Semaphore::new(AT_ONCE)),
+            discovered: Arc::default(),
         }
     }
 
@@ -164,6 +182,7 @@ impl<S: Skills> ServerHandler for Door<S> {
         &self,
         _context: RequestContext<RoleServer>,
     ) -> Result<DiscoverResult, ErrorData> {
+        self.discovered.store(true, Ordering::Relaxed);
         Ok(DiscoverResult::from_server_info(
             self.supported_protocol_versions().into_owned(),
             self.introduction().await,

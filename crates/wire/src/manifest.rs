@@ -25,36 +25,22 @@ pub fn to_json(manifest: &Manifest) -> Value {
     Value::Object(out)
 }
 
-/// What code may use up: a fence of the system has limits of its own, so far.
+/// What code may use up: only WebAssembly is held to it; a process has the limits of the sandbox.
 const LIMITS: &str = "implementation.limits";
 
 /// Fields that are kept and shown, and that nothing in this version acts on.
 const WITHOUT_EFFECT: &[&str] = &[
-    "context",
     "agent",
     "background",
-    "model",
-    "effort",
     "command-tool",
     "command-arg-mode",
-    "allowed-tools",
-    "disallowed-tools",
-    "allowed_tools",
-    "forbidden_tools",
-    "execution_protocol",
-    "preconditions",
-    "postconditions",
-    "output_contract",
-    "implementation",
     LIMITS,
     "security_rules",
     "wiki",
-    "platforms",
     "sidecar_tools",
 ];
 
-/// The fields of a manifest that nothing in this version acts on. Running in the conversation is
-/// what every skill does, so saying so is not a wish; rules of a skill count if its type says so.
+/// The fields of a manifest that nothing in this version acts on. Rules of a skill count if its type says so.
 #[must_use]
 pub fn without_effect(manifest: &Value) -> Vec<&'static str> {
     let asked = |key: &&&str| {
@@ -65,16 +51,10 @@ pub fn without_effect(manifest: &Value) -> Vec<&'static str> {
             key => manifest.get(key),
         };
         let acts = match **key {
-            "context" => value.is_some_and(|value| value == "inline"),
             "security_rules" => manifest["types"]
                 .as_array()
                 .is_some_and(|types| types.iter().any(|kind| kind == "security-rule")),
             LIMITS => manifest["implementation"]["backend"] == "wasm",
-            "implementation" => value.is_some_and(|value| {
-                ["starlark", "process", "wasm"]
-                    .iter()
-                    .any(|runs| value["backend"] == *runs)
-            }),
             _ => false,
         };
         value.is_some() && !acts

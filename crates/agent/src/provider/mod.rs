@@ -123,6 +123,8 @@ impl Provider {
                 Piece::Body(_) | Piece::End => {} // a head comes first
             }
         };
+        let provider = self.endpoint.kind();
+        tracing::debug!(?provider, status = head.status, stream = head.is_stream, "model answers");
         if !(200..300).contains(&head.status) {
             return Err(self.refused(&mut exchange, &head, cancel));
         }

@@ -88,6 +88,7 @@ fn enclose(spec: &Spec<'_>) -> Result<Child, ChildError> {
     for mechanism in candidates {
         match start(spec, profile.as_ref(), *mechanism, watch.lock())? {
             Started::Yes(mut child) => {
+                tracing::debug!(program = ?spec.program, ?mechanism, "child started");
                 std::mem::swap(&mut child.watch, &mut watch);
                 return Ok(*child);
             }

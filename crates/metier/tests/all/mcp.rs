@@ -218,6 +218,18 @@ fn the_revision_without_a_handshake_is_spoken() {
 }
 
 #[test]
+fn a_client_that_only_asks_what_we_are_leaves_in_peace() {
+    let context = context();
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let mut client = Client::silent(&context, &[]);
+    assert!(client.ask("server/discover", &json!({"_meta": meta}))["result"].is_object());
+    client.end();
+}
+
+#[test]
 fn documents_are_those_of_the_command_line() {
     let context = context();
     context.write("skills/broken/SKILL.md", "---\nname: [\n---\n");

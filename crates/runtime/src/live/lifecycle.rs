@@ -79,6 +79,13 @@ impl Lifecycle {
         let from = self.state(skill);
         let may = from.may_become(to);
         if may {
+            match to {
+                State::Active => tracing::info!(skill, "skill loaded"),
+                State::Error => tracing::warn!(skill, reason, "skill unavailable"),
+                State::Activating | State::Inactive => {
+                    tracing::debug!(skill, state = to.as_str(), "skill changes state");
+                }
+            }
             self.states.insert(skill.to_owned(), to);
             self.transitions.push(Transition {
                 skill: skill.to_owned(),

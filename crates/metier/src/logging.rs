@@ -1,0 +1,40 @@
+//! The log: what the libraries report while they work, on stderr, when `METIER_LOG` asks for it.
+//!
+//! It is for finding out what happened inside of a run. What users must see is output, what skills did is a receipt.
+
+use std::{env, io};
+
+use tracing_subscriber::{
+    Layer as _, filter::Targets, fmt, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+};
+
+use crate::output::Output;
+
+/// Which lines: a level, or levels for parts of the program (`warn,metier_runtime=debug`).
+const FILTER: &str = "METIER_LOG";
+/// `json` for one object a line.
+const FORMAT: &str = "METIER_LOG_FORMAT";
+
+/// Starts the log if it is asked for. A value that can't be read is said and switches nothing on.
+pub(crate) fn start(output: &Output) {
+    let Some(written) = env::var_os(FILTER).filter(|written| !written.is_empty()) else {
+        return;
+    };
+    let written = written.to_string_lossy();
+    let Ok(filter) = written.parse::<Targets>() else {
+        output.warn(&format!(
+            "{FILTER} is `{written}`, which is no log filter: nothing is logged; write {FILTER}=info, or \
+             {FILTER}=warn,metier_runtime=debug"
+        ));
+        return;
+    };
+    let lines = fmt::layer().with_writer(io::stderr);
+    let lines = match env::var_os(FORMAT) {
+        Some(format) if format == "json" => lines.json().flatten_event(true).boxed(),
+        _ => lines.with_ansi(false).boxed(),
+    };
+    // Only the first log of a process counts, and this is the only place that starts one.
+    let _ = tracing_subscriber::registry()
+        .with(lines.with_filter(filter))
+        .try_init();
+}
