@@ -152,7 +152,11 @@ fn log_unavailable(catalog: &Catalog, skills: &[Skill]) {
         let entry = &catalog.entries[skill.entry];
         let (name, source) = (entry.name(), entry.source.as_str());
         let status = skill.status.as_str();
-        let reasons: Vec<&str> = skill.reasons.iter().map(|reason| &*reason.message).collect();
+        let reasons: Vec<&str> = skill
+            .reasons
+            .iter()
+            .map(|reason| &*reason.message)
+            .collect();
         let reasons = reasons.join("; ");
         match skill.status {
             Status::Ready => tracing::debug!(skill = &*name, source, "skill found"),

@@ -124,7 +124,12 @@ impl Provider {
             }
         };
         let provider = self.endpoint.kind();
-        tracing::debug!(?provider, status = head.status, stream = head.is_stream, "model answers");
+        tracing::debug!(
+            ?provider,
+            status = head.status,
+            stream = head.is_stream,
+            "model answers"
+        );
         if !(200..300).contains(&head.status) {
             return Err(self.refused(&mut exchange, &head, cancel));
         }

@@ -58,5 +58,5 @@ pub use places::{KERNEL, credential_places, machine_keys, system_read};
 pub use profile::{Contradiction, Limits, Mechanism, Network, Profile, StandIn, Support};
 pub(crate) use protected::Survey;
 pub use protected::{Guard, Protection};
-pub(crate) use trail::Identity;
+pub(crate) use trail::{Identity, Trails};
 pub use variables::NamedByVariables;

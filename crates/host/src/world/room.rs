@@ -16,8 +16,8 @@ use rustix::fs::{FlockOperation, flock};
 use crate::{
     child::watch::remove_tree,
     sandbox::{
-        Guard, KERNEL, Network, Profile, Protection, StandIn, credential_places, machine_keys,
-        system_read,
+        Guard, KERNEL, Network, Profile, Protection, StandIn, Trails, credential_places,
+        machine_keys, system_read,
     },
     world::{LIMITS, World, WorldError},
 };
@@ -272,8 +272,10 @@ impl World<'_> {
     /// What no permission opens for reading.
     pub(super) fn denied(&self) -> Vec<PathBuf> {
         let kernel = self.kernel_places();
-        let secret = self.secret().chain(self.rooms()).chain(kernel).collect();
-        self.protection().mounts().with_other_names(secret)
+        let secret = self.secret().into_iter().chain(self.rooms()).chain(kernel);
+        self.protection()
+            .mounts()
+            .with_other_names(secret.collect())
     }
 
     /// The same for a child, which has a room of its own and sees its own processes.
@@ -283,8 +285,8 @@ impl World<'_> {
         let mounts = self.protection().mounts();
         let rooms = self.rooms().into_iter();
         let rooms = rooms.flat_map(|rooms| mounts.other_names(&rooms));
-        let secret = self.secret().chain(kernel).chain(rooms).collect();
-        mounts.with_other_names(secret)
+        let secret = self.secret().into_iter().chain(kernel).chain(rooms);
+        mounts.with_other_names(secret.collect())
     }
 
     /// Where the kernel shows processes, memory and devices, but for the project and the home if they are in memory.
@@ -305,14 +307,20 @@ impl World<'_> {
     }
 
     /// Keys, our own state, what is in no digest, and what the user denied; by name, and wherever that leads.
-    fn secret(&self) -> impl Iterator<Item = PathBuf> {
+    fn secret(&self) -> Vec<PathBuf> {
         let keys = self.around.home.map(credential_places).unwrap_or_default();
-        keys.into_iter()
+        let mut places: Vec<PathBuf> = keys
+            .into_iter()
             .chain(machine_keys())
             .chain(self.around.own.to_vec())
             .chain(self.unjudged())
             .chain(self.refused(Permission::FileRead))
-            .flat_map(both)
+            .collect();
+        let mut trails = Trails::default();
+        let end = |place: &PathBuf| Some(trails.of(place).end).filter(|end| end != place);
+        let ends: Vec<PathBuf> = places.iter().filter_map(end).collect();
+        places.extend(ends);
+        places
     }
 
     /// What the user denied, though it lies inside of what the user allowed. Of a pattern, the whole folder.
@@ -386,7 +394,12 @@ impl World<'_> {
             return Err(never());
         }
         self.straight(pattern)?;
-        if to_write && self.is_untouchable(&base) {
+        // What is missing is made below.
+        let is_closed = |base: &Path| match base.exists() {
+            true => self.is_protected(base),
+            false => self.is_untouchable(base),
+        };
+        if to_write && is_closed(&base) {
             return Err(never());
         }
         let failed = |source: io::Error| WorldError::File {
@@ -420,26 +433,6 @@ impl World<'_> {
             }
         }
     }
-}
-
-/// A place, and the same without links on the way, if there are any: what is asked for is named without.
-fn both(place: PathBuf) -> impl Iterator<Item = PathBuf> {
-    let real = real(&place).filter(|real| *real != place);
-    std::iter::once(place).chain(real)
-}
-
-/// A path without links, as far as it is there.
-fn real(path: &Path) -> Option<PathBuf> {
-    path.ancestors().find_map(|above| {
-        let rest = path.strip_prefix(above).ok()?;
-        let real = above.canonicalize().ok()?;
-        // With nothing behind it, `join` would add a slash, which a file does not have.
-        Some(if rest.as_os_str().is_empty() {
-            real
-        } else {
-            real.join(rest)
-        })
-    })
 }
 
 /// The root of the machine is opened without what the kernel shows there.

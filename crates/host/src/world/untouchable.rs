@@ -19,6 +19,14 @@ const LEADS_ARE_KNOWN: Duration = Duration::from_secs(2);
 impl World<'_> {
     /// Whether no permission opens a path for writing, by any of its names.
     pub(super) fn is_untouchable(&self, path: &Path) -> bool {
+        let names = Names::of(path.parent().unwrap_or(path));
+        let others = self.protection().mounts().other_names(path);
+        let mut all = std::iter::once(path).chain(others.iter().map(PathBuf::as_path));
+        self.is_protected(path) || all.any(|path| self.leads_to(path, names))
+    }
+
+    /// The same without the names that lead to it from elsewhere. For a child those are looked for when it starts.
+    pub(super) fn is_protected(&self, path: &Path) -> bool {
         let protection = self.protection();
         let denied = self.denied();
         let names = Names::of(path.parent().unwrap_or(path));
@@ -26,9 +34,7 @@ impl World<'_> {
         let mut all = std::iter::once(path).chain(others.iter().map(PathBuf::as_path));
         all.any(|path| {
             let is_below = |place: &PathBuf| is_below(path, place, names);
-            protection.covering(path).is_some()
-                || denied.iter().any(is_below)
-                || self.leads_to(path, names)
+            protection.covering(path).is_some() || denied.iter().any(is_below)
         })
     }
 
