@@ -15,7 +15,7 @@ const PROJECT: &[&str] = &["shell:exec(scripts/*)", "file:write(./**)"];
 const WRITE_FILE: &str = "write_file(input[\"path\"], \"evil\")\nreturn \"written\"";
 
 /// What a repository's settings name.
-const SETTINGS: &str = "[core]\n\thooksPath = tools/hooks\n\tfsmonitor = tools/watch.sh --quick\n[include]\n\tpath = ../shared.inc\n\
+const SETTINGS: &str = "[core]\n\thooksPath = tools/hooks\n\tfsmonitor = tools/watch.sh --quick\n[include]\n\tpath = ../extra.inc\n\
     [includeIf \"gitdir:~/x/\"]\n\tpath = ../../proj-other.inc\n[filter \"f\"]\n\tclean = \"python3 'tools/clean.py' %f\"\n[alias]\n\tgo = !tools/go.sh\n";
 
 // case 180
@@ -49,7 +49,7 @@ fn what_a_repository_s_settings_name_is_not_written() {
             "lib/hooks/pre-commit",
         ];
         let missing = [
-            "shared.inc",
+            "extra.inc",
             "tools/hooks/post-commit",
             "lib/hooks/post-commit",
             "global-hooks/pre-commit",
