@@ -53,6 +53,8 @@ mod own_tests;
 mod pipeline;
 mod places;
 mod protected;
+mod protected_links;
+mod protected_names;
 mod real_model;
 mod receipts;
 mod refusals;
