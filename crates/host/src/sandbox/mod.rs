@@ -25,6 +25,7 @@
 
 mod confine;
 mod elsewhere;
+mod judge;
 mod mounted;
 mod names;
 mod obeyed;

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::{
     conditions::under_every_condition,
-    protected::{begin, call, starlark, wait_for},
+    protected::{begin, call, kill, starlark, wait_for},
     stage::{Stage, field},
 };
 
@@ -275,6 +275,40 @@ fn a_protected_file_that_is_replaced_while_a_child_runs_is_on_record() {
         assert!(reason.contains("replaced"), "{reason}");
         assert!(!reason.contains("AGENTS.md"), "{reason}");
         assert!(stage.has("sub/CLAUDE.md"), "it is the user's");
+    });
+}
+
+// case 177
+#[test]
+fn a_protected_file_that_is_saved_while_a_child_runs_keeps_its_name() {
+    under_every_condition(|stage| {
+        stage.context.write("sub/CLAUDE.md", "mine\n");
+        stage.context.dir("out");
+        stage.scripted("w", PROJECT, &waiting(""));
+        stage.scripted("other", PROJECT, "echo ran\n");
+        let mut child = begin(stage, "w", "out/begun");
+        save(stage, "sub/CLAUDE.md", "my edit\n");
+        // Another run begins and ends meanwhile.
+        let output = stage.exec("other", &[]);
+        assert_eq!(stage.context.read("sub/CLAUDE.md"), "my edit\n");
+        assert!(
+            !output.stderr.contains("CLAUDE.md"),
+            "{}",
+            output.snapshot()
+        );
+        stage.context.write("out/go", "");
+        child.wait().unwrap();
+        assert_eq!(stage.context.read("sub/CLAUDE.md"), "my edit\n");
+        // The next run works off what one that is killed has left.
+        for sign in ["out/begun", "out/go", "out/over"] {
+            fs::remove_file(stage.context.path(sign)).unwrap();
+        }
+        let child = begin(stage, "w", "out/begun");
+        save(stage, "sub/CLAUDE.md", "my second edit\n");
+        kill(child);
+        let output = stage.exec("other", &[]);
+        assert_eq!(output.stdout, "ran\n", "{}", output.snapshot());
+        assert_eq!(stage.context.read("sub/CLAUDE.md"), "my second edit\n");
     });
 }
 
