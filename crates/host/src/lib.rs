@@ -9,6 +9,7 @@
 
 pub mod backend;
 pub mod child;
+mod git_settings;
 pub mod net;
 pub mod sandbox;
 pub mod world;

@@ -8,6 +8,7 @@ use std::{
 };
 
 use metier_catalog::Entry;
+use metier_host::sandbox::NamedByVariables;
 use metier_policy::{Approver, Asked, Changes, Headless, Meter, Rates, SessionAnswers, Terms};
 use metier_runtime::{
     desk::{Asking, Desk, Refused},
@@ -22,6 +23,9 @@ use crate::{
     output::one_line,
     session::Session,
 };
+
+/// Where, below the cache, folders are made that stand for projects in tests of skills.
+pub(crate) const TEST_PROJECTS: &str = "tests";
 
 /// Variables that any child may see.
 const COMMON: &[&str] = &[
@@ -103,6 +107,10 @@ impl<'s> Office<'s> {
         let common = COMMON
             .iter()
             .filter_map(|name| Some(((*name).into(), std::env::var_os(name)?)));
+        let named = NamedByVariables::read(machine.home.as_deref(), &|name| std::env::var_os(name));
+        let mut obeyed = session.obeyed();
+        obeyed.extend(named.obeyed);
+        obeyed.push(cache.join(TEST_PROJECTS));
         let store = Store::open(database)?;
         store.close_abandoned(&crate::machine::timestamp(now()))?;
         Ok(Self {
@@ -115,8 +123,9 @@ impl<'s> Office<'s> {
                 .chain(session.machine.history())
                 .chain(config)
                 .chain([cache.join("catalog"), cache.join("wasm")])
+                .chain(named.secret)
                 .collect(),
-            obeyed: session.obeyed(),
+            obeyed,
             temporary: leftovers::temporary(cache),
             compiled: private(cache.join("wasm"))?,
             shim,

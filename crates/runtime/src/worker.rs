@@ -1,6 +1,6 @@
 //! One activation at work: every act is permitted, written down, done, and written down as done, in this order and nowhere else.
 
-use std::{cell::RefCell, ffi::OsString, rc::Rc, sync::Arc, time::Instant};
+use std::{cell::RefCell, ffi::OsString, path::PathBuf, rc::Rc, sync::Arc, time::Instant};
 
 use metier_catalog::Snapshot;
 use metier_host::{
@@ -136,6 +136,7 @@ impl<'a> Worker<'a> {
         let went = match &done {
             Ok(Done::Child(ended, _)) => {
                 self.warn_undone(&ended.undone);
+                self.warn_replaced(&ended.replaced);
                 match failed_in_pipeline(act, ended) {
                     true => Went {
                         outcome: Some(Outcome::Error),
@@ -293,6 +294,14 @@ impl<'a> Worker<'a> {
         if !places.is_empty() {
             let skill = &self.grant.identity().skill;
             let text = format!("skill `{skill}`: {}", undone(places));
+            (self.desk.warn)(&self.redactor.clean(&text));
+        }
+    }
+
+    /// The same for protected files that were replaced and stay.
+    fn warn_replaced(&self, places: &[PathBuf]) {
+        if let Some(text) = replaced(places) {
+            let text = format!("skill `{}`: {text}", self.grant.identity().skill);
             (self.desk.warn)(&self.redactor.clean(&text));
         }
     }
@@ -486,6 +495,7 @@ fn was_ended() -> End {
         by_itself: false,
         how: "it was ended".to_owned(),
         undone: Vec::new(),
+        replaced: Vec::new(),
     }
 }
 
@@ -497,10 +507,13 @@ fn ended(end: &End) -> Went {
     if !end.undone.is_empty() {
         reasons.push(undone(&end.undone));
     }
-    match reasons.as_slice() {
+    let mut went = match reasons.as_slice() {
         [] => Went::well(0),
-        _ => Went::badly(Outcome::Error, reasons.join("; "), 0),
-    }
+        _ => Went::badly(Outcome::Error, String::new(), 0),
+    };
+    reasons.extend(replaced(&end.replaced));
+    went.reason = (!reasons.is_empty()).then(|| reasons.join("; "));
+    went
 }
 
 /// The file of the skill that a permit is for.
@@ -534,6 +547,15 @@ pub(crate) fn failed_in_pipeline(act: &Act, ended: &Ended) -> bool {
         && !is_blank(&ended.stderr)
 }
 
+/// Protected places that were replaced while a child ran, in words.
+fn replaced(places: &[PathBuf]) -> Option<String> {
+    let names = places.iter().map(|place| place.display().to_string());
+    let names = names.collect::<Vec<_>>().join(", ");
+    (!places.is_empty()).then(|| {
+        format!("another program replaced protected files while it ran, and it may have changed them since; check {names}")
+    })
+}
+
 fn child(ended: &Ended) -> Went {
     let mut reasons = Vec::new();
     if ended.exit != Exit::Code(0) {
@@ -545,6 +567,7 @@ fn child(ended: &Ended) -> Went {
     if !ended.undone.is_empty() {
         reasons.push(undone(&ended.undone));
     }
+    reasons.extend(replaced(&ended.replaced));
     Went {
         outcome: Some(match ended.exit {
             Exit::Code(0) if ended.undone.is_empty() => Outcome::Ok,

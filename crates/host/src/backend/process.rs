@@ -8,6 +8,7 @@
 //! must contribute what it contributed before: what people approved is not changed by a crash.
 
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use metier_sdk::wire::{Contributions, Initialize, method};
@@ -75,6 +76,8 @@ pub struct End {
     pub how: String,
     /// Protected places that it had made or changed, and that were put back.
     pub undone: Vec<UndonePlace>,
+    /// Protected files that another program replaced meanwhile, so that it could have changed them. They stay in their places.
+    pub replaced: Vec<PathBuf>,
 }
 
 /// A monotonic clock, for the pauses between restarts.

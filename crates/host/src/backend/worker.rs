@@ -112,6 +112,7 @@ impl Alive for Direct {
             how: how.map_or_else(|| "it is gone".to_owned(), |how| how.to_string()),
             // It can make no files at all.
             undone: Vec::new(),
+            replaced: Vec::new(),
         }
     }
 }

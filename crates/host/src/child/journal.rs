@@ -27,7 +27,7 @@ use crate::sandbox::object::{Mark, Moment};
 use crate::sandbox::{Guard, Protection, Survey, UndonePlace};
 
 /// The first word of a file, which changes with its format.
-const FORMAT: &str = "metier watched places 2";
+const FORMAT: &str = "metier watched places 3";
 /// How the names begin: of complete files, and of those that are being written.
 const COMPLETE: &str = "watch-";
 const UNFINISHED: &str = ".new-";
@@ -73,7 +73,8 @@ impl OtherRuns {
         })
     }
 
-    /// Whether another run may have made what is at a protected place: it may write there, and did not find it.
+    /// Whether another run may have made what is at a protected place: it may write there, and did not find it. A file that was replaced while
+    /// the fence of that run held it is not the child's.
     pub(crate) fn made(&self, place: &Path, mark: &Mark) -> bool {
         self.lists.iter().any(|watch| {
             let Some((guard, before)) = &watch.guard else {
@@ -84,10 +85,7 @@ impl OtherRuns {
             let mut unseen = unreadable.map(|(folder, _)| folder).chain(&guard.closed);
             in_any(&guard.roots)
                 && !unseen.any(|folder| place.starts_with(folder))
-                && !before
-                    .places
-                    .iter()
-                    .any(|(known, before)| known == place && before == mark)
+                && !before.knows(place, mark)
         })
     }
 
@@ -332,7 +330,7 @@ fn pending(watch: &Watch, out: &mut Writer) {
         for paths in [&guard.roots, &guard.open, &guard.closed] {
             out.list(bytes(paths).into_iter());
         }
-        for places in [&before.places, &before.unreadable] {
+        for places in [&before.places, &before.links, &before.unreadable] {
             out.number(places.len() as u64);
             for (place, mark) in places {
                 out.bytes(place.as_os_str().as_bytes());
@@ -352,6 +350,7 @@ fn write_mark(mark: &Mark, out: &mut Writer) {
             device: (major, minor),
             inode,
             born,
+            is_file,
         } => {
             out.number(1);
             out.number((*major).into());
@@ -361,6 +360,7 @@ fn write_mark(mark: &Mark, out: &mut Writer) {
             let (seconds, nanoseconds) = born.unwrap_or_default();
             out.number(seconds.cast_unsigned());
             out.number(nanoseconds.into());
+            out.number((*is_file).into());
         }
     }
 }
@@ -379,6 +379,7 @@ fn read_mark(input: &mut Reader<'_>) -> Option<Mark> {
         device,
         inode,
         born: is_known.then_some(born),
+        is_file: input.number()? == 1,
     })
 }
 
@@ -443,8 +444,10 @@ fn watch(input: &mut Reader<'_>) -> Option<Watch> {
     };
     let before = Survey {
         places: read_places(input)?,
+        links: read_places(input)?,
         unreadable: read_places(input)?,
-        covered: Vec::new(),
+        is_fenced: true,
+        ..Survey::default()
     };
     watch.guard = Some((guard, before));
     Some(watch)

@@ -220,6 +220,8 @@ pub struct Outcome {
     pub survivors_killed: bool,
     /// Protected places that it made or changed, and that were put back.
     pub undone: Vec<UndonePlace>,
+    /// Protected files that another program replaced meanwhile, so that it could have changed them. They stay in their places.
+    pub replaced: Vec<PathBuf>,
 }
 
 impl std::fmt::Debug for Outcome {
@@ -236,6 +238,7 @@ impl std::fmt::Debug for Outcome {
             .field("ms", &self.ms)
             .field("survivors_killed", &self.survivors_killed)
             .field("undone", &self.undone)
+            .field("replaced", &self.replaced)
             .finish()
     }
 }

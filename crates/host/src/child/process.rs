@@ -265,6 +265,7 @@ impl Child {
         if !failed.is_empty() {
             return Err(ChildError::NotUndone { failed, undone });
         }
+        let replaced = self.watch.replaced();
         Ok(Outcome {
             mechanism: self.mechanism,
             truncated: stdout.truncated() || stderr.truncated(),
@@ -274,6 +275,7 @@ impl Child {
             survivors_killed: end.ended.is_some_and(|ended| ended.survivors),
             exit: end.exit(),
             undone,
+            replaced,
         })
     }
 
@@ -541,7 +543,7 @@ fn settle(profile: &Profile, others: &OtherRuns) -> Result<(Profile, Watch), Chi
     };
     let mut look = Look::default();
     let mut whole = profile.clone();
-    let survey = watch::survey(&mut whole, others, &mut look)?;
+    let survey = watch::survey(&mut whole, others)?;
     let mut settled = whole.settled(&mut look).map_err(unfit)?;
     settled.check()?;
     let watch = Watch::new(&mut settled, survey, others, &mut look)?;

@@ -21,7 +21,7 @@ use rustix::io::Errno;
 use super::journal::{Journal, OtherRuns};
 use crate::sandbox::look::{Look, Seen};
 use crate::sandbox::object::{
-    FOLDER, Found, Moment, give_back, make_accessible, open_folder, rename_aside,
+    FOLDER, Found, Mark, Moment, give_back, make_accessible, open_folder, rename_aside,
 };
 use crate::sandbox::{Guard, Profile, SecondLook, Survey, SurveyError, UndonePlace};
 
@@ -30,17 +30,11 @@ const PASSES: usize = 16;
 
 /// Looks for protected places in the folders that a child may write, and adds them to the profile. What another run may have made there is
 /// protected, but does not count as known.
-pub(crate) fn survey(
-    profile: &mut Profile,
-    others: &OtherRuns,
-    look: &mut Look,
-) -> Result<Survey, SurveyError> {
+pub(crate) fn survey(profile: &mut Profile, others: &OtherRuns) -> Result<Survey, SurveyError> {
     let Some(guard) = &profile.guard else {
         return Ok(Survey::default());
     };
-    let protected = profile.protect.iter();
-    let linked = protected.filter_map(|place| look.file_with_names(place));
-    let mut survey = guard.survey(linked.collect())?;
+    let mut survey = guard.survey(&profile.protect)?;
     survey.forget(|place, mark| others.made(place, mark));
     profile.protect.extend(survey.protected(&guard.roots));
     Ok(survey)
@@ -52,6 +46,8 @@ pub(crate) struct Watch {
     pub(super) roots: Vec<Root>,
     /// How to look for others, and what was there before.
     pub(super) guard: Option<(Guard, Survey)>,
+    /// Protected places in the writable folders that were there, and what they were.
+    there: Vec<(PathBuf, Mark)>,
     journal: Option<Journal>,
 }
 
@@ -70,10 +66,12 @@ impl Watch {
     /// Notes how things are before the child starts. What is missing can't be fenced, and is taken out of the profile.
     pub(crate) fn new(
         profile: &mut Profile,
-        survey: Survey,
+        mut survey: Survey,
         others: &OtherRuns,
         look: &mut Look,
     ) -> io::Result<Self> {
+        // All that was found is in the profile, and is not written by the child.
+        survey.is_fenced = true;
         let mut watch = Self {
             guard: profile.guard.take().map(|guard| (guard, survey)),
             ..Self::default()
@@ -85,6 +83,10 @@ impl Watch {
                 _ => false,
             };
             if !missing {
+                if profile.writable_above(&place).is_some() {
+                    let mark = object_at(&place);
+                    watch.there.extend(mark.map(|mark| (place.clone(), mark)));
+                }
                 there.push(place);
             }
         }
@@ -167,6 +169,15 @@ impl Watch {
         look
     }
 
+    /// Protected places that are not what they were, besides those that were put back. A mount goes with the file on which it is, so
+    /// what another program put there while the child ran was open to the child.
+    pub(crate) fn replaced(&self) -> Vec<PathBuf> {
+        let is_other =
+            |(place, before): &&(PathBuf, Mark)| object_at(place).is_some_and(|now| now != *before);
+        let replaced = self.there.iter().filter(is_other);
+        replaced.map(|(place, _)| place.clone()).collect()
+    }
+
     /// The same without a caller that takes the result: it is written down for the next start.
     pub(crate) fn undo_unasked(&mut self) {
         let look = self.put_back(None);
@@ -201,6 +212,12 @@ impl Watch {
         look.undone.dedup();
         look
     }
+}
+
+/// What is at a place. Links are put back, and where they lead is a place of its own.
+fn object_at(place: &Path) -> Option<Mark> {
+    let found = Found::at(CWD, place.as_os_str()).ok()?;
+    (found.kind != FileType::Symlink).then_some(found.mark)
 }
 
 impl Root {

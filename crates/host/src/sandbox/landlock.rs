@@ -6,6 +6,8 @@
 //!
 //! [`Mechanism::Landlock`]: super::Mechanism::Landlock
 
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -17,6 +19,7 @@ use landlock::{
 };
 
 use super::look::exactly;
+use super::names::Names;
 use super::trouble::Trouble;
 use super::{Network, Profile};
 
@@ -119,47 +122,41 @@ fn grant(rules: &mut Rules, plan: &Plan<'_>) -> Result<(), Trouble> {
     if let Some(path) = plan.extra_write {
         rules.allow(path, writable(), Missing::Fine, Links::Followed)?;
     }
+    // Keys may be made or replaced while the child runs, where no mount covers them yet. So a folder that is only read and in which keys
+    // have a place is opened entry by entry, whether they are there or not.
+    let around = Around {
+        rights: readable(),
+        missing: Missing::Fine,
+        is_listed: plan.holes_mounted,
+    };
+    let mut secret: Vec<&Path> = profile.deny.iter().map(PathBuf::as_path).collect();
+    if !plan.holes_mounted {
+        // The child's own folders in it are granted by themselves.
+        secret.extend(profile.rooms.as_deref());
+    }
+    for path in &profile.read {
+        rules.allow_around(path, &around, &secret)?;
+    }
     if plan.holes_mounted {
-        for path in &profile.read {
-            rules.allow(path, readable(), Missing::Fine, Links::Refused)?;
-        }
         for path in &profile.write {
             rules.allow(path, writable(), Missing::Wrong, Links::Refused)?;
         }
         return Ok(());
     }
-    let mut denied = resolved(&profile.deny);
-    // The child's own folders in it are granted by themselves.
-    denied.extend(profile.rooms.clone());
-    let unwritable: Vec<PathBuf> = denied
-        .iter()
-        .cloned()
-        .chain(resolved(&profile.protect))
-        .collect();
-    for path in profile.read.iter().chain(&profile.write) {
-        rules.allow_around(path, readable(), &denied, Missing::Fine)?;
-    }
+    let is_there = |place: &&Path| place.symlink_metadata().is_ok();
+    secret.retain(is_there);
+    let protected = profile.protect.iter().map(PathBuf::as_path);
+    let unwritable: Vec<&Path> = protected.filter(is_there).chain(secret.clone()).collect();
     for path in &profile.write {
-        rules.allow_around(path, writable(), &unwritable, Missing::Wrong)?;
+        rules.allow_around(path, &around, &secret)?;
+        let around = Around {
+            rights: writable(),
+            missing: Missing::Wrong,
+            is_listed: false,
+        };
+        rules.allow_around(path, &around, &unwritable)?;
     }
     Ok(())
-}
-
-/// The places themselves and what they point to: a link into an allowed folder must not be a way in.
-fn resolved(places: &[PathBuf]) -> Vec<PathBuf> {
-    let mut all = Vec::with_capacity(places.len());
-    for place in places {
-        if place.symlink_metadata().is_err() {
-            continue;
-        }
-        if let Ok(real) = place.canonicalize()
-            && real != *place
-        {
-            all.push(real);
-        }
-        all.push(place.clone());
-    }
-    all
 }
 
 fn readable() -> BitFlags<AccessFs> {
@@ -188,6 +185,15 @@ enum Missing {
 enum Links {
     Followed,
     Refused,
+}
+
+/// How a folder is granted that has holes.
+struct Around {
+    /// What is granted of its other entries.
+    rights: BitFlags<AccessFs>,
+    missing: Missing,
+    /// Whether the names in it can be seen. Below it those in a hole could be too, unless a mount covers them.
+    is_listed: bool,
 }
 
 struct Rules(RulesetCreated);
@@ -225,28 +231,62 @@ impl Rules {
         Ok(())
     }
 
-    /// Grants a place without its holes: as a whole if it has none, otherwise entry by entry.
+    /// Grants a place without its holes: as a whole if it has none, otherwise entry by entry. No path has a link in it.
     fn allow_around(
         &mut self,
         path: &Path,
-        rights: BitFlags<AccessFs>,
-        holes: &[PathBuf],
-        missing: Missing,
+        around: &Around,
+        holes: &[&Path],
     ) -> Result<(), Trouble> {
-        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let inside = |hole: &&PathBuf| hole.starts_with(path) || hole.starts_with(&real);
-        if !holes.iter().any(|hole| inside(&hole)) {
+        let start = path.as_os_str().as_encoded_bytes();
+        // By bytes first: comparing hundreds of paths by their parts takes long.
+        let near = |hole: &&&Path| hole.as_os_str().as_encoded_bytes().starts_with(start);
+        let inside = holes.iter().filter(near);
+        let inside: Vec<&Path> = inside
+            .filter_map(|hole| hole.strip_prefix(path).ok())
+            .collect();
+        self.allow_without(path, around, &inside)
+    }
+
+    /// The same with holes that are named from the folder.
+    fn allow_without(
+        &mut self,
+        path: &Path,
+        around: &Around,
+        holes: &[&Path],
+    ) -> Result<(), Trouble> {
+        let (rights, missing) = (around.rights, around.missing);
+        if holes.is_empty() {
             return self.allow(path, rights, missing, Links::Refused);
         }
-        if holes.contains(&real) || holes.iter().any(|hole| hole == path) {
+        if holes.iter().any(|hole| hole.as_os_str().is_empty()) {
             return Ok(());
         }
         let trouble = |error| Trouble::profile("allow", path, error);
-        let mut entries = 0usize;
-        for entry in std::fs::read_dir(&real).map_err(trouble)? {
+        let entries = match std::fs::read_dir(path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+                return self.allow(path, rights, missing, Links::Refused);
+            }
+            Err(_) if missing == Missing::Fine => return Ok(()),
+            Err(error) => return Err(trouble(error)),
+        };
+        if around.is_listed {
+            let rights = AccessFs::ReadDir.into();
+            self.allow(path, rights, Missing::Fine, Links::Refused)?;
+        }
+        let names = Names::of(path);
+        let mut inner: HashMap<OsString, Vec<&Path>> = HashMap::new();
+        for hole in holes {
+            let mut parts = hole.components();
+            if let Some(first) = parts.next() {
+                let first = names.compared(first.as_os_str());
+                inner.entry(first).or_default().push(parts.as_path());
+            }
+        }
+        for (count, entry) in entries.enumerate() {
             let entry = entry.map_err(trouble)?;
-            entries += 1;
-            if entries > MAX_SIBLINGS {
+            if count >= MAX_SIBLINGS {
                 return Err(trouble(io::Error::other(
                     "too many entries beside a protected place",
                 )));
@@ -255,7 +295,13 @@ impl Rules {
             if entry.file_type().map_err(trouble)?.is_symlink() {
                 continue;
             }
-            self.allow_around(&entry.path(), rights, holes, Missing::Fine)?;
+            let holes = inner.get(&names.compared(&entry.file_name()));
+            let around = Around {
+                missing: Missing::Fine,
+                ..*around
+            };
+            let holes = holes.map_or(&[][..], Vec::as_slice);
+            self.allow_without(&entry.path(), &around, holes)?;
         }
         Ok(())
     }

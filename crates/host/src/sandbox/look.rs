@@ -4,11 +4,7 @@ use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, major, minor, openat, openat2, statat,
-};
-
-use super::survey::FileId;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, openat, openat2, statat};
 
 /// What is at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,37 +26,22 @@ pub(crate) struct Look {
 impl Look {
     /// What is at this place.
     pub(crate) fn at(&mut self, path: &Path) -> Seen {
-        if path.parent().is_none() {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Seen::Thing; // the root
-        }
-        match self.stat(path) {
-            Some(found) if FileType::from_raw_mode(found.st_mode) == FileType::Symlink => {
-                Seen::Link
-            }
-            Some(_) => Seen::Thing,
-            None => Seen::Missing,
-        }
-    }
-
-    /// The file at this place, if it has other names as well.
-    pub(crate) fn file_with_names(&mut self, path: &Path) -> Option<FileId> {
-        let found = self.stat(path)?;
-        let is_file = FileType::from_raw_mode(found.st_mode) == FileType::RegularFile;
-        let device = (major(found.st_dev), minor(found.st_dev));
-        (is_file && found.st_nlink > 1).then_some((device, found.st_ino))
-    }
-
-    fn stat(&mut self, path: &Path) -> Option<Stat> {
-        let (parent, name) = (path.parent()?, path.file_name()?);
+        };
         if !self.folders.contains_key(parent) {
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let opened = openat(CWD, parent, flags, Mode::empty()).ok();
             self.folders.insert(parent.to_owned(), opened);
         }
         let Some(Some(folder)) = self.folders.get(parent) else {
-            return None;
+            return Seen::Missing;
         };
-        statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()
+        match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Symlink => Seen::Link,
+            Ok(_) => Seen::Thing,
+            Err(_) => Seen::Missing,
+        }
     }
 }
 

@@ -24,12 +24,19 @@
 //! An interpreter of ours needs no program, file or network. It has no profile: it shuts itself in with [`confine()`].
 
 mod confine;
+mod elsewhere;
+mod judge;
+mod mounted;
+mod names;
 mod obeyed;
+mod obeyed_home;
 pub(crate) mod object;
 mod places;
 mod profile;
 mod protected;
 mod survey;
+mod trail;
+mod variables;
 mod walk;
 
 #[cfg(target_os = "linux")]
@@ -49,9 +56,13 @@ pub(crate) mod trouble;
 
 pub use crate::child::detect;
 pub use confine::{ConfineError, WorkerLimits, confine};
-pub use places::{KERNEL, credential_places, kernel_places, machine_keys, system_read};
+pub use mounted::MountTable;
+pub(crate) use names::{Names, is_below};
+pub use places::{KERNEL, credential_places, machine_keys, system_read};
 pub use profile::{Contradiction, Limits, Mechanism, Network, Profile, StandIn, Support};
 pub use protected::Protection;
 pub use survey::{Guard, SurveyError, UndonePlace};
 pub(crate) use survey::{SecondLook, Survey};
+pub(crate) use trail::Trails;
+pub use variables::NamedByVariables;
 pub(crate) use walk::shown;

@@ -91,19 +91,14 @@ fn protect(profile: &Profile) -> Result<(), Trouble> {
         };
         let trouble = |error| Trouble::profile("protect", place, error);
         pin(root, place, &mut pinned).map_err(trouble)?;
-        // Through a link, the place itself is somewhere else: protected there, if it could be written there.
-        let Ok(real) = place.canonicalize() else {
+        // A link can't be a mount point: it is looked at again after the run, and what it leads to is a place of its own.
+        let Ok(found) = place.symlink_metadata() else {
             continue;
         };
-        if real != *place
-            && let Some(root) = profile.writable_above(&real)
-        {
-            pin(root, &real, &mut pinned).map_err(trouble)?;
-        }
-        if profile.writable_above(&real).is_some() {
-            let copy = copy(&real).map_err(trouble)?;
+        if !found.is_symlink() {
+            let copy = copy(place).map_err(trouble)?;
             sys::freeze_mounts(copy.as_fd()).map_err(trouble)?;
-            put(&copy, &real).map_err(trouble)?;
+            put(&copy, place).map_err(trouble)?;
         }
     }
     Ok(())
@@ -132,22 +127,30 @@ fn pin(root: &Path, place: &Path, pinned: &mut BTreeSet<PathBuf>) -> io::Result<
 }
 
 fn deny(profile: &Profile) -> Result<(), Trouble> {
+    let allowed: Vec<&PathBuf> = profile.read.iter().chain(&profile.write).collect();
     for place in &profile.deny {
-        let Ok(real) = place.canonicalize() else {
-            continue;
-        };
-        let within = |root: &PathBuf| place.starts_with(root) || real.starts_with(root);
-        if !profile.read.iter().chain(&profile.write).any(within) {
+        if !allowed.iter().any(|root| is_inside(place, root)) {
             continue; // Landlock does not grant it
         }
-        let covered = if real.is_dir() {
-            fill(&real, MountFlags::RDONLY, COVER_OPTIONS)
+        // What is not there yet is in no rule of Landlock either, unless the folder may be written.
+        let Ok(found) = place.symlink_metadata() else {
+            continue;
+        };
+        let covered = if found.is_dir() {
+            fill(place, MountFlags::RDONLY, COVER_OPTIONS)
         } else {
-            mount_bind("/dev/null", &real).map_err(Into::into)
+            mount_bind("/dev/null", place).map_err(Into::into)
         };
         covered.map_err(|error| Trouble::profile("deny", place, error))?;
     }
     Ok(())
+}
+
+/// Whether a path is a folder or below it. By bytes: this is asked thousands of times, of paths without links.
+fn is_inside(path: &Path, folder: &Path) -> bool {
+    let [path, folder] = [path, folder].map(|path| path.as_os_str().as_encoded_bytes());
+    let rest = path.strip_prefix(folder);
+    rest.is_some_and(|rest| rest.first().is_none_or(|next| *next == b'/') || folder == b"/")
 }
 
 /// Covers the temporary files of all children, those that start later included, and shows the child's own again.

@@ -1,4 +1,4 @@
-//! The table of protected places: files and folders whose content makes other programs run something, or tells an agent what to do.
+//! The table of protected places in every folder: files and folders whose content makes other programs run something, or tells an agent what to do.
 //!
 //! Each block names the programs whose documentation says that they read these files by themselves. A file is not in the
 //! table only because it is important: `package.json`, `Makefile`, `flake.nix`, `.env`, `CONVENTIONS.md` and other sources
@@ -327,138 +327,6 @@ pub(super) const AT_TOP: &[&str] = &[
     "USER.md",
 ];
 
-/// In the home, besides the above and all places of keys: what starts with the session, and where programs are looked for.
-pub(super) const AT_HOME: &[&str] = &[
-    // metier and other agents
-    ".claude",
-    ".config/agents",
-    ".config/crush",
-    ".config/devin",
-    ".config/goose",
-    ".config/kimchi",
-    ".config/metier",
-    ".config/opencode",
-    ".config/rubichan",
-    ".local/share/metier",
-    ".local/state/metier",
-    // version control
-    ".config/git",
-    ".config/hg",
-    ".config/jj",
-    ".config/sapling",
-    ".config/breezy",
-    ".bazaar",
-    ".hgrc",
-    ".subversion",
-    ".tigrc",
-    // the session: systemd(1), the autostart and menu specifications of freedesktop.org, X, window managers, launchd
-    ".config/autostart",
-    ".config/autostart-scripts",
-    ".config/awesome",
-    ".config/environment.d",
-    ".config/hypr",
-    ".config/i3",
-    ".config/mimeapps.list",
-    ".config/plasma-workspace",
-    ".config/sway",
-    ".config/sxhkd",
-    ".config/systemd",
-    ".config/user-dirs.dirs",
-    ".local/share/applications",
-    ".local/share/dbus-1",
-    ".local/share/systemd",
-    ".pam_environment",
-    ".xbindkeysrc",
-    ".xinitrc",
-    ".xprofile",
-    ".xsession",
-    ".xsessionrc",
-    "Library/LaunchAgents",
-    // shells, terminals and editors
-    ".config/Code/User",
-    ".config/Cursor/User",
-    ".config/alacritty",
-    ".config/direnv",
-    ".config/emacs",
-    ".config/fish",
-    ".config/ghostty",
-    ".config/helix",
-    ".config/kitty",
-    ".config/nushell",
-    ".config/nvim",
-    ".config/powershell",
-    ".config/starship.toml",
-    ".config/tmux",
-    ".config/wezterm",
-    ".config/xonsh",
-    ".config/zed",
-    ".config/zsh",
-    ".emacs.d",
-    ".local/share/nvim",
-    ".oh-my-zsh",
-    ".vim",
-    ".wezterm.lua",
-    // mail that is delivered to a program
-    ".forward",
-    ".mailcap",
-    ".procmailrc",
-    // programs and libraries that are found here first
-    ".bun/bin",
-    ".cargo/bin",
-    ".cargo/env",
-    ".curlrc",
-    ".deno/bin",
-    ".gemrc",
-    ".gradle/init.d",
-    ".gradle/init.gradle",
-    ".ipython",
-    ".local/bin",
-    ".local/lib",
-    ".wgetrc",
-    "bin",
-];
-
-/// On the machine.
-pub(super) const ON_MACHINE: &[&str] = &[
-    // cron(8), anacron(8)
-    "/etc/anacrontab",
-    "/etc/cron.d",
-    "/etc/cron.daily",
-    "/etc/cron.hourly",
-    "/etc/cron.monthly",
-    "/etc/cron.weekly",
-    "/etc/crontab",
-    "/var/spool/cron",
-    // systemd(1), init(8), udev(7), the autostart specification
-    "/etc/init.d",
-    "/etc/rc.local",
-    "/etc/systemd",
-    "/etc/udev/rules.d",
-    "/etc/xdg/autostart",
-    "/lib/systemd",
-    "/usr/lib/systemd",
-    // shells, the loader, pam(8), sudo(8), ssh(1), git(1)
-    "/etc/bash.bashrc",
-    "/etc/bashrc",
-    "/etc/environment",
-    "/etc/gitconfig",
-    "/etc/ld.so.conf",
-    "/etc/ld.so.conf.d",
-    "/etc/ld.so.preload",
-    "/etc/pam.d",
-    "/etc/profile",
-    "/etc/profile.d",
-    "/etc/ssh",
-    "/etc/sudoers",
-    "/etc/sudoers.d",
-    "/etc/zsh",
-    "/etc/zshenv",
-    "/etc/zshrc",
-    // agents: settings of the whole machine (Codex, Claude Code)
-    "/etc/claude-code",
-    "/etc/codex",
-];
-
 /// In a folder `.git`, for a child that may change the repository (`git:write`). What is left are objects, refs, their logs, the index and
 /// messages: data, which git only reads. Known from gitrepository-layout(5), githooks(5), gitattributes(5), git-worktree(1) and,
 /// for the files of unfinished operations, from what git's own sequencer reads when it continues.
@@ -487,8 +355,41 @@ pub(super) const IN_GIT_FOLDER: &[&str] = &[
     "BISECT_RUN",
 ];
 
+/// The names of hooks (githooks(5)), for folders of hooks that hold other things too.
+pub(super) const HOOKS: &[&str] = &[
+    "applypatch-msg",
+    "pre-applypatch",
+    "post-applypatch",
+    "pre-commit",
+    "pre-merge-commit",
+    "prepare-commit-msg",
+    "commit-msg",
+    "post-commit",
+    "pre-rebase",
+    "post-checkout",
+    "post-merge",
+    "pre-push",
+    "pre-receive",
+    "update",
+    "proc-receive",
+    "post-receive",
+    "post-update",
+    "reference-transaction",
+    "push-to-checkout",
+    "pre-auto-gc",
+    "post-rewrite",
+    "sendemail-validate",
+    "fsmonitor-watchman",
+    "p4-changelist",
+    "p4-prepare-changelist",
+    "p4-post-changelist",
+    "p4-pre-submit",
+    "post-index-change",
+];
+
 #[cfg(test)]
 mod tests {
+    use super::super::obeyed_home::{AT_HOME, ON_MACHINE};
     use super::*;
 
     #[test]
@@ -503,12 +404,14 @@ mod tests {
 
     #[test]
     fn no_row_lies_in_another_one() {
-        for row in IN_ANY_FOLDER {
-            for other in IN_ANY_FOLDER {
-                assert!(
-                    !row.starts_with(&format!("{other}/")),
-                    "{row} is in {other}"
-                );
+        for table in [IN_ANY_FOLDER, AT_HOME] {
+            for row in table {
+                for other in table {
+                    assert!(
+                        !row.starts_with(&format!("{other}/")),
+                        "{row} is in {other}"
+                    );
+                }
             }
         }
     }

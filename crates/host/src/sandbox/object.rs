@@ -43,6 +43,9 @@ const LOCAL_CLOCKS: [u64; 8] = [
 /// A moment of the file system's clock: seconds and nanoseconds.
 pub(crate) type Moment = (i64, u32);
 
+/// A file, whatever its names are: its device, and its number there.
+pub(crate) type FileId = ((u32, u32), u64);
+
 /// What tells one object from another that has the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Mark {
@@ -51,6 +54,7 @@ pub(crate) enum Mark {
         device: (u32, u32),
         inode: u64,
         born: Option<Moment>,
+        is_file: bool,
     },
     /// A link that leads there. One that leads to the same place is the same.
     Link(OsString),
@@ -62,7 +66,13 @@ impl Mark {
         device: (0, 0),
         inode: 0,
         born: None,
+        is_file: false,
     };
+
+    /// Whether it is a regular file.
+    pub(crate) fn is_file(&self) -> bool {
+        matches!(self, Self::Object { is_file: true, .. })
+    }
 }
 
 /// What has a name now.
@@ -97,6 +107,7 @@ impl Found {
                 device,
                 inode: found.stx_ino,
                 born,
+                is_file: kind == FileType::RegularFile,
             },
         };
         Ok(Self {

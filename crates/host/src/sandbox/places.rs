@@ -326,26 +326,6 @@ const CREDENTIALS: &[&str] = &[
 /// processes, a few devices, and what is in `SYSTEM`.
 pub const KERNEL: &[&str] = &["/proc", "/sys", "/dev"];
 
-/// The same by the kind of the file system, wherever it is mounted.
-const KERNEL_KINDS: &[&str] = &[
-    "proc",
-    "sysfs",
-    "devtmpfs",
-    "devpts",
-    "mqueue",
-    "debugfs",
-    "tracefs",
-    "securityfs",
-    "configfs",
-    "efivarfs",
-    "pstore",
-    "bpf",
-    "cgroup",
-    "cgroup2",
-    "binfmt_misc",
-    "rpc_pipefs",
-];
-
 /// Keys of services on this machine: systemd credentials, secrets of containers, passwords of its users.
 const MACHINE_KEYS: &[&str] = &[
     "/run/credentials",
@@ -420,49 +400,6 @@ fn toolchain(folder: &Path, home: Option<&Path>, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Where the kernel shows processes and devices: the usual places, and other mounts of the same kinds.
-#[must_use]
-pub fn kernel_places() -> Vec<PathBuf> {
-    let mut places: Vec<PathBuf> = KERNEL.iter().map(PathBuf::from).collect();
-    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    for mount in mounts.lines() {
-        // 36 35 98:0 /source /mount/point options … - kind device options
-        let Some((about, kind)) = mount.split_once(" - ") else {
-            continue;
-        };
-        let kind = kind.split(' ').next().unwrap_or_default();
-        let point = about.split(' ').nth(4).unwrap_or_default();
-        let point = PathBuf::from(unescaped(point));
-        let is_known = KERNEL.iter().any(|known| point.starts_with(known));
-        if KERNEL_KINDS.contains(&kind) && !is_known {
-            places.push(point);
-        }
-    }
-    places
-}
-
-/// A path of `mountinfo`, in which white space is written as `\040`.
-fn unescaped(text: &str) -> std::ffi::OsString {
-    use std::os::unix::ffi::OsStringExt;
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let code = after.get(..3).filter(|_| *first == b'\\');
-        let code = code.and_then(|digits| std::str::from_utf8(digits).ok());
-        match code.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = after.get(3..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    std::ffi::OsString::from_vec(bytes)
-}
-
 /// Where keys, passwords, sessions and histories are, below a home. They need not exist.
 #[must_use]
 pub fn credential_places(home: &Path) -> Vec<PathBuf> {
@@ -480,16 +417,6 @@ mod tests {
     use std::fs;
 
     use super::*;
-
-    #[test]
-    fn white_space_in_a_mount_is_read() {
-        assert_eq!(unescaped(r"/a\040b\134c\9"), r"/a b\c\9");
-    }
-
-    #[test]
-    fn a_mount_of_processes_elsewhere_is_found() {
-        assert!(kernel_places().contains(&PathBuf::from("/proc")));
-    }
 
     #[test]
     fn a_home_is_never_readable_as_a_whole() {

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 #[cfg(target_os = "linux")]
 use super::look::{Look, Seen};
 use super::survey::Guard;
+#[cfg(target_os = "linux")]
+use super::trail::Trails;
 
 /// What a child may read, write, reach and use up. The default is nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -123,10 +125,11 @@ impl Profile {
         found.map_or(Ok(()), Err)
     }
 
-    /// The same with all links resolved that lead to allowed places, so that paths can be compared by their names.
+    /// The same without links, so that paths can be compared by their names: what may be read or written is where its name leads, what
+    /// is denied is the end of its name, there or not, and what is protected is every step of its name. Places that
+    /// another mount shows are denied and protected there too, and so are other names of protected files.
     ///
-    /// What is readable or denied and does not exist is left out. What is protected keeps its name below the writable
-    /// folder: it may be missing, or a link, and it is the name that others obey.
+    /// What is readable and does not exist is left out.
     ///
     /// # Errors
     /// If a writable place does not exist: permission to write it would silently be none.
@@ -139,18 +142,13 @@ impl Profile {
             real
         };
         let mut write = Vec::with_capacity(self.write.len());
-        let mut protect = self.protect.clone();
         for path in &self.write {
-            let real = path.canonicalize().map_err(|error| (path.clone(), error))?;
-            if real != *path {
-                let below =
-                    |place: &PathBuf| place.strip_prefix(path).ok().map(|rest| real.join(rest));
-                protect.extend(self.protect.iter().filter_map(below));
-            }
-            write.push(real);
+            write.push(path.canonicalize().map_err(|error| (path.clone(), error))?);
         }
         in_order(&mut write);
-        protect.extend(existing(&self.protect));
+        let nothing = Guard::default();
+        let guard = self.guard.as_ref().unwrap_or(&nothing);
+        let mut protect = guard.protection.steps(&self.protect);
         // The rest is out of reach anyway.
         protect.retain(|place| {
             write
@@ -158,10 +156,14 @@ impl Profile {
                 .any(|root| place.starts_with(root) || root.starts_with(place))
         });
         in_order(&mut protect);
+        let mut trails = Trails::default();
+        let ends = self.deny.iter().map(|place| trails.of(place).end);
+        let mut deny = guard.protection.mounts().with_other_names(ends.collect());
+        in_order(&mut deny);
         Ok(Self {
             read: existing(&self.read),
             write,
-            deny: existing(&self.deny),
+            deny,
             protect,
             guard: self.guard.clone(),
             rooms: self

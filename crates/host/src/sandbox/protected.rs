@@ -9,19 +9,21 @@
 //! [`Guard`](super::Guard) walks what it may write, before and after.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     ffi::OsStr,
-    fs,
     path::{Path, PathBuf},
     sync::OnceLock,
 };
 
 use super::{
+    mounted::MountTable,
+    names::{Names, alike},
     obeyed::{
-        AT_HOME, AT_TOP, BARE_REPOSITORY, BESIDE_HEAD, IN_ANY_FOLDER, IN_GIT_FOLDER, ON_MACHINE,
-        REPOSITORIES, Where,
+        AT_TOP, BARE_REPOSITORY, BESIDE_HEAD, IN_ANY_FOLDER, IN_GIT_FOLDER, REPOSITORIES, Where,
     },
+    obeyed_home::{AT_HOME, ON_MACHINE},
     places::credential_places,
+    trail::Trails,
 };
 
 /// What is protected on this machine: the table, for one home, one working directory and the places that metier itself obeys.
@@ -30,18 +32,31 @@ pub struct Protection {
     homes: Vec<PathBuf>,
     tops: Vec<PathBuf>,
     places: Vec<PathBuf>,
+    mounts: MountTable,
 }
 
-/// The rows of the table by their last name.
-fn rows() -> &'static HashMap<&'static str, Vec<(&'static str, Where)>> {
-    static ROWS: OnceLock<HashMap<&'static str, Vec<(&'static str, Where)>>> = OnceLock::new();
+/// The rows of the table by their last name, in lower case.
+fn rows() -> &'static HashMap<String, Vec<(&'static str, Where)>> {
+    static ROWS: OnceLock<HashMap<String, Vec<(&'static str, Where)>>> = OnceLock::new();
     ROWS.get_or_init(|| {
         let mut rows: HashMap<_, Vec<_>> = HashMap::new();
         for (row, place) in tables() {
             let last = row.rsplit('/').next().unwrap_or(row);
-            rows.entry(last).or_default().push((row, place));
+            rows.entry(last.to_ascii_lowercase())
+                .or_default()
+                .push((row, place));
         }
         rows
+    })
+}
+
+/// The names in front of others in a row, in lower case.
+fn ways() -> &'static HashSet<String> {
+    static WAYS: OnceLock<HashSet<String>> = OnceLock::new();
+    WAYS.get_or_init(|| {
+        let folders = tables().filter_map(|(row, _)| row.rsplit_once('/'));
+        let names = folders.flat_map(|(folders, _)| folders.split('/'));
+        names.map(str::to_ascii_lowercase).collect()
     })
 }
 
@@ -76,7 +91,23 @@ impl Protection {
             tops,
             places: machine.chain(keys).chain(given).collect(),
             homes,
+            mounts: MountTable::read(),
         }
+    }
+
+    /// The home, by each of its names.
+    pub(super) fn homes(&self) -> &[PathBuf] {
+        &self.homes
+    }
+
+    /// The folders from the working directory up to the root of the project.
+    pub(super) fn tops(&self) -> &[PathBuf] {
+        &self.tops
+    }
+
+    /// What is mounted where.
+    pub(crate) fn mounts(&self) -> &MountTable {
+        &self.mounts
     }
 
     /// What it is made of, to be written down.
@@ -90,6 +121,7 @@ impl Protection {
             homes,
             tops,
             places,
+            mounts: MountTable::default(),
         }
     }
 
@@ -126,15 +158,41 @@ impl Protection {
             return true;
         }
         let name = path.file_name().and_then(OsStr::to_str);
-        let rows = name.and_then(|name| rows().get(&*folded(name)));
+        let rows = name.and_then(|name| rows().get(&name.to_ascii_lowercase()));
         rows.into_iter().flatten().any(|(row, place)| {
-            base(path, row).is_some_and(|base| match place {
-                Where::AnyFolder => true,
-                Where::Top => is_top(base),
-                Where::Home => self.is_home(base),
-                Where::GitFolder => base.file_name().is_some_and(|name| name == ".git"),
-            })
+            let base = base(path, row.split('/').rev());
+            base.is_some_and(|base| self.counts(*place, base, &is_top))
         })
+    }
+
+    /// Whether rows of this kind count in a folder.
+    fn counts(&self, place: Where, folder: &Path, is_top: impl Fn(&Path) -> bool) -> bool {
+        match place {
+            Where::AnyFolder => true,
+            Where::Top => is_top(folder),
+            Where::Home => self.is_home(folder),
+            Where::GitFolder => folder.file_name().is_some_and(|name| name == ".git"),
+        }
+    }
+
+    /// The protected places that begin with a link: with `.cargo`, all rows `.cargo/…`. A walk does not see what is in it.
+    pub(super) fn behind(&self, link: &Path, is_top: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+        let mut places = Vec::new();
+        let name = link.file_name().and_then(OsStr::to_str);
+        if !name.is_some_and(|name| ways().contains(&name.to_ascii_lowercase())) {
+            return places; // nearly always, and a folder may be full of links
+        }
+        for (row, place) in tables() {
+            let names: Vec<&str> = row.split('/').collect();
+            for count in 1..names.len() {
+                let (first, rest) = names.split_at(count);
+                let base = base(link, first.iter().rev().copied());
+                if base.is_some_and(|base| self.counts(place, base, &is_top)) {
+                    places.push(rest.iter().fold(link.to_owned(), |at, name| at.join(name)));
+                }
+            }
+        }
+        places
     }
 
     fn is_home(&self, folder: &Path) -> bool {
@@ -171,7 +229,7 @@ impl Protection {
     }
 
     /// Every protected place that could matter to a child that may write these folders: by name, in each folder, above it, in the
-    /// home and at the tops; as it is called, and wherever links lead.
+    /// home and at the tops. Where they lead is another question ([`Self::steps`]).
     #[must_use]
     pub fn around(&self, roots: &[PathBuf], open: &[PathBuf]) -> Vec<PathBuf> {
         let meets = |place: &PathBuf| {
@@ -189,17 +247,20 @@ impl Protection {
         for folder in above {
             places.extend(self.named_in(folder, open).into_iter().filter(meets));
         }
-        with_targets(places)
+        places
     }
 
-    /// Whether a path is where a link leads that others obey: the user's `~/.bashrc` may be kept elsewhere.
-    #[must_use]
-    pub fn leads_to(&self, path: &Path) -> bool {
+    /// The protected places that are known by name: of the machine, the home and the tops.
+    pub(crate) fn known(&self) -> Vec<PathBuf> {
         let folders = self.homes.iter().chain(&self.tops);
         let named = folders.flat_map(|folder| self.named_in(folder, &[]));
-        let places = named.chain(self.places.iter().cloned()).collect();
-        let mut places = with_targets(places).into_iter();
-        places.any(|place| path.starts_with(place))
+        named.chain(self.places.iter().cloned()).collect()
+    }
+
+    /// Every step from these places to where they lead, under all of its names: the user's `~/.bashrc` may be kept elsewhere.
+    pub(crate) fn steps(&self, places: &[PathBuf]) -> Vec<PathBuf> {
+        self.mounts
+            .with_other_names(Trails::default().steps(places))
     }
 }
 
@@ -209,76 +270,41 @@ fn with_real(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     std::iter::once(path.to_owned()).chain(real)
 }
 
-/// Places, and the same without links on the way, as far as they are there.
-fn with_targets(mut places: Vec<PathBuf>) -> Vec<PathBuf> {
-    let mut real: HashMap<PathBuf, Option<PathBuf>> = HashMap::new();
-    let mut targets = Vec::new();
-    for place in &places {
-        let (Some(parent), Some(name)) = (place.parent(), place.file_name()) else {
-            continue;
-        };
-        let is_link = |found: fs::Metadata| found.is_symlink();
-        if place.symlink_metadata().is_ok_and(is_link) {
-            targets.extend(place.canonicalize());
-        }
-        let folder = real.entry(parent.to_owned());
-        let folder =
-            folder.or_insert_with(|| as_far_as_there(parent).filter(|real| real != parent));
-        targets.extend(folder.as_ref().map(|folder| folder.join(name)));
-    }
-    places.extend(targets);
-    places
-}
-
-/// A path without links, as far as it is there.
-fn as_far_as_there(path: &Path) -> Option<PathBuf> {
-    path.ancestors().find_map(|above| {
-        let rest = path.strip_prefix(above).ok()?;
-        let real = above.canonicalize().ok()?;
-        // With nothing behind it, `join` would add a slash.
-        Some(match rest.as_os_str().is_empty() {
-            true => real,
-            false => real.join(rest),
-        })
-    })
-}
-
-/// The folder in which a path is this row.
-fn base<'p>(path: &'p Path, row: &str) -> Option<&'p Path> {
+/// The folder in which a path ends with these names, of which the last comes first. Where only upper and lower case differ, the
+/// folder decides.
+fn base<'p, 'n>(path: &'p Path, names: impl Iterator<Item = &'n str>) -> Option<&'p Path> {
     let mut base = path;
-    for name in row.rsplit('/') {
-        let last = base.file_name()?.to_str()?;
-        if folded(last) != name && last != name {
+    let mut is_same = true;
+    for name in names {
+        let last = base.file_name()?;
+        if !alike(last, OsStr::new(name)) {
             return None;
         }
+        is_same &= last == name;
         base = base.parent()?;
     }
-    Some(base)
-}
-
-/// A name as the file system compares it.
-#[cfg(not(any(target_os = "macos", windows)))]
-fn folded(name: &str) -> std::borrow::Cow<'_, str> {
-    name.into()
-}
-
-/// A name as the file system compares it: `claude.md` is `CLAUDE.md` there.
-#[cfg(any(target_os = "macos", windows))]
-fn folded(name: &str) -> std::borrow::Cow<'_, str> {
-    let row = rows().keys().find(|row| row.eq_ignore_ascii_case(name));
-    row.map_or(name.into(), |row| (*row).into())
+    (is_same || Names::of(path.parent()?) == Names::Folded).then_some(base)
 }
 
 fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok()
 }
 
-/// Whether an entry of this name, in any folder, may be a protected place or part of one.
+/// Longer than each name in the tables.
+const LONGEST_NAME: usize = 128;
+
+/// Whether an entry of this name, in any folder, may be a protected place, part of one or the way to one.
 pub(super) fn is_row_or_part(name: &OsStr) -> bool {
-    let is_row = |name: &str| rows().contains_key(&*folded(name));
-    let is_part = |name: &str| BARE_REPOSITORY.contains(&name) || BESIDE_HEAD.contains(&name);
-    name.to_str()
-        .is_some_and(|name| is_row(name) || is_part(name))
+    let mut buffer = [0; LONGEST_NAME];
+    let Some(folded) = buffer.get_mut(..name.len()) else {
+        return false;
+    };
+    folded.copy_from_slice(name.as_encoded_bytes());
+    folded.make_ascii_lowercase();
+    let is_row = |name: &str| rows().contains_key(name) || ways().contains(name);
+    let is_part = |part: &&str| alike(name, OsStr::new(part));
+    std::str::from_utf8(folded).is_ok_and(is_row)
+        || BARE_REPOSITORY.iter().chain(&BESIDE_HEAD).any(is_part)
 }
 
 /// Whether git would take a folder for a repository, whatever it is called. One that takes its settings from another folder is protected by
@@ -311,6 +337,8 @@ fn completes_repository(folder: &Path, path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn protection(home: &Path, project: &Path) -> Protection {
@@ -409,7 +437,21 @@ mod tests {
         fs::write(&target, "").unwrap();
         std::os::unix::fs::symlink("dotfiles/bashrc", folder.join("home/.bashrc")).unwrap();
         let protection = protection(&folder.join("home"), &folder.join("project"));
-        assert!(protection.leads_to(&target));
-        assert!(!protection.leads_to(&folder.join("home/dotfiles/notes")));
+        let steps = protection.steps(&protection.known());
+        assert!(steps.contains(&target));
+        assert!(steps.contains(&folder.join("home/.bashrc")));
+        assert!(!steps.contains(&folder.join("home/dotfiles/notes")));
+    }
+
+    #[test]
+    fn names_that_differ_in_case_are_one_where_the_folder_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().canonicalize().unwrap();
+        let folds = Names::of(&folder) == Names::Folded;
+        let protection = protection(&folder.join("home"), &folder.join("project"));
+        for path in ["claude.md", ".GIT/config", "sub/.Cargo/CONFIG.toml"] {
+            let covering = protection.covering(&folder.join(path));
+            assert_eq!(covering.is_some(), folds, "{path}");
+        }
     }
 }

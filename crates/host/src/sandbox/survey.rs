@@ -4,7 +4,8 @@
 //! need not be the same thing: another run may have made it, or put it in the place of the first.
 //!
 //! **Decision.** The first look notes each protected place as an object ([`Mark`]). The second one walks the same folders, and renames every protected
-//! place that is not one of those objects. It renames and never deletes: the user may have made it.
+//! place that is not one of those objects. It renames and never deletes: the user may have made it. A file that the fence held and that was replaced
+//! stays: only another program can have done that, such as the user's editor. It is reported.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -16,9 +17,11 @@ use std::{
 use rustix::fs::{Access, AtFlags, FileType, accessat};
 
 use super::{
-    obeyed::{BARE_REPOSITORY, BESIDE_HEAD, REPOSITORIES},
-    object::{Found, Mark, Moment, make_accessible, rename_aside},
-    protected::{Protection, is_row_or_part},
+    judge::Judge,
+    obeyed::BARE_REPOSITORY,
+    object::{FileId, Found, Mark, Moment, make_accessible, rename_aside},
+    protected::Protection,
+    trail::Trails,
     walk::{Folder, TooMany, Unopened, Visitor, Walk, Wanted, shown},
 };
 
@@ -45,10 +48,14 @@ pub struct Guard {
 pub(crate) struct Survey {
     /// Protected places that are there. Of a repository by any name, the folder.
     pub(crate) places: Vec<(PathBuf, Mark)>,
+    /// Links on the way to protected places (`.cargo -> elsewhere`). What is behind them is in `covered`.
+    pub(crate) links: Vec<(PathBuf, Mark)>,
     /// Folders that can't be looked into.
     pub(crate) unreadable: Vec<(PathBuf, Mark)>,
-    /// What has to be read-only besides: unreadable folders that a child could open, and other names of protected files.
+    /// What has to be read-only besides: unreadable folders that a child could open, other names of protected files, and what links and settings name.
     pub(crate) covered: Vec<PathBuf>,
+    /// Whether a fence holds these places, so that the child can't replace them.
+    pub(crate) is_fenced: bool,
 }
 
 /// Why a child is not started: its writable folders can't be looked through.
@@ -107,13 +114,25 @@ pub(crate) struct SecondLook {
 }
 
 impl Survey {
+    pub(super) fn all_places(&self) -> impl Iterator<Item = &PathBuf> {
+        let places = self.places.iter().map(|(place, _)| place);
+        places.chain(&self.covered)
+    }
+
+    /// Adds names of protected files, unless they are in protected folders.
+    fn cover(&mut self, mut aliases: Vec<PathBuf>) {
+        let places = self.places.iter().map(|(place, _)| place.as_path());
+        let places: HashSet<&Path> = places.collect();
+        aliases.retain(|path| !path.ancestors().any(|above| places.contains(above)));
+        self.covered.extend(aliases);
+    }
+
     /// What has to be read-only for the child. A writable folder that is a repository is protected in part, by name.
     pub(crate) fn protected<'s>(
         &'s self,
         roots: &'s [PathBuf],
     ) -> impl Iterator<Item = PathBuf> + 's {
-        let places = self.places.iter().map(|(place, _)| place);
-        let places = places.chain(&self.covered);
+        let places = self.all_places();
         places.filter(|place| !roots.contains(place)).cloned()
     }
 
@@ -123,58 +142,81 @@ impl Survey {
             .places
             .extract_if(.., |(place, mark)| is_made(place, mark));
         self.covered.extend(made.map(|(place, _)| place));
+        self.links.retain(|(link, mark)| !is_made(link, mark));
+    }
+
+    /// Whether what is at a place was there before, or is a file in the place of one that a fence held.
+    pub(crate) fn knows(&self, place: &Path, mark: &Mark) -> bool {
+        let mut known = self.places.iter().chain(&self.links);
+        known.any(|(known, before)| known == place && self.accepts(before, mark))
+    }
+
+    fn accepts(&self, before: &Mark, now: &Mark) -> bool {
+        before == now || self.is_fenced && before.is_file() && now.is_file()
     }
 }
 
 impl Guard {
-    /// Looks for protected places in the writable folders. `linked` are protected files elsewhere that have more than one name.
+    /// Looks for protected places in the writable folders, and for what leads there. `named` are protected places that are known by name.
     ///
     /// # Errors
     /// When there are too many files, or a folder can't be read.
-    pub(crate) fn survey(&self, linked: HashSet<FileId>) -> Result<Survey, SurveyError> {
-        self.survey_up_to(MOST_BEFORE, linked)
+    pub(crate) fn survey(&self, named: &[PathBuf]) -> Result<Survey, SurveyError> {
+        self.survey_up_to(MOST_BEFORE, named)
     }
 
-    fn survey_up_to(&self, most: usize, linked: HashSet<FileId>) -> Result<Survey, SurveyError> {
+    fn survey_up_to(&self, most: usize, named: &[PathBuf]) -> Result<Survey, SurveyError> {
         let mut left = most;
         let mut before = Before {
             judge: Judge::new(self),
             survey: Survey::default(),
             folders: Vec::new(),
-            linked,
             error: None,
         };
         self.through_roots(&mut before, &mut left, most)?;
+        let Before {
+            mut survey,
+            folders,
+            error,
+            ..
+        } = before;
+        if let Some((folder, source)) = error {
+            return Err(SurveyError::Unreadable { folder, source });
+        }
+        survey.covered.extend(self.elsewhere(&survey));
+        let mut trails = Trails::default();
+        for place in named.iter().chain(survey.all_places()) {
+            trails.of(place);
+        }
         let mut inside = InPlaces {
-            linked: std::mem::take(&mut before.linked),
+            linked: trails.into_shared(),
         };
-        let error = before.error.take();
-        for folder in &before.folders {
+        for folder in &folders {
             let walked = Walk::through(folder, &mut inside, &mut left);
             walked.map_err(|TooMany| too_many(folder, most))?;
         }
-        let mut survey = before.survey;
-        if !inside.linked.is_empty() {
-            let mut aliases = Aliases {
-                inodes: inside.linked.iter().map(|(_, inode)| *inode).collect(),
-                linked: inside.linked,
-                found: Vec::new(),
-            };
-            let mut left = most;
-            self.through_roots(&mut aliases, &mut left, most)?;
-            let places: HashSet<&Path> = survey
-                .places
-                .iter()
-                .map(|(place, _)| place.as_path())
-                .collect();
-            let is_covered = |path: &PathBuf| path.ancestors().any(|above| places.contains(above));
-            aliases.found.retain(|path| !is_covered(path));
-            survey.covered.extend(aliases.found);
+        let aliases = self.other_names(inside.linked, most)?;
+        survey.cover(aliases);
+        Ok(survey)
+    }
+
+    /// The names of these files in the writable folders.
+    fn other_names(
+        &self,
+        files: HashSet<FileId>,
+        most: usize,
+    ) -> Result<Vec<PathBuf>, SurveyError> {
+        if files.is_empty() {
+            return Ok(Vec::new());
         }
-        match error {
-            Some((folder, source)) => Err(SurveyError::Unreadable { folder, source }),
-            None => Ok(survey),
-        }
+        let mut aliases = Aliases {
+            inodes: files.iter().map(|(_, inode)| *inode).collect(),
+            linked: files,
+            found: Vec::new(),
+        };
+        let mut left = most;
+        self.through_roots(&mut aliases, &mut left, most)?;
+        Ok(aliases.found)
     }
 
     fn through_roots(
@@ -202,7 +244,7 @@ impl Guard {
 
     /// Looks again, and renames what is protected and was not there. What was made after `ended` belongs to the user.
     pub(crate) fn second_look(&self, before: &Survey, ended: Option<Moment>) -> SecondLook {
-        let known = before.places.iter();
+        let known = before.places.iter().chain(&before.links);
         let unreadable = before.unreadable.iter();
         let mut after = After {
             judge: Judge::new(self),
@@ -210,6 +252,7 @@ impl Guard {
             unreadable: unreadable
                 .map(|(place, mark)| (place.as_path(), mark))
                 .collect(),
+            before,
             ended,
             found: SecondLook::default(),
         };
@@ -232,113 +275,12 @@ fn too_many(folder: &Path, most: usize) -> SurveyError {
     }
 }
 
-/// A file, whatever its names are.
-pub(crate) type FileId = ((u32, u32), u64);
-
-/// Says which entries of a folder are protected places.
-struct Judge<'g> {
-    guard: &'g Guard,
-    /// Names that matter, besides those of the table.
-    names: HashSet<&'g OsStr>,
-    levels: Vec<FolderKind>,
-}
-
-#[derive(Clone, Copy)]
-struct FolderKind {
-    is_top: bool,
-    is_in_git: bool,
-}
-
-/// The protected places of a folder.
-struct Spots {
-    /// Its entries.
-    entries: Vec<Wanted>,
-    /// Whether git takes the folder itself for a repository.
-    is_repository: bool,
-}
-
-impl<'g> Judge<'g> {
-    fn new(guard: &'g Guard) -> Self {
-        let paths = guard.open.iter().chain(&guard.closed);
-        let names = paths.filter_map(|path| path.file_name());
-        Self {
-            guard,
-            names: names.chain(guard.protection.place_names()).collect(),
-            levels: Vec::new(),
-        }
-    }
-
-    fn wants(&self, name: &OsStr) -> bool {
-        is_row_or_part(name) || self.names.contains(name)
-    }
-
-    /// Judges the entries that matter. Those that are neither protected nor closed, and are folders, are entered next.
-    fn spots(
-        &mut self,
-        folder: &Folder<'_>,
-        wanted: Vec<Wanted>,
-        inner: &mut Vec<OsString>,
-    ) -> Spots {
-        let has = |name: &str| wanted.iter().any(|entry| entry.name == name);
-        let is_git = self.is_open(folder.path);
-        self.levels.truncate(folder.depth);
-        let is_inside = self.levels.last().is_some_and(|level| level.is_in_git);
-        self.levels.push(FolderKind {
-            is_top: REPOSITORIES.iter().any(|name| has(name)),
-            is_in_git: is_git || is_inside,
-        });
-        let has_head = has("HEAD") && !is_git;
-        let is_repository = has_head && BARE_REPOSITORY.iter().all(|part| has(part));
-        let mut entries = Vec::new();
-        for entry in wanted {
-            let path = folder.path.join(&entry.name);
-            if self.guard.closed.contains(&path) {
-                continue;
-            }
-            let is_beside = || has_head && BESIDE_HEAD.iter().any(|part| entry.name == *part);
-            // Below `.git` only git reads.
-            let is_place = || !is_inside && self.is_named(&path, folder.depth);
-            if is_beside() || is_place() {
-                entries.push(entry);
-            } else if entry.is_folder {
-                inner.push(entry.name);
-            }
-        }
-        Spots {
-            entries,
-            is_repository,
-        }
-    }
-
-    fn is_open(&self, path: &Path) -> bool {
-        let mut open = self.guard.open.iter();
-        open.any(|open| open.as_os_str() == path.as_os_str())
-    }
-
-    fn is_named(&self, path: &Path, depth: usize) -> bool {
-        if self.is_open(path) {
-            return false;
-        }
-        let protection = &self.guard.protection;
-        let length = path.components().count();
-        protection.is_named(path, |base| {
-            // The folder of this entry is at `depth`, and is one name shorter.
-            let above = length - 1 - base.components().count();
-            let level = depth.checked_sub(above).and_then(|at| self.levels.get(at));
-            protection.is_known_top(base)
-                || level.map_or_else(|| protection.is_top(base), |level| level.is_top)
-        })
-    }
-}
-
 /// The first look.
 struct Before<'g> {
     judge: Judge<'g>,
     survey: Survey,
     /// Protected places that are folders.
     folders: Vec<PathBuf>,
-    /// Protected files with more than one name.
-    linked: HashSet<FileId>,
     error: Option<(PathBuf, io::Error)>,
 }
 
@@ -362,13 +304,17 @@ impl Visitor for Before<'_> {
                 return;
             }
         }
+        for (name, behind) in spots.links {
+            if let Ok(found) = Found::at(folder.handle, &name) {
+                let link = (folder.path.join(name), found.mark);
+                self.survey.links.push(link);
+                self.survey.covered.extend(behind);
+            }
+        }
         for entry in spots.entries {
             let path = folder.path.join(&entry.name);
             match Found::at(folder.handle, &entry.name) {
                 Ok(found) => {
-                    if found.kind == FileType::RegularFile && found.names > 1 {
-                        self.linked.insert((found.device, found.inode));
-                    }
                     if found.kind == FileType::Directory {
                         self.folders.push(path.clone());
                     }
@@ -478,6 +424,7 @@ impl Visitor for Aliases {
 /// The second look.
 struct After<'g> {
     judge: Judge<'g>,
+    before: &'g Survey,
     known: HashMap<&'g Path, &'g Mark>,
     unreadable: HashMap<&'g Path, &'g Mark>,
     ended: Option<Moment>,
@@ -486,10 +433,11 @@ struct After<'g> {
 
 impl After<'_> {
     fn knows(&self, path: &Path, mark: &Mark) -> bool {
-        self.known.get(path).is_some_and(|known| **known == *mark)
+        let known = self.known.get(path);
+        known.is_some_and(|known| self.before.accepts(known, mark))
     }
 
-    /// Renames an entry, unless it was there before or belongs to the user; the new name of a folder.
+    /// Renames an entry, unless it was there before, replaced what a fence held, or belongs to the user; the new name of a folder.
     fn set_aside(&mut self, folder: &Folder<'_>, name: &OsStr) -> Option<OsString> {
         let path = folder.path.join(name);
         let found = match Found::at(folder.handle, name) {
@@ -546,6 +494,9 @@ impl Visitor for After<'_> {
         for entry in spots.entries {
             // What is in a renamed folder must count for nothing either: `.git` is a repository by any name.
             inner.extend(self.set_aside(folder, &entry.name));
+        }
+        for (name, _) in spots.links {
+            self.set_aside(folder, &name);
         }
     }
 

@@ -1,7 +1,6 @@
 //! The two looks, on folders without a child.
 
 use std::{
-    collections::HashSet,
     ffi::OsStr,
     fs,
     os::fd::{AsFd, OwnedFd},
@@ -35,7 +34,7 @@ fn write(path: &Path) {
 }
 
 fn survey(guard: &Guard) -> Survey {
-    guard.survey(HashSet::new()).unwrap()
+    guard.survey(&[]).unwrap()
 }
 
 fn undone(guard: &Guard, before: &Survey) -> Vec<PathBuf> {
@@ -76,6 +75,70 @@ fn another_file_with_a_known_name_is_not_known() {
     assert_eq!(undone(&guard, &before), [place]);
 }
 
+// case 177
+#[test]
+fn a_file_in_the_place_of_one_that_a_fence_held_stays() {
+    let (_folder, root, guard) = guard();
+    for place in ["a/AGENTS.md", "b/AGENTS.md", "c/.vscode/x"] {
+        write(&root.join(place));
+    }
+    let mut before = survey(&guard);
+    before.is_fenced = true;
+    write(&root.join("other"));
+    fs::rename(root.join("other"), root.join("a/AGENTS.md")).unwrap();
+    // Anything but a file in the place of a file is not what an editor saves.
+    fs::remove_file(root.join("b/AGENTS.md")).unwrap();
+    symlink("../a/AGENTS.md", root.join("b/AGENTS.md")).unwrap();
+    fs::rename(root.join("c/.vscode"), root.join("c/kept")).unwrap();
+    write(&root.join("c/.vscode/x"));
+    write(&root.join("d/AGENTS.md"));
+    let expected = ["b/AGENTS.md", "c/.vscode", "d/AGENTS.md"];
+    assert_eq!(
+        undone(&guard, &before),
+        expected.map(|place| root.join(place))
+    );
+}
+
+// case 176
+#[test]
+fn a_link_on_the_way_to_protected_places_is_known_and_a_new_one_is_renamed() {
+    let (_folder, root, guard) = guard();
+    for folder in ["a/cfg", "b", "plain"] {
+        write(&root.join(folder).join("x"));
+    }
+    for link in ["a/.cargo", "a/other"] {
+        symlink("cfg", root.join(link)).unwrap();
+    }
+    let before = survey(&guard);
+    let config = root.join("a/.cargo/config.toml");
+    assert!(before.covered.contains(&config), "{before:?}");
+    assert_eq!(before.places, []);
+    assert!(undone(&guard, &before).is_empty());
+    for link in ["b/.cargo", "b/other"] {
+        symlink("../plain", root.join(link)).unwrap();
+    }
+    fs::remove_file(root.join("a/.cargo")).unwrap();
+    symlink("../plain", root.join("a/.cargo")).unwrap();
+    let expected = [root.join("a/.cargo"), root.join("b/.cargo")];
+    assert_eq!(undone(&guard, &before), expected);
+}
+
+// case 176
+#[test]
+fn other_names_of_what_a_protected_link_leads_to_are_covered() {
+    let (_folder, root, guard) = guard();
+    write(&root.join("docs/b.md"));
+    write(&root.join("free.md"));
+    fs::create_dir(root.join("sub")).unwrap();
+    symlink("../docs/b.md", root.join("sub/CLAUDE.md")).unwrap();
+    for (name, other) in [("docs/b.md", "docs/c.md"), ("free.md", "docs/free.md")] {
+        fs::hard_link(root.join(name), root.join(other)).unwrap();
+    }
+    let covered = survey(&guard).covered;
+    assert!(covered.contains(&root.join("docs/c.md")), "{covered:?}");
+    assert!(!covered.contains(&root.join("docs/free.md")), "{covered:?}");
+}
+
 // case 171
 #[test]
 fn a_renamed_repository_is_none_by_its_new_name() {
@@ -107,8 +170,8 @@ fn more_files_than_can_be_looked_at_are_an_error_that_names_the_folder() {
     for number in 0..20 {
         write(&root.join(format!("a/{number}")));
     }
-    assert!(guard.survey_up_to(30, HashSet::new()).is_ok());
-    let error = guard.survey_up_to(20, HashSet::new()).unwrap_err();
+    assert!(guard.survey_up_to(30, &[]).is_ok());
+    let error = guard.survey_up_to(20, &[]).unwrap_err();
     assert!(matches!(error, SurveyError::TooMany { .. }), "{error}");
     let text = error.to_string();
     let start = format!("`{}` has more than 20 files and folders", root.display());
@@ -123,7 +186,7 @@ fn a_folder_that_is_writable_twice_is_walked_once() {
     }
     guard.roots.push(root.join("a"));
     guard.roots.push(root);
-    assert!(guard.survey_up_to(30, HashSet::new()).is_ok());
+    assert!(guard.survey_up_to(30, &[]).is_ok());
 }
 
 /// Makes folders inside of one another, with names that add up to more than a path can have.

@@ -64,6 +64,7 @@ pub(super) struct Unopened<'w> {
 pub(super) struct Wanted {
     pub(super) name: OsString,
     pub(super) is_folder: bool,
+    pub(super) is_link: bool,
 }
 
 struct Level {
@@ -233,18 +234,22 @@ impl<'v, V: Visitor> Walk<'v, V> {
             if *self.left == 0 {
                 return Ok(());
             }
-            let is_folder = match entry.file_type() {
-                FileType::Directory => true,
+            let kind = match entry.file_type() {
                 FileType::Unknown => {
                     let found = statat(handle, name, AtFlags::SYMLINK_NOFOLLOW);
-                    found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode).is_dir())
+                    found.map_or(FileType::Unknown, |found| {
+                        FileType::from_raw_mode(found.st_mode)
+                    })
                 }
-                _ => false,
+                kind => kind,
             };
             if self.visitor.wants(name, entry.ino()) {
-                let name = name.to_owned();
-                wanted.push(Wanted { name, is_folder });
-            } else if is_folder {
+                wanted.push(Wanted {
+                    name: name.to_owned(),
+                    is_folder: kind.is_dir(),
+                    is_link: kind.is_symlink(),
+                });
+            } else if kind.is_dir() {
                 inner.push(name.to_owned());
             }
         }

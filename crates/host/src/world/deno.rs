@@ -159,7 +159,8 @@ impl World<'_> {
                 _ => {}
             }
         }
-        let protected = self.protection().around(&openings.write, &[]);
+        let mut protected = self.protection().around(&openings.write, &[]);
+        protected.extend(self.protection().steps(&protected));
         openings.deny_write = self.denied().into_iter().chain(protected).collect();
         let denied = self.grant.denied().iter();
         openings.deny_hosts = denied

@@ -10,7 +10,10 @@ use std::{
 
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 
-use crate::world::{MAX_FILE, WorldError};
+use crate::{
+    sandbox::{Names, is_below},
+    world::{MAX_FILE, WorldError},
+};
 
 /// Reads a file. The path was checked name by name, so no link on it is followed.
 pub(super) fn read(path: &Path, never: &[PathBuf]) -> Result<Vec<u8>, WorldError> {
@@ -165,7 +168,8 @@ fn guard(path: &Path, never: &[PathBuf], what: &'static str) -> Result<(), World
     let plain = path
         .components()
         .all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
-    if !plain || never.iter().any(|place| path.starts_with(place)) {
+    let names = Names::of(path.parent().unwrap_or(path));
+    if !plain || never.iter().any(|place| is_below(path, place, names)) {
         return Err(WorldError::Never {
             path: path.to_owned(),
             what,

@@ -67,11 +67,13 @@ impl Alive for Inside {
                 by_itself: outcome.exit != Exit::TimedOut,
                 how: outcome.exit.to_string(),
                 undone: outcome.undone,
+                replaced: outcome.replaced,
             },
             Err(error) => End {
                 by_itself: false,
                 how: error.to_string(),
                 undone: Vec::new(),
+                replaced: Vec::new(),
             },
         }
     }

@@ -15,17 +15,18 @@ mod leftovers;
 mod network;
 mod room;
 mod search;
+mod untouchable;
 mod wasi;
 
 use std::{
     cell::{OnceCell, RefCell},
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     ffi::{OsStr, OsString},
     os::fd::BorrowedFd,
     path::{Path, PathBuf},
     rc::Rc,
     sync::{Arc, atomic::AtomicBool},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use metier_policy::{Act, Grant, Line, Permit, Within};
@@ -239,7 +240,8 @@ pub struct World<'a> {
     /// The skill's files as they were judged, once a child needed them.
     copy: OnceCell<Scratch>,
     protection: OnceCell<Protection>,
-    kernel: OnceCell<Vec<PathBuf>>,
+    /// Where protected names lead, and since when that is known.
+    leads: RefCell<Option<(Instant, HashSet<PathBuf>)>>,
     /// Variables that the skill set for its later children.
     set: RefCell<BTreeMap<String, OsString>>,
     /// Writes down the connections of children.
@@ -263,7 +265,7 @@ impl<'a> World<'a> {
             scratch,
             copy: OnceCell::new(),
             protection: OnceCell::new(),
-            kernel: OnceCell::new(),
+            leads: RefCell::default(),
             set: RefCell::default(),
             connections,
         })
@@ -291,7 +293,7 @@ impl<'a> World<'a> {
         match permit.act() {
             Act::ReadFile(path) => files::read(path, &self.denied()).map(Done::Bytes),
             Act::WriteFile { path, content } => {
-                if self.is_untouchable(path) {
+                if self.is_untouchable(path)? {
                     return Err(WorldError::Never {
                         path: path.clone(),
                         what: "written",

@@ -16,7 +16,7 @@ use rustix::fs::{FlockOperation, flock};
 use crate::{
     child::watch::remove_tree,
     sandbox::{
-        Guard, KERNEL, Network, Profile, Protection, StandIn, credential_places, kernel_places,
+        Guard, KERNEL, Network, Profile, Protection, StandIn, Trails, credential_places,
         machine_keys, system_read,
     },
     world::{LIMITS, World, WorldError},
@@ -230,8 +230,10 @@ impl World<'_> {
     pub(super) fn protection(&self) -> &Protection {
         self.protection.get_or_init(|| {
             let terms = self.grant.terms();
-            let home = self.around.home;
-            Protection::new(home, self.around.work, &terms.project, self.around.obeyed)
+            let mut obeyed = self.around.obeyed.to_vec();
+            let path = self.around.path.unwrap_or_default();
+            obeyed.extend(std::env::split_paths(path).map(|folder| self.around.work.join(folder)));
+            Protection::new(self.around.home, self.around.work, &terms.project, &obeyed)
         })
     }
 
@@ -270,20 +272,27 @@ impl World<'_> {
     /// What no permission opens for reading.
     pub(super) fn denied(&self) -> Vec<PathBuf> {
         let kernel = self.kernel_places();
-        self.secret().chain(self.rooms()).chain(kernel).collect()
+        let secret = self.secret().into_iter().chain(self.rooms()).chain(kernel);
+        self.protection()
+            .mounts()
+            .with_other_names(secret.collect())
     }
 
     /// The same for a child, which has a room of its own and sees its own processes.
     pub(super) fn hidden(&self) -> Vec<PathBuf> {
         let is_elsewhere = |place: &PathBuf| !KERNEL.iter().any(|known| place.starts_with(known));
         let kernel = self.kernel_places().into_iter().filter(is_elsewhere);
-        self.secret().chain(kernel).collect()
+        let mounts = self.protection().mounts();
+        let rooms = self.rooms().into_iter();
+        let rooms = rooms.flat_map(|rooms| mounts.other_names(&rooms));
+        let secret = self.secret().into_iter().chain(kernel).chain(rooms);
+        mounts.with_other_names(secret.collect())
     }
 
     /// Where the kernel shows processes, memory and devices, but for the project and the home if they are in memory.
     fn kernel_places(&self) -> Vec<PathBuf> {
         let terms = self.grant.terms();
-        let mut places = self.kernel.get_or_init(kernel_places).clone();
+        let mut places = self.protection().mounts().kernel_places();
         let in_memory = |path: &Path| path.starts_with(IN_MEMORY);
         let home = terms.home.as_deref().is_some_and(in_memory);
         if home || in_memory(&terms.project) || in_memory(self.around.temporary) {
@@ -293,19 +302,25 @@ impl World<'_> {
     }
 
     /// The folder of all temporary files: what is in it belongs to one activation, and is nobody else's.
-    fn rooms(&self) -> Option<PathBuf> {
+    pub(super) fn rooms(&self) -> Option<PathBuf> {
         self.around.temporary.canonicalize().ok()
     }
 
     /// Keys, our own state, what is in no digest, and what the user denied; by name, and wherever that leads.
-    fn secret(&self) -> impl Iterator<Item = PathBuf> {
+    fn secret(&self) -> Vec<PathBuf> {
         let keys = self.around.home.map(credential_places).unwrap_or_default();
-        keys.into_iter()
+        let mut places: Vec<PathBuf> = keys
+            .into_iter()
             .chain(machine_keys())
             .chain(self.around.own.to_vec())
             .chain(self.unjudged())
             .chain(self.refused(Permission::FileRead))
-            .flat_map(both)
+            .collect();
+        let mut trails = Trails::default();
+        let end = |place: &PathBuf| Some(trails.of(place).end).filter(|end| end != place);
+        let ends: Vec<PathBuf> = places.iter().filter_map(end).collect();
+        places.extend(ends);
+        places
     }
 
     /// What the user denied, though it lies inside of what the user allowed. Of a pattern, the whole folder.
@@ -319,14 +334,6 @@ impl World<'_> {
         places.collect()
     }
 
-    /// Whether no permission opens a path for writing.
-    pub(super) fn is_untouchable(&self, path: &Path) -> bool {
-        let protection = self.protection();
-        protection.covering(path).is_some()
-            || protection.leads_to(path)
-            || self.denied().iter().any(|place| path.starts_with(place))
-    }
-
     /// Whether it is the project, the home, or below one of them.
     fn is_users(&self, path: &Path) -> bool {
         let terms = self.grant.terms();
@@ -334,15 +341,17 @@ impl World<'_> {
         path.starts_with(&terms.project) || home.is_some_and(|home| path.starts_with(home))
     }
 
-    /// The fixed part of a pattern, if no link is on the way: what people were asked about is the name, and a project could
-    /// make it lead anywhere.
+    /// The fixed part of a pattern, if no link is on the way: what people were asked about is the name, and a skill or a project could
+    /// make it lead anywhere. Links above the project and the home are the user's own; in `/` itself no child makes one.
     pub(super) fn straight(&self, pattern: &PathPattern) -> Result<Option<PathBuf>, WorldError> {
         let Some(path) = self.anchored(pattern) else {
             return Ok(None);
         };
+        let names_all = pattern.anchor() == Anchor::Root && !self.is_users(&path);
+        let is_in_root = |path: &Path| path.parent().is_some_and(|above| above.parent().is_none());
         let is_link = |path: &&Path| {
-            let found = path.symlink_metadata();
-            self.is_users(path) && found.is_ok_and(|found| found.is_symlink())
+            let counts = self.is_users(path) || (names_all && !is_in_root(path));
+            counts && path.is_symlink()
         };
         match path.ancestors().find(is_link) {
             Some(link) => Err(WorldError::Link(link.to_owned())),
@@ -351,7 +360,7 @@ impl World<'_> {
     }
 
     /// The fixed part of a pattern on this machine.
-    fn anchored(&self, pattern: &PathPattern) -> Option<PathBuf> {
+    pub(super) fn anchored(&self, pattern: &PathPattern) -> Option<PathBuf> {
         let terms = self.grant.terms();
         let anchor = match pattern.anchor() {
             Anchor::Project => terms.project.as_path(),
@@ -371,16 +380,26 @@ impl World<'_> {
         pattern: &PathPattern,
         to_write: bool,
     ) -> Result<Vec<PathBuf>, WorldError> {
-        let Some(base) = self.straight(pattern)? else {
+        let Some(base) = self.anchored(pattern) else {
             return Ok(Vec::new());
         };
-        let what = if to_write { "written" } else { "read" };
         let never = || WorldError::Never {
             path: base.clone(),
-            what,
+            what: if to_write { "written" } else { "read" },
         };
-        let mut closed = self.rooms().into_iter().chain(self.kernel_places());
-        if closed.any(|place| base.starts_with(place)) || (to_write && self.is_untouchable(&base)) {
+        let closed = self.rooms().into_iter().chain(self.kernel_places());
+        let mounts = self.protection().mounts();
+        let closed = mounts.with_other_names(closed.collect());
+        if closed.iter().any(|place| base.starts_with(place)) {
+            return Err(never());
+        }
+        self.straight(pattern)?;
+        // What is missing is made below.
+        let is_closed = |base: &Path| match base.exists() {
+            true => Ok(self.is_protected(base)),
+            false => self.is_untouchable(base),
+        };
+        if to_write && is_closed(&base)? {
             return Err(never());
         }
         let failed = |source: io::Error| WorldError::File {
@@ -414,26 +433,6 @@ impl World<'_> {
             }
         }
     }
-}
-
-/// A place, and the same without links on the way, if there are any: what is asked for is named without.
-fn both(place: PathBuf) -> impl Iterator<Item = PathBuf> {
-    let real = real(&place).filter(|real| *real != place);
-    std::iter::once(place).chain(real)
-}
-
-/// A path without links, as far as it is there.
-fn real(path: &Path) -> Option<PathBuf> {
-    path.ancestors().find_map(|above| {
-        let rest = path.strip_prefix(above).ok()?;
-        let real = above.canonicalize().ok()?;
-        // With nothing behind it, `join` would add a slash, which a file does not have.
-        Some(if rest.as_os_str().is_empty() {
-            real
-        } else {
-            real.join(rest)
-        })
-    })
 }
 
 /// The root of the machine is opened without what the kernel shows there.

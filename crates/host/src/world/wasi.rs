@@ -7,7 +7,6 @@
 //! as after each child, and renamed.
 
 use std::{
-    collections::HashSet,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -79,7 +78,7 @@ impl World<'_> {
             source,
         };
         if write {
-            if self.is_untouchable(&base) {
+            if self.is_untouchable(&base)? {
                 return Err(WorldError::Never {
                     path: base,
                     what: "written",
@@ -142,8 +141,9 @@ impl World<'_> {
             ..Guard::default()
         };
         let mut places = self.protection().around(&guard.roots, &[]);
-        let survey = guard.survey(HashSet::new()).map_err(ChildError::from)?;
+        let survey = guard.survey(&places).map_err(ChildError::from)?;
         places.extend(survey.protected(&guard.roots));
+        places.extend(self.protection().steps(&places));
         places.extend(self.refused(Permission::FileWrite));
         places.retain(|place| place.starts_with(folder));
         Ok(places)
@@ -170,7 +170,7 @@ impl Wasi {
         let others = OtherRuns::read(&self.watched);
         let others = others.map_err(|source| failed(&self.watched, source))?;
         let mut look = Look::default();
-        let survey = watch::survey(&mut profile, &others, &mut look).map_err(ChildError::from)?;
+        let survey = watch::survey(&mut profile, &others).map_err(ChildError::from)?;
         let watch = Watch::new(&mut profile, survey, &others, &mut look);
         let mut watch = watch.map_err(|source| match profile.write.first() {
             Some(folder) => failed(folder, source),

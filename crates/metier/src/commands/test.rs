@@ -24,6 +24,7 @@ use crate::{
     active::{self, Stage},
     approver::Terminal,
     failure::Failure,
+    office::TEST_PROJECTS,
     output::{Tone, one_line},
     session::Session,
 };
@@ -435,11 +436,17 @@ impl Project {
             Failure::broken("store", "there is no place for temporary files")
                 .hint("set METIER_HOME to a folder")
         })?;
-        let tests = cache.join("tests");
+        fs::create_dir_all(cache)?;
+        let tests = cache.canonicalize()?.join(TEST_PROJECTS);
+        if tests.is_symlink() {
+            let text = format!(
+                "{} is a link, and tests would run where it leads",
+                tests.display()
+            );
+            return Err(Failure::broken("store", text).hint("remove it"));
+        }
         fs::create_dir_all(&tests)?;
-        let folder = tests
-            .canonicalize()?
-            .join(format!("{:x}", std::process::id()));
+        let folder = tests.join(format!("{:x}", std::process::id()));
         remove(&folder)?;
         fs::create_dir(&folder)?;
         let project = Self(folder);

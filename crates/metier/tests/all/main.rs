@@ -56,6 +56,8 @@ mod pages;
 mod pipeline;
 mod places;
 mod protected;
+mod protected_links;
+mod protected_names;
 mod real_model;
 mod receipts;
 mod refusals;

@@ -1,6 +1,9 @@
 //! Secrets: what a skill was not given it never sees, and what it was given is seen nowhere afterwards.
 
-use crate::stage::{RUNS, Stage, bytes_below, field, holds};
+use crate::{
+    conditions::under_every_condition,
+    stage::{RUNS, Stage, bytes_below, field, holds},
+};
 
 /// Variables of the user that no skill asked for, each with its own value.
 const PARENT: &[(&str, &str)] = &[
@@ -380,4 +383,54 @@ fn another_skill_s_secrets_are_given_only_by_name() {
             .code,
         1
     );
+}
+
+/// Says how long each value is, which needs the value and does not show it.
+const MEASURES: &str = "echo \"${#SOME_TOKEN} ${#SOME_USER} ${#SOME_KEY} ${#UNNAMED}\"\n";
+
+// case 101
+#[test]
+fn what_the_configuration_sets_for_a_skill_reaches_its_children() {
+    under_every_condition(|stage| {
+        let asked = "permissions: [\"shell:exec(scripts/*)\", \"env:read(SOME_TOKEN)\", \"env:read(SOME_USER)\", \"env:read(SOME_KEY)\"]\n";
+        for (name, entry, front) in [
+            (
+                "plain",
+                "plain",
+                "metadata: {openclaw: {primaryEnv: SOME_KEY}}\n",
+            ),
+            (
+                "renamed",
+                "other",
+                "metadata: {openclaw: {skillKey: other, primaryEnv: SOME_KEY}}\n",
+            ),
+        ] {
+            // Where the user keeps skills: with `--root` the user's own configuration counts only if `--config` names it.
+            let own = "~/.agents/skills";
+            stage.skill_in(own, name, &format!("{asked}{front}"), RUNS);
+            let script = format!("#!/bin/sh\n{MEASURES}");
+            stage
+                .context
+                .write(&format!("{own}/{name}/scripts/do.sh"), script);
+            let config = format!(
+                "[skills.entries.{entry}]\napi_key = \"123456789\"\n[skills.entries.{entry}.env]\nSOME_TOKEN = \"1234567\"\nSOME_USER = \"12345\"\nUNNAMED = \"1\"\n"
+            );
+            stage.context.write("~/.config/metier/config.toml", config);
+            let exec = ["exec", name, "scripts/do.sh"];
+            let output = stage.context.run(&exec);
+            assert_eq!(output.code, 1, "not approved: {}", output.snapshot());
+            let approve = ["permissions", name, "--approve"];
+            assert_eq!(stage.context.run(&approve).code, 0);
+            let output = stage.context.run(&exec);
+            assert_eq!(output.stdout, "7 5 9 1\n", "{name}: {}", output.snapshot());
+            let deny = ["permissions", name, "--deny", "env:read(SOME_TOKEN)"];
+            assert_eq!(stage.context.run(&deny).code, 0);
+            let output = stage.context.run(&exec);
+            assert!(
+                !output.stdout.contains('7'),
+                "{name}: {}",
+                output.snapshot()
+            );
+        }
+    });
 }

@@ -372,6 +372,7 @@ const NOTHING_TO_FOLLOW: &[Code] = &[
     Code::DependencyCycle,
     Code::ToolsUnchecked,
     Code::VersionNotFound,
+    Code::WordsInstruct,
     Code::SelectionUnknown,
     Code::HookForm,
     Code::HookUnsupported,
