@@ -179,7 +179,7 @@ fn closing_quote(bytes: &[u8], quote: u8) -> Option<usize> {
         match bytes[index] {
             b'\\' if quote == b'"' => index += 2,
             byte if byte == quote && quote == b'\'' && bytes.get(index + 1) == Some(&quote) => {
-                index += 2
+                index += 2;
             }
             byte if byte == quote => return Some(index),
             _ => index += 1,
