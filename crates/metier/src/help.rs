@@ -199,7 +199,7 @@ const PLANNED: &[(&[&str], &str, &str)] = &[
     (
         &["self", "self-update"],
         "metier can't update itself yet",
-        "in its repository: git pull && cargo install --path crates/metier",
+        "in its repository: git pull && cargo install --locked --path crates/metier",
     ),
     (&["version"], "the version is an option", "metier --version"),
     (
