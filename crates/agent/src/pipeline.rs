@@ -404,7 +404,7 @@ impl Stage {
         self.brings.iter().filter(|rule| !rule.names_no_tool())
     }
 
-    /// Whether whoever waits for it need not wait any longer. What has neither a contract nor a tool shows nothing; a warning said so.
+    /// Whether the skills behind it may begin. What has neither a contract nor a tool shows nothing; a warning said so.
     fn is_done(&self) -> bool {
         if self.promises.is_empty() {
             self.has_worked || (self.brings.is_empty() && !self.has_code)

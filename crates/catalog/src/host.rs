@@ -48,7 +48,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// The same for an agent whose tools these are, and nobody's setting.
+    /// The same for an agent whose own tools these are, not those of a setting.
     #[must_use]
     pub fn with_own_tools(self, tools: &'a [String]) -> Self {
         Self {
