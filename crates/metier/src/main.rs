@@ -40,7 +40,7 @@ use std::{ffi::OsString, process::ExitCode};
 
 use clap::{
     Parser,
-    error::{ContextKind, ContextValue},
+    error::{ContextKind, ContextValue, ErrorKind},
 };
 
 use cli::Cli;
@@ -99,7 +99,9 @@ fn misused(arguments: &[OsString], error: &clap::Error) -> ExitCode {
     let is_json = arguments.iter().any(|argument| argument == "--json");
     if !error.use_stderr() {
         // The page is made only now: no other run needs it. A closed pipe is the reader's choice.
-        let page = help::command().try_get_matches_from(arguments).err();
+        let is_page = error.kind() != ErrorKind::DisplayVersion;
+        let page = is_page.then(|| help::command().try_get_matches_from(arguments).err());
+        let page = page.flatten();
         page.as_ref().unwrap_or(error).print().ok();
         return ExitCode::SUCCESS;
     }
