@@ -40,8 +40,8 @@ impl Cancel {
 
     /// The flag itself, for whoever waits in another crate.
     #[must_use]
-    pub fn flag(&self) -> &AtomicBool {
-        &self.0
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
     }
 
     /// Sleeps, unless it is cancelled; answers whether it slept to the end.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// Somebody who wants to know. Called from several threads.
-pub trait Listener: Sync {
+pub trait Listener: Send + Sync {
     /// Something happened.
     fn hear(&self, told: &Told);
 }

@@ -1,7 +1,7 @@
 //! What a session stands on: who opens runtimes, and who knows the models.
 //!
-//! A session is one thread with a runtime of its own, since what a skill runs in is bound to its thread. A sub-agent is a
-//! session on another thread. So the door gives us something that can open any number of them, and nothing else crosses.
+//! A session has a runtime of its own, and so has each sub-agent, which works on another thread. So the door gives us something that
+//! can open any number of them.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use metier_runtime::{Inventory, live};
 use crate::{Effort, Model, ModelName, Price, Report};
 
 /// Opens runtimes and finds models. Several threads ask at once.
-pub trait Ground: Sync {
+pub trait Ground: Send + Sync {
     /// The skills of this run. All sessions see the same ones.
-    fn inventory(&self) -> &Inventory;
+    fn inventory(&self) -> &Arc<Inventory>;
 
     /// What the user decided.
     fn config(&self) -> &Config;
@@ -23,17 +23,11 @@ pub trait Ground: Sync {
         &[]
     }
 
-    /// Opens a runtime for the session of this name, lets somebody work with it, and ends it, whatever happened. Skills may
-    /// ask `voice`.
+    /// Opens a runtime for the session of this name. Skills may ask `voice`.
     ///
     /// # Errors
-    /// When it can't be opened or ended.
-    fn open(
-        &self,
-        id: &str,
-        voice: &dyn live::Model,
-        work: &mut dyn FnMut(&live::Runtime<'_>),
-    ) -> Result<(), Report>;
+    /// When it can't be opened.
+    fn open(&self, id: &str, voice: Arc<dyn live::Model>) -> Result<live::Runtime, Report>;
 
     /// The model of a name, or the one that was configured.
     ///

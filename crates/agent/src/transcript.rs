@@ -1,17 +1,17 @@
 //! A conversation in the store: written line by line, before anything follows from it.
 
-use metier_store::{NewConversation, Store};
+use metier_store::{NewConversation, SharedStore};
 
 use crate::{Record, Report};
 
 /// The place where one conversation is written down.
-pub struct Transcript<'s> {
-    store: &'s Store,
+pub struct Transcript {
+    store: SharedStore,
     id: String,
     lines: u64,
 }
 
-impl<'s> Transcript<'s> {
+impl Transcript {
     /// The code of the report that a conversation is that of a sub-agent.
     pub const OF_SUB_AGENT: &'static str = "sub-agent";
 
@@ -19,10 +19,10 @@ impl<'s> Transcript<'s> {
     ///
     /// # Errors
     /// When it can't be written.
-    pub fn begin(store: &'s Store, new: &NewConversation<'_>) -> Result<Self, Report> {
-        store.begin_conversation(new)?;
+    pub fn begin(store: &SharedStore, new: &NewConversation<'_>) -> Result<Self, Report> {
+        store.lock().begin_conversation(new)?;
         Ok(Self {
-            store,
+            store: store.clone(),
             id: new.id.to_owned(),
             lines: 0,
         })
@@ -33,8 +33,8 @@ impl<'s> Transcript<'s> {
     ///
     /// # Errors
     /// When there is none, when it can't be read, or when it is that of a sub-agent.
-    pub fn resume(store: &'s Store, id: &str) -> Result<(Self, Vec<Record>), Report> {
-        let lines = store.conversation_lines(id)?;
+    pub fn resume(store: &SharedStore, id: &str) -> Result<(Self, Vec<Record>), Report> {
+        let lines = store.lock().conversation_lines(id)?;
         let unread = |number: u64, error: &serde_json::Error| {
             let message = format!("line {number} of conversation `{id}` can't be read: {error}");
             Report::broken("transcript", message)
@@ -45,6 +45,7 @@ impl<'s> Transcript<'s> {
         });
         let records = records.collect::<Result<Vec<Record>, Report>>()?;
         let has_parent = store
+            .lock()
             .conversation(id)?
             .is_some_and(|one| one.parent.is_some());
         let confined = records.iter().find_map(|record| match record {
@@ -55,7 +56,7 @@ impl<'s> Transcript<'s> {
             return Err(of_sub_agent(id, confined.as_deref()));
         }
         let transcript = Self {
-            store,
+            store: store.clone(),
             id: id.to_owned(),
             lines: records.len() as u64,
         };
@@ -73,7 +74,7 @@ impl<'s> Transcript<'s> {
         });
         let lines = lines.collect::<Result<Vec<String>, Report>>()?;
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        self.lines = self.store.append_lines(&self.id, self.lines, at, &lines)?;
+        self.lines = self.store.lock().append_lines(&self.id, self.lines, at, &lines)?;
         Ok(())
     }
 }

@@ -1,7 +1,6 @@
 //! The model as skills hear it: a question, a text. What it takes counts against the budget of the session.
 
-use std::cell::Cell;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use metier_runtime::live;
 
@@ -10,39 +9,43 @@ use crate::tally::Tally;
 use crate::{Budget, Cancel, Chosen, Ground, Message, Request};
 
 /// Answers the questions of skills, with the session's model or another one that they name.
-pub struct Voice<'g> {
-    ground: &'g dyn Ground,
+pub struct Voice {
+    ground: Arc<dyn Ground>,
     chosen: Option<Chosen>,
     budget: Arc<Budget>,
     cancel: Cancel,
-    took: Cell<Tally>,
+    took: Mutex<Tally>,
 }
 
-impl<'g> Voice<'g> {
+impl Voice {
     /// For a session with this model, or for none: then the one that is configured is looked for when somebody asks.
     #[must_use]
     pub fn new(
-        ground: &'g dyn Ground,
+        ground: &Arc<dyn Ground>,
         chosen: Option<Chosen>,
         budget: Arc<Budget>,
         cancel: Cancel,
     ) -> Self {
         Self {
-            ground,
+            ground: Arc::clone(ground),
             chosen,
             budget,
             cancel,
-            took: Cell::default(),
+            took: Mutex::default(),
         }
+    }
+
+    fn took(&self) -> MutexGuard<'_, Tally> {
+        self.took.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the questions took since this was asked last.
     pub(crate) fn take_tally(&self) -> Tally {
-        self.took.take()
+        std::mem::take(&mut *self.took())
     }
 }
 
-impl live::Model for Voice<'_> {
+impl live::Model for Voice {
     fn answer(
         &self,
         prompt: &str,
@@ -52,7 +55,7 @@ impl live::Model for Voice<'_> {
         let chosen = match (&self.chosen, model) {
             (Some(chosen), None) => chosen.clone(),
             (chosen, model) => match (chosen, model) {
-                (Some(session), Some(name)) => model_beside(self.ground, name, &session.name),
+                (Some(session), Some(name)) => model_beside(&*self.ground, name, &session.name),
                 _ => self.ground.model(model),
             }
             .map_err(|report| {
@@ -68,18 +71,15 @@ impl live::Model for Voice<'_> {
             system: system.unwrap_or_default().into(),
             messages: vec![Message::User(prompt.to_owned())],
             tools: Arc::default(),
-            max_tokens: max_tokens(self.ground),
+            max_tokens: max_tokens(&*self.ground),
             effort: chosen.effort,
             temperature: None,
         };
-        let mut took = self.took.get();
-        took.requests += 1;
-        self.took.set(took);
+        self.took().requests += 1;
         let answer = chosen.model.answer(&request, &mut |_| {}, &self.cancel);
         let answer = answer.map_err(|error| format!("model: {error}"))?;
         self.budget.use_tokens(answer.usage);
-        took.answered(answer.usage, chosen.price);
-        self.took.set(took);
+        self.took().answered(answer.usage, chosen.price);
         Ok(answer.text)
     }
 }

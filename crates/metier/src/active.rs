@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use metier_catalog::Entry;
 use metier_host::backend::SessionError;
 use metier_model::text::shell_word;
 use metier_policy::{Approver, SessionAnswers};
@@ -31,27 +32,27 @@ pub(crate) struct Stage<'a> {
     /// The folder that is the project.
     pub(crate) project: Option<&'a Path>,
     /// Who is asked for permission.
-    pub(crate) approver: Option<Box<dyn Approver>>,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
     /// A file of tests that runs in place of the entrypoint.
     pub(crate) tests: Option<&'a str>,
     /// The name of the session; a fresh one if there is none.
     pub(crate) id: Option<&'a str>,
     /// The model that skills may ask.
-    pub(crate) model: Option<&'a dyn Model>,
+    pub(crate) model: Option<Arc<dyn Model>>,
     /// Whether skills are started only to learn what they contribute, without a question.
     pub(crate) describes: bool,
-    /// Set when nobody wants to wait for skills any longer.
-    pub(crate) stop: Option<&'a AtomicBool>,
+    /// Set when the results of skills are no longer wanted.
+    pub(crate) stop: Option<Arc<AtomicBool>>,
     /// What was answered in this session so far.
     pub(crate) answers: Option<Arc<SessionAnswers>>,
 }
 
-/// Activates skills, the ones of `--skills` first, and lets somebody work with them.
+/// Activates skills, the ones of `--skills` first, and does some work with them.
 pub(crate) fn with<T>(
-    session: &Session<'_>,
-    inventory: &Inventory,
+    session: &Session,
+    inventory: &Arc<Inventory>,
     names: &[&str],
-    work: impl FnOnce(&Runtime<'_>) -> Result<T, Failure>,
+    work: impl FnOnce(&Runtime) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let others: Vec<&str> = session.global.skills.iter().map(String::as_str).collect();
     let all: Vec<&str> = others.into_iter().chain(names.iter().copied()).collect();
@@ -60,12 +61,34 @@ pub(crate) fn with<T>(
 
 /// The same on a stage of the caller's, and with no skills but these.
 pub(crate) fn on<T>(
-    session: &Session<'_>,
-    inventory: &Inventory,
+    session: &Session,
+    inventory: &Arc<Inventory>,
     names: &[&str],
     stage: Stage<'_>,
-    work: impl FnOnce(&Runtime<'_>) -> Result<T, Failure>,
+    work: impl FnOnce(&Runtime) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
+    // Of a test, what came of it is said; an error that it expects is none.
+    let is_test = stage.project.is_some();
+    let runtime = open(session, inventory, stage)?;
+    let activated = names
+        .iter()
+        .try_for_each(|name| activate(session, &runtime, name));
+    let worked = activated.and_then(|()| work(&runtime));
+    let ended = runtime.end();
+    if !is_test {
+        tell(session, runtime.collect().1);
+    }
+    let done = worked?;
+    ended.map_err(|error| failed(&error))?;
+    Ok(done)
+}
+
+/// A session in which nothing is active yet. What it activates is scanned, asked about and written down.
+pub(crate) fn open(
+    session: &Session,
+    inventory: &Arc<Inventory>,
+    stage: Stage<'_>,
+) -> Result<Runtime, Failure> {
     let screening = session.screening(&inventory.catalog);
     screening.check_rules()?;
     let mut office = match stage.approver {
@@ -78,14 +101,9 @@ pub(crate) fn on<T>(
     if let Some(answers) = stage.answers {
         office = office.sharing(answers);
     }
-    let mut premises = office.premises();
-    premises.stop = stage.stop;
-    if let Some(project) = stage.project {
-        premises.work = project;
-        premises.desk.terms.project = project.to_owned();
-    }
-    let judge = |entry: &metier_catalog::Entry| {
-        let admitted = screening.admit(&inventory.catalog, entry);
+    let known = Arc::clone(inventory);
+    let judge = move |entry: &Entry| {
+        let admitted = screening.admit(&known.catalog, entry);
         admitted.map_err(|refusal| refusal.to_string())
     };
     let limits = &session.config.limits;
@@ -94,7 +112,8 @@ pub(crate) fn on<T>(
         tool: Duration::from_secs(limits.tool_timeout),
         hook: Duration::from_secs(limits.hook_timeout),
     };
-    let runtime = Runtime::new(&premises, inventory, &judge, patience);
+    let premises = office.premises(stage.stop, stage.project);
+    let runtime = Runtime::new(premises, Arc::clone(inventory), Arc::new(judge), patience);
     let mut runtime = runtime
         .explaining(session.output.is_verbose())
         .describing(stage.describes);
@@ -104,28 +123,11 @@ pub(crate) fn on<T>(
     if let Some(model) = stage.model {
         runtime = runtime.with_model(model);
     }
-    let mut worked = names
-        .iter()
-        .try_for_each(|name| activate(session, &runtime, name));
-    let mut done = None;
-    if worked.is_ok() {
-        match work(&runtime) {
-            Ok(value) => done = Some(value),
-            Err(failure) => worked = Err(failure),
-        }
-    }
-    let ended = runtime.end();
-    // Of a test, what came of it is said; an error that it expects is none.
-    if stage.project.is_none() {
-        tell(session, runtime.collect().1);
-    }
-    worked?;
-    ended.map_err(|error| failed(&error))?;
-    done.ok_or_else(|| Failure::broken("runtime", "the session ended without an answer"))
+    Ok(runtime)
 }
 
 /// What skills wrote to their logs.
-pub(crate) fn tell(session: &Session<'_>, said: Vec<(String, String)>) {
+pub(crate) fn tell(session: &Session, said: Vec<(String, String)>) {
     for (skill, line) in said {
         let line = one_line(&line);
         match line.strip_prefix(WARNING) {
@@ -140,11 +142,7 @@ pub(crate) fn tell(session: &Session<'_>, said: Vec<(String, String)>) {
 }
 
 /// Activates one skill.
-pub(crate) fn activate(
-    session: &Session<'_>,
-    runtime: &Runtime<'_>,
-    name: &str,
-) -> Result<(), Failure> {
+pub(crate) fn activate(session: &Session, runtime: &Runtime, name: &str) -> Result<(), Failure> {
     let inventory = runtime.inventory();
     let skill = commands::find_usable(session, inventory, name)?;
     let entry = inventory.entry(skill);

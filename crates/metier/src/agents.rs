@@ -30,9 +30,9 @@ use crate::{
 };
 
 /// The ground of all sessions of this run.
-pub(crate) struct Agents<'s> {
-    session: &'s Session<'s>,
-    inventory: &'s Inventory,
+pub(crate) struct Agents {
+    session: Session,
+    inventory: Arc<Inventory>,
     /// Ends whatever waits.
     cancel: Cancel,
     screen: Arc<Screen>,
@@ -44,22 +44,27 @@ pub(crate) struct Agents<'s> {
     first: OnceLock<String>,
 }
 
-impl<'s> Agents<'s> {
+impl Agents {
     pub(crate) fn new(
-        session: &'s Session<'s>,
-        inventory: &'s Inventory,
+        session: &Session,
+        inventory: &Arc<Inventory>,
         cancel: Cancel,
         screen: &Arc<Screen>,
-    ) -> Self {
-        Self {
-            session,
-            inventory,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            session: session.clone(),
+            inventory: Arc::clone(inventory),
             cancel,
             screen: Arc::clone(screen),
             files: OnceLock::new(),
             answers: Arc::default(),
             first: OnceLock::new(),
-        }
+        })
+    }
+
+    /// What sessions stand on.
+    pub(crate) fn ground(self: &Arc<Self>) -> Arc<dyn Ground> {
+        Arc::clone(self) as _
     }
 
     /// Whether somebody pressed Ctrl-C.
@@ -68,13 +73,19 @@ impl<'s> Agents<'s> {
     }
 
     /// The model for skills that are run by themselves. Unless one is named, whether there is any is found out when somebody asks it.
-    pub(crate) fn voice(&self, model: Option<&str>) -> Result<Voice<'_>, Report> {
+    pub(crate) fn voice(self: &Arc<Self>, model: Option<&str>) -> Result<Voice, Report> {
         let chosen = model.map(|name| self.model(Some(name))).transpose()?;
-        Ok(Voice::new(self, chosen, self.budget(), self.cancel.clone()))
+        let ground = self.ground();
+        Ok(Voice::new(
+            &ground,
+            chosen,
+            self.budget(),
+            self.cancel.clone(),
+        ))
     }
 
     /// What the sessions of this run share.
-    pub(crate) fn shared<'l>(&self, listener: &'l dyn Listener) -> Shared<'l> {
+    pub(crate) fn shared(&self, listener: Arc<dyn Listener>) -> Shared {
         Shared {
             budget: self.budget(),
             cancel: self.cancel.clone(),
@@ -93,9 +104,9 @@ impl<'s> Agents<'s> {
     }
 }
 
-impl Ground for Agents<'_> {
-    fn inventory(&self) -> &Inventory {
-        self.inventory
+impl Ground for Agents {
+    fn inventory(&self) -> &Arc<Inventory> {
+        &self.inventory
     }
 
     fn config(&self) -> &Config {
@@ -114,12 +125,7 @@ impl Ground for Agents<'_> {
         })
     }
 
-    fn open(
-        &self,
-        id: &str,
-        voice: &dyn Model,
-        work: &mut dyn FnMut(&Runtime<'_>),
-    ) -> Result<(), Report> {
+    fn open(&self, id: &str, voice: Arc<dyn Model>) -> Result<Runtime, Report> {
         let terminal = Terminal::new(self.session.output.is_json());
         let by_subagent = self.first.get_or_init(|| id.to_owned()) != id;
         let screen = Arc::clone(&self.screen);
@@ -128,16 +134,12 @@ impl Ground for Agents<'_> {
         let stage = Stage {
             id: Some(id),
             model: Some(voice),
-            approver: is_attended.then(|| Box::new(terminal) as Box<dyn Approver>),
+            approver: is_attended.then(|| Arc::new(terminal) as Arc<dyn Approver>),
             stop: Some(self.cancel.flag()),
             answers: Some(Arc::clone(&self.answers)),
             ..Stage::default()
         };
-        active::on(self.session, self.inventory, &[], stage, |runtime| {
-            work(runtime);
-            Ok(())
-        })
-        .map_err(|failure| failure.to_report())
+        active::open(&self.session, &self.inventory, stage).map_err(|failure| failure.to_report())
     }
 
     fn model(&self, name: Option<&str>) -> Result<Chosen, Report> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use metier_agent::{Record, Transcript};
-use metier_store::{Conversation, Store};
+use metier_store::{Conversation, SharedStore, Store};
 
 use crate::{
     failure::Failure,
@@ -19,7 +19,7 @@ const MAX_NAMED: usize = 10;
 /// Where conversations are kept.
 pub(crate) struct Conversations {
     /// None if nothing was ever kept.
-    store: Option<Store>,
+    store: Option<SharedStore>,
     folder: String,
 }
 
@@ -31,13 +31,13 @@ pub(crate) struct Exchange {
 }
 
 impl Conversations {
-    pub(crate) fn open(session: &Session<'_>) -> Result<Self, Failure> {
+    pub(crate) fn open(session: &Session) -> Result<Self, Failure> {
         let project: &Path = &session.machine.project;
         let folder = project.canonicalize();
         let folder = folder.unwrap_or_else(|_| project.to_owned());
         Ok(Self {
             store: match &session.machine.database {
-                Some(database) => Store::open_existing(database)?,
+                Some(database) => Store::open_existing(database)?.map(SharedStore::from),
                 None => None,
             },
             folder: folder.to_string_lossy().into_owned(),
@@ -49,7 +49,7 @@ impl Conversations {
         let Some(store) = &self.store else {
             return Ok(Vec::new());
         };
-        let mut all = store.conversations(Some(&self.folder), MAX_LISTED)?;
+        let mut all = store.lock().conversations(Some(&self.folder), MAX_LISTED)?;
         all.retain(|one| one.lines > 0);
         Ok(all)
     }
@@ -73,7 +73,7 @@ impl Conversations {
     /// The one that an id means, or the beginning of one.
     pub(crate) fn named(&self, prefix: &str) -> Result<Conversation, Failure> {
         let found = match &self.store {
-            Some(store) => store.find_conversation(prefix)?,
+            Some(store) => store.lock().find_conversation(prefix)?,
             None => Vec::new(),
         };
         let shown = one_line(prefix);

@@ -3,18 +3,18 @@
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, atomic::AtomicBool},
     time::{Duration, SystemTime},
 };
 
 use metier_catalog::Entry;
-use metier_host::sandbox::NamedByVariables;
+use metier_host::{sandbox::NamedByVariables, world::HostEnvironment};
 use metier_policy::{Approver, Asked, Changes, Headless, Meter, Rates, SessionAnswers, Terms};
 use metier_runtime::{
     desk::{Asking, Desk, Refused},
     premises::Premises,
 };
-use metier_store::Store;
+use metier_store::{SharedStore, Store};
 
 use crate::{
     approver::{Terminal, difference},
@@ -47,11 +47,11 @@ const COMMON: &[&str] = &[
 ];
 
 /// What decides and acts in this run.
-pub(crate) struct Office<'s> {
-    session: &'s Session<'s>,
-    store: Store,
-    approver: Box<dyn Approver>,
-    warn: Box<dyn Fn(&str) + 's>,
+pub(crate) struct Office {
+    session: Session,
+    store: SharedStore,
+    approver: Arc<dyn Approver>,
+    warn: Arc<dyn Fn(&str) + Send + Sync>,
     common: Vec<(OsString, OsString)>,
     own: Vec<PathBuf>,
     obeyed: Vec<PathBuf>,
@@ -62,24 +62,21 @@ pub(crate) struct Office<'s> {
     answers: Arc<SessionAnswers>,
 }
 
-impl<'s> Office<'s> {
+impl Office {
     /// Opens the database; without one nothing is done, because nothing could be written down.
-    pub(crate) fn open(session: &'s Session<'s>) -> Result<Self, Failure> {
-        let output = session.output;
-        let approver: Box<dyn Approver> = if output.is_attended() {
-            Box::new(Terminal::new(output.is_json()))
+    pub(crate) fn open(session: &Session) -> Result<Self, Failure> {
+        let output = &session.output;
+        let approver: Arc<dyn Approver> = if output.is_attended() {
+            Arc::new(Terminal::new(output.is_json()))
         } else {
-            Box::new(Headless)
+            Arc::new(Headless)
         };
         Self::with(session, approver)
     }
 
     /// The same with somebody else to ask.
-    pub(crate) fn with(
-        session: &'s Session<'s>,
-        approver: Box<dyn Approver>,
-    ) -> Result<Self, Failure> {
-        let machine = session.machine;
+    pub(crate) fn with(session: &Session, approver: Arc<dyn Approver>) -> Result<Self, Failure> {
+        let machine = &session.machine;
         let nowhere = |what: &str| {
             Failure::broken("store", format!("there is no place for {what}"))
                 .hint("set METIER_HOME to a folder")
@@ -113,11 +110,12 @@ impl<'s> Office<'s> {
         obeyed.push(cache.join(TEST_PROJECTS));
         let store = Store::open(database)?;
         store.close_abandoned(&crate::machine::timestamp(now()))?;
+        let output = Arc::clone(&session.output);
         Ok(Self {
-            session,
-            store,
+            session: session.clone(),
+            store: store.into(),
             approver,
-            warn: Box::new(|line| session.output.warn(&one_line(line))),
+            warn: Arc::new(move |line| output.warn(&one_line(line))),
             common: common.collect(),
             own: own(database)
                 .chain(session.machine.history())
@@ -147,37 +145,47 @@ impl<'s> Office<'s> {
         }
     }
 
-    /// What is at hand when a skill works.
-    pub(crate) fn premises(&self) -> Premises<'_> {
-        let machine = self.session.machine;
+    /// What is at hand when a skill works. `stop` ends what it waits for; `project` stands in for the user's own.
+    pub(crate) fn premises(
+        self,
+        stop: Option<Arc<AtomicBool>>,
+        project: Option<&Path>,
+    ) -> Premises {
+        let machine = Arc::clone(&self.session.machine);
+        let mut desk = self.desk();
+        if let Some(project) = project {
+            project.clone_into(&mut desk.terms.project);
+        }
         Premises {
-            desk: self.desk(),
-            config: &self.session.config,
-            variable: &|name| std::env::var_os(name),
-            shim: &self.shim,
-            work: &machine.work,
-            home: machine.home.as_deref(),
-            path: machine.path.as_deref(),
-            common: &self.common,
-            own: &self.own,
-            obeyed: &self.obeyed,
-            temporary: &self.temporary,
-            compiled: &self.compiled,
-            unsandboxed: self.session.global.unsandboxed,
-            stop: None,
+            desk: Arc::new(desk),
+            config: Arc::clone(&self.session.config),
+            variable: Arc::new(|name| std::env::var_os(name)),
+            host: Arc::new(HostEnvironment {
+                shim: self.shim,
+                work: project.unwrap_or(&machine.work).to_owned(),
+                home: machine.home.clone(),
+                path: machine.path.clone(),
+                common: self.common,
+                own: self.own,
+                obeyed: self.obeyed,
+                temporary: self.temporary,
+                unsandboxed: self.session.global.unsandboxed,
+                stop,
+            }),
+            compiled: self.compiled,
         }
     }
 
     /// Who decides.
-    pub(crate) fn desk(&self) -> Desk<'_> {
+    pub(crate) fn desk(&self) -> Desk {
         Desk {
-            store: &self.store,
-            approver: self.approver.as_ref(),
-            approved_now: &self.session.global.approve_skills,
-            approved: &self.session.config.approved,
-            terms: terms(self.session),
-            clock: &now,
-            warn: &*self.warn,
+            store: self.store.clone(),
+            approver: Arc::clone(&self.approver),
+            approved_now: self.session.global.approve_skills.clone(),
+            approved: self.session.config.approved.clone(),
+            terms: terms(&self.session),
+            clock: Arc::new(now),
+            warn: Arc::clone(&self.warn),
             meter: Meter::default(),
             session: self.id.clone(),
             asking: Asking::sharing(Arc::clone(&self.answers)),
@@ -217,7 +225,7 @@ fn now() -> SystemTime {
 }
 
 /// What holds for every grant of this run.
-pub(crate) fn terms(session: &Session<'_>) -> Terms {
+pub(crate) fn terms(session: &Session) -> Terms {
     let limits = &session.config.limits;
     let prefixes = session.config.security.allowed_command_prefixes.as_ref();
     let words = |prefix: &String| prefix.split_whitespace().map(str::to_owned).collect();

@@ -1,6 +1,8 @@
 //! What skills of the type `security-rule` say about a scanned skill: their scanners look at its files, and their hooks see what was
 //! found. They add; nothing that was found goes away.
 
+use std::sync::Arc;
+
 use metier_catalog::{Catalog, Content, Entry, Snapshot};
 use metier_model::SkillType;
 use metier_runtime::{Inventory, Status, live::Runtime};
@@ -39,11 +41,8 @@ fn speaks(entry: &Entry) -> bool {
 }
 
 /// What others found, for each of the scanned skills in turn. A skill that can't be activated is named and left out.
-pub(crate) fn of(
-    session: &Session<'_>,
-    scanned: &[Scanned<'_>],
-) -> Result<Vec<Vec<Finding>>, Failure> {
-    let inventory = session.inventory()?;
+pub(crate) fn of(session: &Session, scanned: &[Scanned<'_>]) -> Result<Vec<Vec<Finding>>, Failure> {
+    let inventory = Arc::new(session.inventory()?);
     active::on(session, &inventory, &[], Stage::default(), |runtime| {
         activate(session, &inventory, runtime);
         let each = scanned.iter().map(|one| look(session, runtime, one));
@@ -51,7 +50,7 @@ pub(crate) fn of(
     })
 }
 
-fn activate(session: &Session<'_>, inventory: &Inventory, runtime: &Runtime<'_>) {
+fn activate(session: &Session, inventory: &Inventory, runtime: &Runtime) {
     for skill in &inventory.skills {
         let entry = inventory.entry(skill);
         if skill.status != Status::Ready || !speaks(entry) {
@@ -69,8 +68,8 @@ fn activate(session: &Session<'_>, inventory: &Inventory, runtime: &Runtime<'_>)
 }
 
 fn look(
-    session: &Session<'_>,
-    runtime: &Runtime<'_>,
+    session: &Session,
+    runtime: &Runtime,
     scanned: &Scanned<'_>,
 ) -> Result<Vec<Finding>, Failure> {
     let name = scanned.entry.name();

@@ -1,10 +1,9 @@
 //! What the scanner says about skills here: from the cache where it can, by a scan where it must, and with the user's last word.
 
 use std::{
-    cell::OnceCell,
     collections::BTreeMap,
     path::PathBuf,
-    sync::atomic::AtomicUsize,
+    sync::{OnceLock, atomic::AtomicUsize},
     time::{Duration, Instant},
 };
 
@@ -25,12 +24,12 @@ use crate::{
 };
 
 /// How skills are scanned in this run, and what is known from earlier ones.
-pub(crate) struct Screening<'s> {
-    session: &'s Session<'s>,
+pub(crate) struct Screening {
+    session: Session,
     scanner: Scanner,
     problems: Vec<RuleProblem>,
     verdicts: Verdicts,
-    accepted: OnceCell<BTreeMap<String, Accepted>>,
+    accepted: OnceLock<BTreeMap<String, Accepted>>,
 }
 
 /// Why the content of a skill is not given out.
@@ -71,19 +70,19 @@ pub(crate) struct Looked {
     fresh: bool,
 }
 
-impl<'s> Screening<'s> {
+impl Screening {
     /// With the rules that the skills of a catalog bring.
-    pub(crate) fn new(session: &'s Session<'s>, catalog: &Catalog, verdicts: Verdicts) -> Self {
+    pub(crate) fn new(session: &Session, catalog: &Catalog, verdicts: Verdicts) -> Self {
         let folder = session.config.scan.rules_dir.as_deref();
         let folder = folder.map(|folder| session.expand(folder));
         let Rulebook { patterns, problems } =
             Rulebook::gather(folder.as_deref(), catalog, &session.config);
         Self {
-            session,
+            session: session.clone(),
             scanner: Scanner::new(&session.config, patterns, session.machine.stamp),
             problems,
             verdicts,
-            accepted: OnceCell::new(),
+            accepted: OnceLock::new(),
         }
     }
 
@@ -96,7 +95,7 @@ impl<'s> Screening<'s> {
                     .line(problem.line)
                     .hint("fix the rule, or see `metier config skills.scan.rules_dir`"));
             }
-            let output = self.session.output;
+            let output = &self.session.output;
             output.note(&format!(
                 "{} {}: a rule for the scanner is not used: {}",
                 output.paint_talk("warning:", Tone::Warn),
@@ -187,7 +186,7 @@ impl<'s> Screening<'s> {
         let done = AtomicUsize::new(0);
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let what = format!("Scanning {}…", count(entries.len(), "skill"));
-        with_progress(self.session.output, &what, &done, || {
+        with_progress(&self.session.output, &what, &done, || {
             scanning::in_parallel(entries, threads.min(8), &done, |entry| work(entry))
         })
     }
@@ -333,7 +332,7 @@ impl<'s> Screening<'s> {
         match (known.stance, reason) {
             (Stance::Blocked, Some(reason)) => Err(Refusal::Blocked(reason.message.into())),
             (Stance::Warned, Some(reason)) => {
-                let output = self.session.output;
+                let output = &self.session.output;
                 output.note(&format!(
                     "{} skill `{}`: {}",
                     output.paint_talk("warning:", Tone::Warn),
@@ -347,7 +346,7 @@ impl<'s> Screening<'s> {
     }
 }
 
-impl Screen for Screening<'_> {
+impl Screen for Screening {
     fn known(&self, entry: &Entry) -> Option<Known> {
         let digest = entry.digest?;
         let known = self.remembered(entry, digest)?;

@@ -3,7 +3,10 @@
 use std::{
     fs,
     path::{Component, Path, PathBuf},
-    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -39,22 +42,23 @@ const MAX_NEW_BYTES: u64 = 4 << 20;
 const MAX_NEW_FILES: usize = 1_000;
 
 /// One run of the program.
-pub(crate) struct Session<'a> {
-    pub(crate) global: &'a Global,
-    pub(crate) machine: &'a Machine,
-    pub(crate) output: &'a Output,
-    pub(crate) config: Config,
+#[derive(Clone)]
+pub(crate) struct Session {
+    pub(crate) global: Arc<Global>,
+    pub(crate) machine: Arc<Machine>,
+    pub(crate) output: Arc<Output>,
+    pub(crate) config: Arc<Config>,
     /// What is wrong with the configuration.
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) problems: Arc<Vec<Problem>>,
 }
 
-impl<'a> Session<'a> {
+impl Session {
     /// Loads the configuration. The user's own mistakes stop the run; a project's are only shown:
     /// a mistake in a repository must not stop the program. (It may switch skills off: that tightens.)
     pub(crate) fn open(
-        global: &'a Global,
-        machine: &'a Machine,
-        output: &'a Output,
+        global: &Global,
+        machine: &Machine,
+        output: &Output,
     ) -> Result<Self, Failure> {
         let session = Self::open_anyway(global, machine, output)?;
         let own = |problem: &&Problem| {
@@ -63,7 +67,7 @@ impl<'a> Session<'a> {
         if let Some(problem) = session.problems.iter().find(own) {
             return Err(problem_failure(problem));
         }
-        for problem in &session.problems {
+        for problem in session.problems.iter() {
             output.note(&format!(
                 "{} {problem}",
                 output.paint_talk("warning:", Tone::Warn)
@@ -74,17 +78,17 @@ impl<'a> Session<'a> {
 
     /// The same for commands that are there to mend the configuration.
     pub(crate) fn open_anyway(
-        global: &'a Global,
-        machine: &'a Machine,
-        output: &'a Output,
+        global: &Global,
+        machine: &Machine,
+        output: &Output,
     ) -> Result<Self, Failure> {
         let Loaded { config, problems } = metier_config::load(layers(global, machine)?);
         Ok(Self {
-            global,
-            machine,
-            output,
-            config,
-            problems,
+            global: Arc::new(global.clone()),
+            machine: Arc::new(machine.clone()),
+            output: Arc::new(output.clone()),
+            config: Arc::new(config),
+            problems: Arc::new(problems),
         })
     }
 
@@ -188,7 +192,7 @@ impl<'a> Session<'a> {
     }
 
     /// How skills are scanned here, with the rules that the skills of a catalog bring.
-    pub(crate) fn screening(&self, catalog: &Catalog) -> Screening<'_> {
+    pub(crate) fn screening(&self, catalog: &Catalog) -> Screening {
         Screening::new(self, catalog, self.verdicts())
     }
 
@@ -242,7 +246,7 @@ impl<'a> Session<'a> {
             builtins,
             progress: Some(&found),
         };
-        with_progress(self.output, "Looking for skills…", &found, || {
+        with_progress(&self.output, "Looking for skills…", &found, || {
             discover(roots, &options)
         })
     }
@@ -349,7 +353,7 @@ impl<'a> Session<'a> {
 
     /// Every place that skills and settings are read from, in this run or another: no skill writes there.
     pub(crate) fn obeyed(&self) -> Vec<PathBuf> {
-        let machine = self.machine;
+        let machine = &*self.machine;
         let extra = self.config.load.extra_dirs.iter();
         let extra: Vec<PathBuf> = extra.map(|path| self.expand(path)).collect();
         let usual = metier_catalog::usual(&self.places(), &extra, true, true);
@@ -367,7 +371,7 @@ impl<'a> Session<'a> {
     }
 
     pub(crate) fn places(&self) -> Places<'_> {
-        let machine = self.machine;
+        let machine = &*self.machine;
         Places {
             home: machine.home.as_deref(),
             own: machine.own_skills.as_deref(),
@@ -535,7 +539,7 @@ struct AgentFiles {
 }
 
 impl AgentFiles {
-    fn read(session: &Session<'_>) -> Self {
+    fn read(session: &Session) -> Self {
         let selection = session.global.skills.clone();
         if !session.global.root.is_empty() {
             return Self {

@@ -136,7 +136,7 @@ pub enum Reply {
 }
 
 /// Somebody who may decide. A skill, a model or a project never is.
-pub trait Approver {
+pub trait Approver: Send + Sync {
     /// Asks one question, and waits for the answer.
     fn ask(&self, question: &ApprovalQuestion) -> Reply;
 }

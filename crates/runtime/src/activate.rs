@@ -1,7 +1,5 @@
 //! Activation: the body of a skill with its commands run, each with a permit and a receipt.
 
-use std::cell::RefCell;
-
 use metier_config::OnCommandError;
 use metier_host::{
     child::{Exit, Outcome},
@@ -14,6 +12,7 @@ use metier_store::Receipt;
 
 use crate::{
     desk::Refused,
+    guarded::Guarded,
     premises::{Premises, Stopped},
     render::{self, Arguments, Here, Loaded, Nobody, RenderError, Rendered, Runner},
     worker::{Failed, Worker, failed_in_pipeline},
@@ -91,10 +90,10 @@ pub enum ActivationError {
 /// # Errors
 /// When it may not do what it wants, or when a command fails and the configuration says to stop then.
 pub fn activate(
-    skill: &Loaded<'_>,
+    skill: &Loaded,
     arguments: &Arguments,
     project: &str,
-    premises: &Premises<'_>,
+    premises: &Premises,
 ) -> Result<Activation, ActivationError> {
     let pieces = skill.pieces();
     let here = Here {
@@ -118,7 +117,7 @@ pub fn activate(
     let hands = Hands {
         worker: &worker,
         on_error: premises.config.security.on_command_error,
-        ran: RefCell::default(),
+        ran: Guarded::default(),
     };
     let rendered = render::render(skill, &pieces, arguments, here, &hands)?;
     Ok(Activation {
@@ -133,9 +132,9 @@ pub fn activate(
 /// # Errors
 /// When the skill may not run it.
 pub fn check_command(
-    skill: &Loaded<'_>,
+    skill: &Loaded,
     command: &str,
-    premises: &Premises<'_>,
+    premises: &Premises,
 ) -> Result<Result<(), String>, ActivationError> {
     let conditions = skill.condition_commands();
     let worker = premises.worker(skill, Purpose::Render(&conditions))?;
@@ -159,9 +158,9 @@ fn text<'a>(piece: &Piece<'a>) -> Option<&'a str> {
 
 /// Runs the commands of a body.
 struct Hands<'a> {
-    worker: &'a Worker<'a>,
+    worker: &'a Worker,
     on_error: OnCommandError,
-    ran: RefCell<Vec<Ran>>,
+    ran: Guarded<Vec<Ran>>,
 }
 
 impl ActivationError {
@@ -192,7 +191,7 @@ impl Runner for Hands<'_> {
         let Done::Child(ended, _) = self.worker.act(&act)? else {
             return Ok(String::new());
         };
-        self.ran.borrow_mut().push(Ran {
+        self.ran.lock().push(Ran {
             command: command.text.to_owned(),
             exit: match ended.exit {
                 Exit::Code(code) => Some(code),

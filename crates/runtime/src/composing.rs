@@ -58,7 +58,7 @@ impl Inventory {
 
     /// Puts skills together that were read already.
     #[must_use]
-    pub fn compose_loaded(skills: &[Loaded<'_>], config: &Config, coding: bool) -> Composition {
+    pub fn compose_loaded(skills: &[Loaded], config: &Config, coding: bool) -> Composition {
         let places: Vec<String> = skills
             .iter()
             .map(|skill| skill.entry.place.path().to_string_lossy().into_owned())

@@ -4,7 +4,6 @@
 //! approve in advance, and what a person answers now become a [`Grant`], or a [`Refused`] that says what to type.
 
 use std::{
-    cell::Cell,
     sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
@@ -18,27 +17,30 @@ use metier_policy::{
 };
 use metier_store::{
     Answer as Kept, Approval, ApprovedFile, BegunReceipt, Completion, NewReceipt, Outcome, Receipt,
-    SkillState, Store, StoreError,
+    SharedStore, SkillState, Store, StoreError,
 };
 
-use crate::{receipts::Whose, redact::Redactor};
+use crate::{guarded::Guarded, receipts::Whose, redact::Redactor};
+
+/// What time it is.
+pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
 /// Everything that decides and remembers in one run.
-pub struct Desk<'a> {
+pub struct Desk {
     /// Where answers and receipts are kept.
-    pub store: &'a Store,
+    pub store: SharedStore,
     /// Whom to ask.
-    pub approver: &'a dyn Approver,
+    pub approver: Arc<dyn Approver>,
     /// Skills whose requests are approved for this run (`--approve-skills`).
-    pub approved_now: &'a [String],
+    pub approved_now: Vec<String>,
     /// Skills whose requests the user's configuration approves.
-    pub approved: &'a [Approved],
+    pub approved: Vec<Approved>,
     /// What holds for every grant.
     pub terms: Terms,
     /// What time it is.
-    pub clock: &'a dyn Fn() -> SystemTime,
+    pub clock: Clock,
     /// Shows the user a line that can't wait for the end of the command.
-    pub warn: &'a dyn Fn(&str),
+    pub warn: Arc<dyn Fn(&str) + Send + Sync>,
     /// What was done in this turn.
     pub meter: Meter,
     /// The session that receipts belong to.
@@ -51,9 +53,9 @@ pub struct Desk<'a> {
 #[derive(Debug, Default)]
 pub struct Asking {
     /// Numbers the single-use approvals.
-    once: Cell<u64>,
+    once: Guarded<u64>,
     /// How long questions about acts were open. A tool that waits for an answer is not late.
-    waited: Cell<Duration>,
+    waited: Guarded<Duration>,
     /// What was answered about acts; sub-agents share it.
     answers: Arc<SessionAnswers>,
 }
@@ -247,7 +249,7 @@ pub(crate) fn completion(at: String, went: Went) -> Completion {
     }
 }
 
-impl Desk<'_> {
+impl Desk {
     /// What this skill may do, asking if need be. Whatever is refused leaves a receipt.
     ///
     /// # Errors
@@ -344,7 +346,7 @@ impl Desk<'_> {
                 return Err(Refused::NotApproved {
                     asked: open.to_vec(),
                     changes: changes.map(Box::new),
-                    other_source: is_approved_elsewhere(subject.identity, self.approved),
+                    other_source: is_approved_elsewhere(subject.identity, &self.approved),
                 });
             }
         }
@@ -408,11 +410,11 @@ impl Desk<'_> {
     }
 
     fn answers(&self, identity: &Identity) -> Result<Vec<Answer>, StoreError> {
-        answers(self.store, identity)
+        answers(&self.store.lock(), identity)
     }
 
     fn is_approved(&self, identity: &Identity) -> bool {
-        is_approved(identity, self.approved_now, self.approved)
+        is_approved(identity, &self.approved_now, &self.approved)
     }
 
     /// Keeps an answer, and what the skill's files look like today.
@@ -440,6 +442,7 @@ impl Desk<'_> {
             })
             .collect();
         self.store
+            .lock()
             .approve_with_files(&approvals, &files(subject.held))
     }
 
@@ -450,9 +453,10 @@ impl Desk<'_> {
             .map_or(0, |time| i64::try_from(time.as_secs()).unwrap_or(i64::MAX));
         for asked in asked {
             let once = &self.asking.once;
-            once.set(once.get() + 1);
-            let nonce = format!("{}-{}", self.session, once.get());
-            self.store.grant_once(
+            let number = once.get() + 1;
+            once.set(number);
+            let nonce = format!("{}-{number}", self.session);
+            self.store.lock().grant_once(
                 &metier_store::SingleUse {
                     skill: identity.skill.to_string(),
                     source: identity.source.as_str().to_owned(),
@@ -462,7 +466,7 @@ impl Desk<'_> {
                 &nonce,
                 now.saturating_add(60),
             )?;
-            if !self.store.consume_once(&nonce, now)? {
+            if !self.store.lock().consume_once(&nonce, now)? {
                 return Err(StoreError::NonceUsed);
             }
         }
@@ -476,7 +480,7 @@ impl Desk<'_> {
         request: &Request,
     ) -> Result<Option<Changes>, StoreError> {
         let identity = subject.identity;
-        let earlier = self.store.earlier_approval(
+        let earlier = self.store.lock().earlier_approval(
             &identity.skill,
             identity.source.as_str(),
             &identity.digest.to_string(),
@@ -538,7 +542,7 @@ impl Desk<'_> {
                 )
             })
             .collect();
-        self.store.append(&receipts).map(drop)
+        self.store.lock().append(&receipts).map(drop)
     }
 
     /// Writes down that an act begins, without the secrets in it. Only then may it be done.
@@ -553,7 +557,7 @@ impl Desk<'_> {
     ) -> Result<BegunReceipt, StoreError> {
         let went = Went::well(0);
         let draft = self.receipt(identity, act, &redactor.clean(detail), &went);
-        self.store.begin(&draft)
+        self.store.lock().begin(&draft)
     }
 
     /// Writes down how an act went that had begun.
@@ -567,7 +571,7 @@ impl Desk<'_> {
         redactor: &Redactor,
     ) -> Result<Receipt, StoreError> {
         let went = went.clean(redactor);
-        self.store.complete(begun, &completion(self.time(), went))
+        self.store.lock().complete(begun, &completion(self.time(), went))
     }
 
     /// What stands in every receipt of a skill.
@@ -611,7 +615,7 @@ impl Desk<'_> {
 
     /// Writes down several things in one go: the disk is waited for once.
     pub(crate) fn write(&self, drafts: &[NewReceipt]) -> Result<Vec<Receipt>, StoreError> {
-        self.store.append(drafts)
+        self.store.lock().append(drafts)
     }
 
     /// Remembers the state that a skill was left in.
@@ -625,7 +629,7 @@ impl Desk<'_> {
         state: &str,
         detail: &str,
     ) -> Result<(), StoreError> {
-        self.store.set_state(&SkillState {
+        self.store.lock().set_state(&SkillState {
             skill: skill.to_owned(),
             source: source.as_str().to_owned(),
             state: state.to_owned(),

@@ -22,6 +22,7 @@
 pub mod activate;
 mod composing;
 pub mod desk;
+mod guarded;
 pub mod hooks;
 mod hosts;
 mod inventory;

@@ -8,7 +8,7 @@ use crate::{hooks, premises, render::Loaded};
 
 /// What rendering the skill would ask for, and what running any of its scripts, its code and its hooks would.
 #[must_use]
-pub fn everything(skill: &Loaded<'_>, config: &Config) -> Request {
+pub fn everything(skill: &Loaded, config: &Config) -> Request {
     let pieces = skill.pieces();
     let conditions = skill.condition_commands();
     let commands = pieces.iter().filter_map(command).chain(conditions);

@@ -1,16 +1,10 @@
 //! The premises: what is at hand on this machine when a skill works, for every door the same.
 
-use std::{
-    ffi::{OsStr, OsString},
-    os::fd::BorrowedFd,
-    path::{Path, PathBuf},
-    rc::Rc,
-    sync::atomic::AtomicBool,
-};
+use std::{ffi::OsString, os::fd::BorrowedFd, path::PathBuf, sync::Arc};
 
 use metier_catalog::{CopyError, Entry, Place, Snapshot};
 use metier_config::Config;
-use metier_host::world::{Surroundings, WorldError};
+use metier_host::world::{HostEnvironment, SkillInWorld, WorldError};
 use metier_model::{Card, Permission, Scope};
 use metier_policy::{Grant, Identity, Purpose, Request, variables};
 
@@ -23,47 +17,25 @@ use crate::{
 };
 
 /// Who decides, and what surrounds a skill here. Values come in from the door.
-pub struct Premises<'a> {
+pub struct Premises {
     /// Who decides, and where it is written down.
-    pub desk: Desk<'a>,
+    pub desk: Arc<Desk>,
     /// What the user decided.
-    pub config: &'a Config,
+    pub config: Arc<Config>,
     /// The value of a variable of this process.
-    pub variable: &'a dyn Fn(&str) -> Option<OsString>,
-    /// Our own binary.
-    pub shim: &'a Path,
-    /// Where scripts start.
-    pub work: &'a Path,
-    /// The user's home.
-    pub home: Option<&'a Path>,
-    /// `PATH`.
-    pub path: Option<&'a OsStr>,
-    /// Variables that any child may see.
-    pub common: &'a [(OsString, OsString)],
-    /// Our own state.
-    pub own: &'a [PathBuf],
-    /// Where skills and settings are read from.
-    pub obeyed: &'a [PathBuf],
-    /// Where folders for temporary files are made.
-    pub temporary: &'a Path,
+    pub variable: Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>,
+    /// What surrounds every skill.
+    pub host: Arc<HostEnvironment>,
     /// Where compiled code is kept: one of our own places, which no skill reads or writes.
-    pub compiled: &'a Path,
-    /// Whether children run without a sandbox, because the user said so.
-    pub unsandboxed: bool,
-    /// Set when nobody wants to wait for skills any longer: what they do is ended then.
-    pub stop: Option<&'a AtomicBool>,
+    pub compiled: PathBuf,
 }
 
-impl Premises<'_> {
+impl Premises {
     /// Asks what a skill may do for this purpose, and whoever may do it.
     ///
     /// # Errors
     /// When it may not, or when there is no room for its work.
-    pub fn worker<'w>(
-        &'w self,
-        skill: &Loaded<'w>,
-        purpose: Purpose<'_>,
-    ) -> Result<Worker<'w>, Stopped> {
+    pub fn worker(&self, skill: &Loaded, purpose: Purpose<'_>) -> Result<Worker, Stopped> {
         Ok(self.worker_with(skill, self.grant(skill, purpose)?)?)
     }
 
@@ -71,7 +43,7 @@ impl Premises<'_> {
     ///
     /// # Errors
     /// When it may not.
-    pub fn grant(&self, skill: &Loaded<'_>, purpose: Purpose<'_>) -> Result<Grant, Refused> {
+    pub fn grant(&self, skill: &Loaded, purpose: Purpose<'_>) -> Result<Grant, Refused> {
         self.grant_request(skill, &self.request(skill, purpose))
     }
 
@@ -79,7 +51,7 @@ impl Premises<'_> {
     ///
     /// # Errors
     /// When it may not.
-    pub fn grant_request(&self, skill: &Loaded<'_>, request: &Request) -> Result<Grant, Refused> {
+    pub fn grant_request(&self, skill: &Loaded, request: &Request) -> Result<Grant, Refused> {
         let identity = identity(skill);
         let place = skill.entry.place.path();
         let subject = Subject {
@@ -95,48 +67,35 @@ impl Premises<'_> {
     ///
     /// # Errors
     /// When there is no room for its work.
-    pub fn worker_with<'w>(
-        &'w self,
-        skill: &Loaded<'w>,
-        grant: Grant,
-    ) -> Result<Worker<'w>, Failed> {
-        let grant = Rc::new(grant);
+    pub fn worker_with(&self, skill: &Loaded, grant: Grant) -> Result<Worker, Failed> {
+        let grant = Arc::new(grant);
         let named = self.named(&skill.manifest.card, &grant);
         let redactor = self.redactor(&skill.manifest.card, &named);
-        let (entry, held) = (skill.entry, Rc::clone(&skill.held));
-        let around = Surroundings {
-            shim: self.shim,
-            skill: match &skill.entry.place {
-                Place::Folder(path) => Some(path),
+        let (entry, held) = (Arc::clone(&skill.entry), Arc::clone(&skill.held));
+        let in_world = SkillInWorld {
+            folder: match &entry.place {
+                Place::Folder(path) => Some(path.clone()),
                 Place::Builtin(_) => None,
             },
-            write_files: Rc::new({
-                let held = Rc::clone(&held);
-                move |folder| write(entry, &held, folder)
+            write_files: Arc::new({
+                let (entry, held) = (Arc::clone(&entry), Arc::clone(&held));
+                move |folder| write(&entry, &held, folder)
             }),
-            work: self.work,
-            home: self.home,
-            path: self.path,
-            common: self.common,
             named,
-            own: self.own,
-            obeyed: self.obeyed,
-            temporary: self.temporary,
-            unsandboxed: self.unsandboxed,
-            stop: self.stop,
         };
         let at_work = SkillAtWork {
             place: entry.place.path().to_string_lossy().into_owned(),
-            held: Rc::clone(&held),
+            held: Arc::clone(&held),
         };
         let unchanged = move || {
             let digest = entry.place.digest();
             digest.is_ok_and(|digest| digest == held.digest)
         };
         Ok(Worker::new(
-            &self.desk,
+            Arc::clone(&self.desk),
             grant,
-            around,
+            Arc::clone(&self.host),
+            in_world,
             redactor,
             at_work,
             Box::new(unchanged),
@@ -145,13 +104,13 @@ impl Premises<'_> {
 
     /// What a skill asks for.
     #[must_use]
-    pub fn request(&self, skill: &Loaded<'_>, purpose: Purpose<'_>) -> Request {
-        requested(skill, purpose, self.config)
+    pub fn request(&self, skill: &Loaded, purpose: Purpose<'_>) -> Request {
+        requested(skill, purpose, &self.config)
     }
 
     /// The values of the variables that a grant names: what the configuration sets for the skill, else this process's own.
     fn named(&self, card: &Card, grant: &Grant) -> Vec<(String, OsString)> {
-        let configured = configured(self.config, card);
+        let configured = configured(&self.config, card);
         let allowed = grant.allowed().iter();
         let names = allowed.filter_map(|want| match (&want.scope, want.permission) {
             (Scope::Variable(name), Permission::EnvRead) => Some(name.to_string()),
@@ -172,7 +131,7 @@ impl Premises<'_> {
         let secret = named.iter().filter(|(name, _)| variables::is_secret(name));
         let secret =
             secret.map(|(name, value)| (name.clone(), value.to_string_lossy().into_owned()));
-        let all: Vec<(String, String)> = configured(self.config, card)
+        let all: Vec<(String, String)> = configured(&self.config, card)
             .into_iter()
             .chain(secret)
             .collect();
@@ -196,7 +155,7 @@ pub enum Stopped {
 
 /// Which skill this is, in which bytes.
 #[must_use]
-pub fn identity(skill: &Loaded<'_>) -> Identity {
+pub fn identity(skill: &Loaded) -> Identity {
     Identity {
         skill: skill.entry.name().as_ref().into(),
         source: skill.entry.source,
@@ -205,7 +164,7 @@ pub fn identity(skill: &Loaded<'_>) -> Identity {
 }
 
 /// What a skill asks for when this is done with it: the same for whoever runs it and for whoever only looks at it.
-pub(crate) fn requested(skill: &Loaded<'_>, purpose: Purpose<'_>, config: &Config) -> Request {
+pub(crate) fn requested(skill: &Loaded, purpose: Purpose<'_>, config: &Config) -> Request {
     let configured = configured(config, &skill.manifest.card);
     let names: Vec<&str> = configured.iter().map(|(name, _)| name.as_str()).collect();
     let hosts = match skill.manifest.wants.is_empty() {

@@ -1,7 +1,7 @@
 //! The body of a skill with values in their places. Commands are run by whoever may run them, piece by piece and in order;
 //! without anybody they stay as they are written.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::{prompt, prompt_files::PromptFiles};
 use metier_catalog::{Entry, FileEntry, ReadError, Resource, Snapshot};
@@ -59,11 +59,11 @@ fn reason(diagnostics: &[metier_model::Diagnostic]) -> String {
 
 /// A skill whose files were read: what it says of itself, and its body.
 #[derive(Debug)]
-pub struct Loaded<'a> {
+pub struct Loaded {
     /// Where it was found.
-    pub entry: &'a Entry,
+    pub entry: Arc<Entry>,
     /// Its files, as they were when it was judged.
-    pub held: Rc<Snapshot>,
+    pub held: Arc<Snapshot>,
     /// What it says of itself.
     pub manifest: Manifest,
     /// What a model is told.
@@ -72,14 +72,14 @@ pub struct Loaded<'a> {
     max_bytes: u64,
 }
 
-impl<'a> Loaded<'a> {
+impl Loaded {
     /// Reads a skill from the files that were judged.
     ///
     /// # Errors
     /// When its files can't be read, or changed so that it is not valid any more.
     pub fn new(
-        entry: &'a Entry,
-        held: impl Into<Rc<Snapshot>>,
+        entry: &Entry,
+        held: impl Into<Arc<Snapshot>>,
         max_bytes: u64,
     ) -> Result<Self, RenderError> {
         let held = held.into();
@@ -94,7 +94,7 @@ impl<'a> Loaded<'a> {
             diagnostics,
         } = parsed;
         Ok(Self {
-            entry,
+            entry: Arc::new(entry.clone()),
             held,
             manifest: manifest.ok_or(RenderError::Invalid(diagnostics))?,
             body,
@@ -198,7 +198,7 @@ impl Arguments {
 /// # Errors
 /// When a file can't be read, or when the runner gives up.
 pub fn render<R: Runner>(
-    skill: &Loaded<'_>,
+    skill: &Loaded,
     pieces: &[Piece<'_>],
     arguments: &Arguments,
     here: Here<'_>,
@@ -255,7 +255,7 @@ where
 }
 
 /// The files beside the manifest, as many as are named.
-fn resources(skill: &Loaded<'_>) -> (Vec<String>, usize) {
+fn resources(skill: &Loaded) -> (Vec<String>, usize) {
     let files = &skill.entry.files;
     let manifests = [files.skill_md.as_deref(), files.skill_yaml.as_deref()];
     let is_manifest = |file: &FileEntry| {
@@ -271,7 +271,7 @@ fn resources(skill: &Loaded<'_>) -> (Vec<String>, usize) {
 }
 
 /// What stands in the place of `!read path`.
-fn file(skill: &Loaded<'_>, path: &str, source: &str) -> Result<String, RenderError> {
+fn file(skill: &Loaded, path: &str, source: &str) -> Result<String, RenderError> {
     let resource = skill.held.resource(path, skill.max_bytes);
     let resource = resource.map_err(|error| match source.contains('$') {
         true => RenderError::Argument {

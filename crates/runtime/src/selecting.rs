@@ -7,7 +7,7 @@
 //! ready, blocked, switched off, shadowed or invalid is never picked, however well it fits, and `metier why` says so. Rules
 //! ([`metier_select::rules`]) add to both sides: they require skills, and hold back those that are too powerful for the risk.
 
-use std::{cmp::Ordering, panic::resume_unwind, thread};
+use std::{cmp::Ordering, panic::resume_unwind, sync::Arc, thread};
 
 use metier_catalog::{Entry, FileEntry};
 use metier_model::{
@@ -42,8 +42,8 @@ pub struct Reading {
 }
 
 /// The skills of an inventory with their triggers, ready to be asked.
-pub struct Candidates<'a> {
-    inventory: &'a Inventory,
+pub struct Candidates {
+    inventory: Arc<Inventory>,
     /// By the position of the skill in the inventory.
     compiled: Compiled,
     /// What rules ask about, at the same positions.
@@ -178,23 +178,10 @@ struct Weighed {
     consent: Option<String>,
 }
 
-/// The skills that fit, best first. For a single question; see [`Candidates`] for several.
-#[must_use]
-pub fn triggered<'a>(
-    inventory: &'a Inventory,
-    situation: &Situation<'_>,
-    reading: Reading,
-) -> Vec<Pick<'a>> {
-    let rules = Rules::default();
-    Candidates::read(inventory, reading)
-        .select(situation, &rules)
-        .picks
-}
-
-impl<'a> Candidates<'a> {
+impl Candidates {
     /// Reads the triggers of the skills of an inventory.
     #[must_use]
-    pub fn read(inventory: &'a Inventory, reading: Reading) -> Self {
+    pub fn read(inventory: &Arc<Inventory>, reading: Reading) -> Self {
         let skills = &inventory.skills;
         let per_thread = skills.len().div_ceil(reading.threads.max(1)).max(64);
         let read = |skills: &[Skill]| -> Vec<Told> {
@@ -231,7 +218,7 @@ impl<'a> Candidates<'a> {
                 .map(|skill| inventory.entry(skill))
                 .map(|entry| format!("{}:{}", entry.source, entry.name()))
                 .collect(),
-            inventory,
+            inventory: Arc::clone(inventory),
             text: false,
         }
     }
@@ -276,7 +263,7 @@ impl<'a> Candidates<'a> {
 
     /// The skills that fit and that the rules require, those that are held back, and those that somebody named in vain.
     #[must_use]
-    pub fn select(&self, situation: &Situation<'_>, rules: &Rules<'_>) -> Selection<'a> {
+    pub fn select(&self, situation: &Situation<'_>, rules: &Rules<'_>) -> Selection<'_> {
         let (all, incomplete) = self.weigh(situation, rules, false);
         let mut selection = Selection {
             incomplete,
@@ -325,7 +312,7 @@ impl<'a> Candidates<'a> {
         &self,
         situation: &Situation<'_>,
         rules: &Rules<'_>,
-    ) -> (Vec<Account<'a>>, Option<Incomplete>) {
+    ) -> (Vec<Account<'_>>, Option<Incomplete>) {
         let (all, incomplete) = self.weigh(situation, rules, true);
         let all = all.into_iter().map(|(skill, weighed)| Account {
             skill,
@@ -335,7 +322,7 @@ impl<'a> Candidates<'a> {
             gates: weighed.gates,
             consent: weighed.consent,
         });
-        let mut accounts: Vec<Account<'a>> = all.collect();
+        let mut accounts: Vec<Account<'_>> = all.collect();
         accounts.sort_by(|a, b| {
             let by_pick = b.picked.cmp(&a.picked);
             by_pick
@@ -347,8 +334,8 @@ impl<'a> Candidates<'a> {
     }
 
     /// Weighs every skill; and says what the task requires and can't have.
-    fn weigh(
-        &self,
+    fn weigh<'a>(
+        &'a self,
         situation: &Situation<'_>,
         rules: &Rules<'_>,
         with_misses: bool,
@@ -402,7 +389,7 @@ impl<'a> Candidates<'a> {
     }
 
     /// When something speaks for one half of the coding pipeline, the other half is wanted too; whether any of it is.
-    fn complete_pair(&self, all: &mut [(&'a Skill, Considered)]) -> bool {
+    fn complete_pair(&self, all: &mut [(&Skill, Considered)]) -> bool {
         let is_visible = |skill: &Skill| skill.status != Status::Shadowed;
         let is_half = |skill: &Skill| is_visible(skill) && self.is_of_pair(skill);
         let mut halves = all.iter().filter(|(skill, _)| is_half(skill));
@@ -501,7 +488,7 @@ impl<'a> Candidates<'a> {
 
     fn gates(&self, position: usize, skill: &Skill, matches: &[Match]) -> Vec<Gate> {
         let entry = self.inventory.entry(skill);
-        let mut gates = status_gates(self.inventory, skill);
+        let mut gates = status_gates(&self.inventory, skill);
         let changed = self
             .traits
             .get(position)

@@ -1,13 +1,13 @@
 //! One activation at work: every act is permitted, written down, done, and written down as done, in this order and nowhere else.
 
-use std::{cell::RefCell, ffi::OsString, path::PathBuf, rc::Rc, sync::Arc, time::Instant};
+use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Instant};
 
 use metier_catalog::Snapshot;
 use metier_host::{
     backend::{Alive, End, Started},
     child::{Exit, Outcome as Ended, Relay},
     sandbox::UndonePlace,
-    world::{Begun, Deno, Done, Running, Surroundings, Wasi, World, WorldError},
+    world::{Begun, Deno, Done, HostEnvironment, Running, SkillInWorld, Wasi, World, WorldError},
 };
 use metier_model::Permission;
 use metier_policy::{Act, Grant, Permit, Refusal, Unpermitted, Within};
@@ -15,6 +15,7 @@ use metier_store::{BegunReceipt, NewReceipt, Outcome, Receipt, StoreError};
 
 use crate::{
     desk::{Desk, Subject, Went},
+    guarded::Guarded,
     receipts::{ConnectionReceipts, Heard, RecentReceipts, Refusals},
     redact::Redactor,
 };
@@ -23,20 +24,20 @@ use crate::{
 const RUN: &str = "skill:run";
 
 /// A skill with a grant, and the world that it may change.
-pub struct Worker<'a> {
-    desk: &'a Desk<'a>,
-    grant: Rc<Grant>,
-    world: World<'a>,
+pub struct Worker {
+    desk: Arc<Desk>,
+    grant: Arc<Grant>,
+    world: World,
     redactor: Redactor,
     /// Which skill works, for questions about what it does.
     skill: SkillAtWork,
     /// Whether the skill still has the bytes that were approved.
-    unchanged: Box<dyn Fn() -> bool + 'a>,
-    receipts: RefCell<RecentReceipts>,
-    refusals: RefCell<Refusals>,
+    unchanged: Box<dyn Fn() -> bool + Send + Sync>,
+    receipts: Guarded<RecentReceipts>,
+    refusals: Guarded<Refusals>,
     connections: Arc<ConnectionReceipts>,
     /// Programs that stay, until it is written down how they ended.
-    runs: RefCell<Vec<Run>>,
+    runs: Guarded<Vec<Run>>,
 }
 
 /// The skill that a worker works for.
@@ -44,7 +45,7 @@ pub struct SkillAtWork {
     /// Its folder, for people.
     pub place: String,
     /// Its files, as they were judged.
-    pub held: Rc<Snapshot>,
+    pub held: Arc<Snapshot>,
 }
 
 /// A program that stays, or stayed.
@@ -52,7 +53,7 @@ struct Run {
     begun: BegunReceipt,
     start: Instant,
     sandbox: Option<&'static str>,
-    ended: Rc<RefCell<Option<(End, Instant)>>>,
+    ended: Arc<Guarded<Option<(End, Instant)>>>,
 }
 
 /// Why an act was not done.
@@ -75,21 +76,22 @@ pub enum Failed {
     Store(#[from] StoreError),
 }
 
-impl<'a> Worker<'a> {
+impl Worker {
     /// Ready to work.
     ///
     /// # Errors
     /// When there is no room for temporary files.
     pub fn new(
-        desk: &'a Desk<'a>,
-        grant: Rc<Grant>,
-        around: Surroundings<'a>,
+        desk: Arc<Desk>,
+        grant: Arc<Grant>,
+        host: Arc<HostEnvironment>,
+        skill_in_world: SkillInWorld,
         redactor: Redactor,
         skill: SkillAtWork,
-        unchanged: Box<dyn Fn() -> bool + 'a>,
+        unchanged: Box<dyn Fn() -> bool + Send + Sync>,
     ) -> Result<Self, WorldError> {
         let connections = Arc::new(ConnectionReceipts::new(
-            desk.store.path().to_owned(),
+            desk.store.lock().path().to_owned(),
             desk.whose(grant.identity()),
             redactor.clone(),
             (desk.clock)(),
@@ -97,15 +99,15 @@ impl<'a> Worker<'a> {
         let log = Arc::clone(&connections);
         Ok(Self {
             desk,
-            world: World::new(Rc::clone(&grant), around, log)?,
+            world: World::new(Arc::clone(&grant), host, skill_in_world, log)?,
             grant,
             redactor,
             skill,
             unchanged,
-            receipts: RefCell::default(),
-            refusals: RefCell::default(),
+            receipts: Guarded::default(),
+            refusals: Guarded::default(),
             connections,
-            runs: RefCell::default(),
+            runs: Guarded::default(),
         })
     }
 
@@ -152,7 +154,7 @@ impl<'a> Worker<'a> {
         };
         self.complete(begun.over(), &went)?;
         if went.outcome.is_none() {
-            let delay = self.refusals.borrow_mut().hear_tried();
+            let delay = self.refusals.lock().hear_tried();
             std::thread::sleep(delay);
         }
         Ok(done?)
@@ -236,11 +238,11 @@ impl<'a> Worker<'a> {
         wasi.room.arguments = vec![name.to_owned()];
         if !wasi.room.places.is_empty() {
             let begun = self.begin_run(entrypoint)?;
-            self.runs.borrow_mut().push(Run {
+            self.runs.lock().push(Run {
                 begun,
                 start: Instant::now(),
                 sandbox: None,
-                ended: Rc::default(),
+                ended: Arc::default(),
             });
         }
         Ok(wasi)
@@ -271,8 +273,8 @@ impl<'a> Worker<'a> {
             .runs
             .take()
             .into_iter()
-            .partition(|run| run.ended.borrow().is_some());
-        self.runs.borrow_mut().extend(on);
+            .partition(|run| run.ended.lock().is_some());
+        self.runs.lock().extend(on);
         let all = over.into_iter().map(|run| self.complete_run(run));
         let written = all.fold(Ok(()), Result::and);
         written.and(self.write_refusals())
@@ -315,7 +317,7 @@ impl<'a> Worker<'a> {
         if went.outcome.is_some() {
             return self.append(&[draft]);
         }
-        let heard = self.refusals.borrow_mut().hear(draft, Instant::now());
+        let heard = self.refusals.lock().hear(draft, Instant::now());
         let Heard { write, delay } = heard;
         self.append(write.as_slice())?;
         std::thread::sleep(delay);
@@ -330,7 +332,7 @@ impl<'a> Worker<'a> {
 
     /// Takes a receipt that somebody else wrote down for it.
     pub(crate) fn keep(&self, receipt: Receipt) {
-        self.receipts.borrow_mut().push(receipt);
+        self.receipts.lock().push(receipt);
     }
 
     /// What it may do.
@@ -341,7 +343,7 @@ impl<'a> Worker<'a> {
 
     /// What was written down since this was asked last.
     pub(crate) fn take_receipts(&self) -> RecentReceipts {
-        self.receipts.borrow_mut().append(self.connections.take());
+        self.receipts.lock().append(self.connections.take());
         self.receipts.take()
     }
 
@@ -360,14 +362,14 @@ impl<'a> Worker<'a> {
     /// What was written down so far: the newest, if it is much.
     #[must_use]
     pub fn receipts(&self) -> Vec<Receipt> {
-        self.receipts.borrow_mut().append(self.connections.take());
-        self.receipts.borrow().all()
+        self.receipts.lock().append(self.connections.take());
+        self.receipts.lock().all()
     }
 
     /// How many there are besides the newest.
     #[must_use]
     pub fn receipts_left_out(&self) -> u64 {
-        self.receipts.borrow().left_out()
+        self.receipts.lock().left_out()
     }
 
     /// Starts a program, once it is written down that it begins. How it ends is written down when it has.
@@ -392,12 +394,12 @@ impl<'a> Worker<'a> {
                 return Err(error);
             }
         };
-        let ended = Rc::new(RefCell::new(None));
-        self.runs.borrow_mut().push(Run {
+        let ended = Arc::new(Guarded::new(None));
+        self.runs.lock().push(Run {
             begun: begun.over(),
             start: since,
             sandbox: Some(started.confinement),
-            ended: Rc::clone(&ended),
+            ended: Arc::clone(&ended),
         });
         let child = Some(started.child);
         Ok(Started {
@@ -435,7 +437,7 @@ impl<'a> Worker<'a> {
 
     fn complete(&self, begun: BegunReceipt, went: &Went) -> Result<(), StoreError> {
         let receipt = self.desk.complete(begun, went, &self.redactor)?;
-        self.receipts.borrow_mut().push(receipt);
+        self.receipts.lock().push(receipt);
         Ok(())
     }
 
@@ -445,19 +447,19 @@ impl<'a> Worker<'a> {
     }
 
     fn write_refusals(&self) -> Result<(), StoreError> {
-        let waiting = self.refusals.borrow_mut().take(Instant::now());
+        let waiting = self.refusals.lock().take(Instant::now());
         self.append(&waiting)
     }
 
     fn append(&self, drafts: &[NewReceipt]) -> Result<(), StoreError> {
         let written = self.desk.write(drafts)?;
-        let mut receipts = self.receipts.borrow_mut();
+        let mut receipts = self.receipts.lock();
         written.into_iter().for_each(|one| receipts.push(one));
         Ok(())
     }
 }
 
-impl Drop for Worker<'_> {
+impl Drop for Worker {
     fn drop(&mut self) {
         // An activation that ended in order has done this already and reported errors.
         self.end().ok();
@@ -467,7 +469,7 @@ impl Drop for Worker<'_> {
 /// A child whose end is noticed, however it comes about.
 struct Watched {
     child: Option<Box<dyn Alive>>,
-    ended: Rc<RefCell<Option<(End, Instant)>>>,
+    ended: Arc<Guarded<Option<(End, Instant)>>>,
 }
 
 impl Alive for Watched {
@@ -476,7 +478,7 @@ impl Alive for Watched {
             Some(child) => child.end(patience),
             None => was_ended(),
         };
-        *self.ended.borrow_mut() = Some((end.clone(), Instant::now()));
+        *self.ended.lock() = Some((end.clone(), Instant::now()));
         end
     }
 }
@@ -485,7 +487,7 @@ impl Drop for Watched {
     fn drop(&mut self) {
         if let Some(child) = self.child.take() {
             drop(child);
-            *self.ended.borrow_mut() = Some((was_ended(), Instant::now()));
+            *self.ended.lock() = Some((was_ended(), Instant::now()));
         }
     }
 }

@@ -132,6 +132,7 @@ mod open;
 mod receipts;
 mod schema;
 mod segments;
+mod shared;
 mod state;
 mod trust;
 mod verify;
@@ -184,6 +185,7 @@ pub use error::StoreError;
 pub use receipts::{
     Breakage, Decision, Head, NewReceipt, Outcome, Receipt, ReceiptFilter, ReceiptPart, Verified,
 };
+pub use shared::SharedStore;
 pub use state::{Cached, SkillState};
 pub use trust::{Trusted, TrustedRoot};
 

@@ -166,7 +166,7 @@ impl Ground for Disk {
         &self,
         id: &str,
         voice: &dyn live::Model,
-        work: &mut dyn FnMut(&Runtime<'_>),
+        work: &mut dyn FnMut(&Runtime),
     ) -> Result<(), Report> {
         let store = self.store()?;
         let (temporary, project) = (self.folder.join("runs"), self.folder.join("project"));

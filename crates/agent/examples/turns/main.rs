@@ -156,7 +156,7 @@ fn conversation(ground: &Disk, model: &Ready, turns: usize) -> Outcome {
 }
 
 /// How long it takes to put a request together, as at the beginning of a turn.
-fn prompt(session: &mut Session<'_, '_>) -> Result<f64, Error> {
+fn prompt(session: &mut Session) -> Result<f64, Error> {
     let mut times = Times::default();
     for _ in 0..500 {
         times.take(|| session.preview())?;
@@ -197,7 +197,7 @@ fn over_http(ground: &Disk, turns: usize) -> Outcome {
 fn session(
     ground: &Disk,
     heard: &Heard,
-    work: impl FnOnce(&mut Session<'_, '_>) -> Outcome,
+    work: impl FnOnce(&mut Session) -> Outcome,
 ) -> Outcome {
     let limits = BudgetLimits {
         requests: 100,

@@ -64,7 +64,7 @@ pub(super) struct Activated {
     pub(super) text: Option<SkillText>,
 }
 
-impl<'p> Session<'_, 'p> {
+impl Session {
     /// Takes in what a person said: skills that it names are loaded, and one that stands first may do all of the work.
     pub(super) fn hear(&mut self, said: &str) -> Result<String, Report> {
         // Hooks that may block the message read it before any skill is loaded because of it.
@@ -124,7 +124,7 @@ impl<'p> Session<'_, 'p> {
     }
 
     /// The skill that a mention means, if there is one.
-    fn meant(&self, mention: &Mention<'_>) -> Option<&'p Entry> {
+    fn meant(&self, mention: &Mention<'_>) -> Option<&Entry> {
         let inventory = self.runtime.inventory();
         let found = inventory.find(mention.name).ok();
         if found.is_some() && self.role == Role::Orchestrator {
@@ -146,7 +146,7 @@ impl<'p> Session<'_, 'p> {
     /// A workflow or a fork that a person asked for: its result is the answer.
     fn run_instead(
         &mut self,
-        skill: &Loaded<'p>,
+        skill: &Loaded,
         arguments: &str,
         said: &str,
     ) -> Result<Option<String>, Report> {
@@ -204,7 +204,7 @@ impl<'p> Session<'_, 'p> {
     /// The same for a skill that was read.
     pub(super) fn take_in(
         &mut self,
-        skill: &Loaded<'p>,
+        skill: &Loaded,
         arguments: &str,
         by: By,
         why: &str,
@@ -264,9 +264,9 @@ impl<'p> Session<'_, 'p> {
     }
 
     /// The skills of a set, if they are still those that were judged: between the two somebody may have written to their folders.
-    fn judged_members(&self, set: &SkillSet) -> Result<Vec<Loaded<'p>>, Report> {
+    fn judged_members(&self, set: &SkillSet) -> Result<Vec<Loaded>, Report> {
         let places = set.places().iter();
-        let members: Vec<Loaded<'p>> = places
+        let members: Vec<Loaded> = places
             .map(|place| self.read(place, By::Plan))
             .collect::<Result<_, Report>>()?;
         if set.is_still(&members, self.ground.config()) {
@@ -278,7 +278,7 @@ impl<'p> Session<'_, 'p> {
     }
 
     /// Reads a skill that whoever asks may have.
-    pub(super) fn read(&self, name: &str, by: By) -> Result<Loaded<'p>, Report> {
+    pub(super) fn read(&self, name: &str, by: By) -> Result<Loaded, Report> {
         let inventory = self.runtime.inventory();
         let found = inventory.find(name);
         let found = found.map_err(|missing| not_found(&missing))?;
@@ -314,29 +314,29 @@ impl<'p> Session<'_, 'p> {
     }
 
     /// The text of a skill with these arguments, in its frame.
-    fn text_of(&self, skill: &Loaded<'p>, arguments: &Arguments) -> Result<String, Report> {
+    fn text_of(&self, skill: &Loaded, arguments: &Arguments) -> Result<String, Report> {
         let name = skill.entry.name();
         let done = self.runtime.instruct(skill, arguments);
         let done = done.map_err(|error| not_rendered(&name, &error))?;
-        Ok(render::wrap(&name, &place(skill.entry), &done.rendered))
+        Ok(render::wrap(&name, &place(&skill.entry), &done.rendered))
     }
 
     /// Starts the code of a skill, if it has any.
-    fn start(&self, skill: &Loaded<'_>) -> Result<(), Report> {
+    fn start(&self, skill: &Loaded) -> Result<(), Report> {
         if !has_code(skill) {
-            if let Some(problem) = self.runtime.activate_plugin_of(skill.entry) {
+            if let Some(problem) = self.runtime.activate_plugin_of(&skill.entry) {
                 self.note(format!("skill `{}`: {problem}", skill.entry.name()));
             }
             return Ok(());
         }
-        let opened = self.runtime.activate(&place(skill.entry));
+        let opened = self.runtime.activate(&place(&skill.entry));
         opened
             .map(drop)
             .map_err(|error| not_active(&skill.entry.name(), &error))
     }
 
     /// Starts a skill, and lets its rules hold.
-    fn enliven(&mut self, skill: &Loaded<'_>) -> Result<(), Report> {
+    fn enliven(&mut self, skill: &Loaded) -> Result<(), Report> {
         self.start(skill)?;
         self.rules.narrow(&skill.manifest);
         self.pipeline.join(&skill.manifest);
@@ -355,7 +355,7 @@ impl<'p> Session<'_, 'p> {
         let mut chosen = self.answering().clone();
         if let Some(name) = named {
             // A name that means nothing here is the author's wish for a model that the user does not have.
-            match model_beside(self.ground, name, &self.chosen.name) {
+            match model_beside(&*self.ground, name, &self.chosen.name) {
                 Ok(other) => chosen = other,
                 Err(report) => self.note(format!(
                     "skill `{}` wants the model `{name}`, which can't be had ({report}); `{}` answers",
@@ -386,7 +386,7 @@ impl<'p> Session<'_, 'p> {
     /// Runs the workflow of a skill with what it was given.
     pub(super) fn run_workflow(
         &mut self,
-        skill: &Loaded<'_>,
+        skill: &Loaded,
         arguments: &str,
         by: By,
     ) -> Result<String, Report> {
@@ -451,7 +451,7 @@ pub(super) fn wanted_model(manifest: &Manifest) -> Option<&str> {
     named.filter(|name| !matches!(*name, "inherit" | "default"))
 }
 
-pub(super) fn has_code(skill: &Loaded<'_>) -> bool {
+pub(super) fn has_code(skill: &Loaded) -> bool {
     skill.manifest.card.backend.is_some() || !metier_runtime::hooks::of(&skill.held).is_empty()
 }
 

@@ -72,7 +72,7 @@ impl From<Report> for Outcome {
 }
 
 /// What is to be done about a call.
-enum Job<'s> {
+enum Job {
     /// Nothing: this is the answer.
     Answer(Outcome),
     /// It may not be made, for this reason.
@@ -88,10 +88,10 @@ enum Job<'s> {
         input: Map<String, Value>,
     },
     /// A sub-agent does it.
-    Child(Box<Child<'s>>),
+    Child(Box<Child>),
 }
 
-impl<'s> Session<'s, '_> {
+impl Session {
     /// Answers all calls of one answer. Of those beyond what is taken the model is only told how many there were.
     pub(super) fn run_calls(&mut self, taken: Taken) -> Result<(), Report> {
         let Taken {
@@ -103,7 +103,7 @@ impl<'s> Session<'s, '_> {
         let room = self.window().saturating_mul(2) / calls.len().max(1);
         self.room = room.clamp(MIN_OUTPUT, MAX_OUTPUT);
         let mut spent = None;
-        let mut jobs: Vec<(ToolCall, Job<'s>)> = Vec::new();
+        let mut jobs: Vec<(ToolCall, Job)> = Vec::new();
         for call in calls {
             self.tell(Event::ToolCall {
                 id: call.id.clone(),
@@ -146,7 +146,7 @@ impl<'s> Session<'s, '_> {
         }
     }
 
-    fn run_jobs(&mut self, jobs: Vec<(ToolCall, Job<'s>)>) -> Result<(), Report> {
+    fn run_jobs(&mut self, jobs: Vec<(ToolCall, Job)>) -> Result<(), Report> {
         let (children, others): (Vec<_>, Vec<_>) = jobs
             .into_iter()
             .partition(|(_, job)| matches!(job, Job::Child(_)));
@@ -192,7 +192,7 @@ impl<'s> Session<'s, '_> {
     }
 
     /// Tools of different skills begin together, as far as the runtime lets them; answers which calls did.
-    fn begin_together(&mut self, jobs: &[(ToolCall, Job<'s>)]) -> Result<Vec<String>, Report> {
+    fn begin_together(&mut self, jobs: &[(ToolCall, Job)]) -> Result<Vec<String>, Report> {
         let inputs: Vec<(&str, &str, &str, Value)> = jobs
             .iter()
             .filter_map(|(call, job)| match job {
@@ -209,7 +209,7 @@ impl<'s> Session<'s, '_> {
                 _ => None,
             })
             .collect();
-        let loads = |(_, job): &(ToolCall, Job<'s>)| matches!(job, Job::Own(Own::ActivateSkill, _));
+        let loads = |(_, job): &(ToolCall, Job)| matches!(job, Job::Own(Own::ActivateSkill, _));
         // Whose files changed can be seen of one call at a time.
         let is_watched = |(id, skill, short, _): &(&str, &str, &str, Value)| {
             let name = jobs.iter().find(|(call, _)| call.id == *id);
@@ -241,7 +241,7 @@ impl<'s> Session<'s, '_> {
     }
 
     /// Whether a call may be made, and by whom. Nothing happens yet.
-    fn judge_call(&self, call: &ToolCall) -> Result<Job<'s>, Report> {
+    fn judge_call(&self, call: &ToolCall) -> Result<Job, Report> {
         let Input::Object(input) = &call.input else {
             let wrong = "the arguments are no JSON object; nothing was run. Call it again with arguments that fit its schema";
             return Ok(Job::Answer(Outcome::badly(wrong)));
@@ -279,7 +279,7 @@ impl<'s> Session<'s, '_> {
     }
 
     /// A name that nobody answers to. In a sub-agent with a set it is refused like any tool outside of it.
-    fn unknown(&self, name: &str) -> Job<'s> {
+    fn unknown(&self, name: &str) -> Job {
         let wanted = Wanted {
             name,
             short: name,
@@ -305,7 +305,7 @@ impl<'s> Session<'s, '_> {
     }
 
     /// Some of the program's own tools mean a sub-agent.
-    fn judge_own(&self, own: Own, input: Map<String, Value>) -> Result<Job<'s>, Report> {
+    fn judge_own(&self, own: Own, input: Map<String, Value>) -> Result<Job, Report> {
         let child = match own {
             Own::SessionsSpawn => match own::read(input) {
                 Err(wrong) => return Ok(Job::Answer(misread(&wrong))),
@@ -346,7 +346,7 @@ impl<'s> Session<'s, '_> {
         skill: &str,
         wanted: &own::Activate,
         input: Map<String, Value>,
-    ) -> Job<'s> {
+    ) -> Job {
         // What it allows itself is about the tools beside it.
         let mut rules = self.rules.clone();
         rules.widen(skill);
@@ -362,7 +362,7 @@ impl<'s> Session<'s, '_> {
     }
 
     /// Makes a call, or says why not. One that began ahead goes on to its end in any case, if only to be ended.
-    fn run_job(&mut self, call: &ToolCall, job: Job<'s>, ahead: bool) -> Result<(), Report> {
+    fn run_job(&mut self, call: &ToolCall, job: Job, ahead: bool) -> Result<(), Report> {
         let start = Instant::now();
         if self.shared.cancel.is_cancelled() && !ahead {
             let stopped = Outcome::badly("not run: the user stopped the turn");

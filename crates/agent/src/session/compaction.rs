@@ -25,7 +25,7 @@ const CUT: &str = "[cut here: the limit of tokens is reached]\n</skill_content>\
 /// Less of a skill than so many tokens is not worth its place: its beginning alone says nothing.
 const FEWEST: usize = 200;
 
-impl Session<'_, '_> {
+impl Session {
     /// Makes the conversation shorter when it nearly fills the window of the model.
     pub(super) fn compact(&mut self) -> Result<(), Report> {
         let window = self.window();
@@ -159,7 +159,7 @@ impl Session<'_, '_> {
                 told.replace("</conversation", "&lt;/conversation")
             ))],
             tools: Arc::default(),
-            max_tokens: max_tokens(self.ground).min(most).max(1),
+            max_tokens: max_tokens(&*self.ground).min(most).max(1),
             effort: None,
             temperature: None,
         };

@@ -17,18 +17,18 @@ use crate::Report;
 const MAX_FILE: u64 = 1 << 20;
 
 /// A skill of a set with conditions.
-pub(super) struct Conditioned<'p> {
-    skill: Loaded<'p>,
+pub(super) struct Conditioned {
+    skill: Loaded,
     /// What must hold before did.
     is_ready: bool,
 }
 
-impl<'p> Session<'_, 'p> {
+impl Session {
     /// Keeps the skills whose conditions are checked, and checks those that can be checked before the model is asked.
     pub(super) fn keep_conditions(
         &mut self,
         set: &SkillSet,
-        members: Vec<Loaded<'p>>,
+        members: Vec<Loaded>,
     ) -> Result<(), Report> {
         let refused = self.pipeline.refused();
         if !refused.is_empty() {
@@ -55,7 +55,7 @@ impl<'p> Session<'_, 'p> {
     /// # Errors
     /// When it is not; the next call looks again.
     pub(super) fn check_preconditions(&mut self, name: &str) -> Result<(), Report> {
-        let is_it = |one: &&mut Conditioned<'p>| *one.skill.entry.name() == *name;
+        let is_it = |one: &&mut Conditioned| *one.skill.entry.name() == *name;
         let mut conditioned = std::mem::take(&mut self.conditioned);
         let found = conditioned.iter_mut().find(is_it);
         let checked = match found.filter(|one| !one.is_ready) {
@@ -91,7 +91,7 @@ impl<'p> Session<'_, 'p> {
         Ok(all)
     }
 
-    fn unkept(&self, skill: &Loaded<'p>, conditions: &[Value]) -> Result<Vec<String>, Report> {
+    fn unkept(&self, skill: &Loaded, conditions: &[Value]) -> Result<Vec<String>, Report> {
         let mut unkept = Vec::new();
         for condition in conditions {
             let kept = match Condition::read(condition) {

@@ -26,7 +26,7 @@ mod subagent;
 mod taken;
 mod triggers;
 
-use std::{collections::BTreeSet, rc::Rc, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
 use metier_model::model_text::for_model;
 use metier_runtime::live::{LastWords, Runtime};
@@ -54,10 +54,10 @@ const MAX_REMINDERS: usize = 2;
 const MAX_SENT_BACK: usize = 8;
 
 /// One conversation.
-pub struct Session<'s, 'p> {
-    ground: &'s dyn Ground,
-    runtime: &'s Runtime<'p>,
-    shared: Shared<'s>,
+pub struct Session {
+    ground: Arc<dyn Ground>,
+    runtime: Runtime,
+    shared: Shared,
     id: String,
     depth: usize,
     role: Role,
@@ -70,9 +70,9 @@ pub struct Session<'s, 'p> {
     rules: Rules,
     pipeline: Pipeline,
     /// The skills of a set whose conditions are checked.
-    conditioned: Vec<conditions::Conditioned<'p>>,
+    conditioned: Vec<conditions::Conditioned>,
     conversation: Conversation,
-    transcript: Transcript<'s>,
+    transcript: Transcript,
     system: System,
     /// The prompt as it was built last; none when something changed since.
     prompt: Option<Arc<str>>,
@@ -80,14 +80,14 @@ pub struct Session<'s, 'p> {
     /// How the program is used: some triggers match that.
     mode: metier_select::Mode,
     /// The triggers of all skills, read with the first message.
-    triggers: Option<Rc<triggers::Triggers<'s>>>,
+    triggers: Option<Arc<triggers::Triggers>>,
     /// Skills that triggers do not load: those of the opening, and those that could not be loaded.
     passed_over: BTreeSet<String>,
     /// How many bytes of a tool's answer the model gets.
     room: usize,
     tally: Tally,
     /// Answers questions of skills; what they take is part of the turn.
-    voice: &'s Voice<'s>,
+    voice: Arc<Voice>,
 }
 
 /// What came of a turn.
@@ -99,7 +99,7 @@ pub struct Turn {
     pub usage: Usage,
 }
 
-impl<'s, 'p> Session<'s, 'p> {
+impl Session {
     /// Its name: what `--resume` takes.
     #[must_use]
     pub fn id(&self) -> &str {
@@ -143,6 +143,16 @@ impl<'s, 'p> Session<'s, 'p> {
         self.begin_turn(&unanswered);
         let done = self.settle().and_then(|()| self.respond());
         self.end_turn(done)
+    }
+
+    /// Ends the code of all skills, the newest first, and tells what they wrote meanwhile. A session that is dropped ends them too.
+    ///
+    /// # Errors
+    /// When that can't be written down; everything has ended nevertheless.
+    pub fn end(self) -> Result<(), Report> {
+        let ended = self.runtime.end();
+        self.tell_new();
+        ended.map_err(|error| Report::new("not-ended", error.to_string()))
     }
 
     /// Unloads a skill: its tools, its rules and its text are gone.
@@ -304,7 +314,7 @@ impl<'s, 'p> Session<'s, 'p> {
         self.tally.requests += 1;
         let mut partial = String::new();
         let answer = {
-            let (id, depth, listener) = (&self.id, self.depth, self.shared.listener);
+            let (id, depth, listener) = (&self.id, self.depth, &self.shared.listener);
             let tell = |event| {
                 listener.hear(&Told {
                     session: id.clone(),
@@ -408,7 +418,7 @@ impl<'s, 'p> Session<'s, 'p> {
             system,
             messages: self.conversation.messages(),
             tools: self.toolbox.specs(),
-            max_tokens: max_tokens(self.ground),
+            max_tokens: max_tokens(&*self.ground),
             effort: chosen.effort,
             temperature: None,
         })

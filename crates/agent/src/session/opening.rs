@@ -27,13 +27,13 @@ const MAX_TITLE: usize = 80;
 
 /// What a session has in common with those that it starts.
 #[derive(Clone)]
-pub struct Shared<'s> {
+pub struct Shared {
     /// The purse of all of them.
     pub budget: Arc<Budget>,
     /// Ends all of them.
     pub cancel: Cancel,
     /// Hears all of them.
-    pub listener: &'s dyn Listener,
+    pub listener: Arc<dyn Listener>,
 }
 
 /// What a session is to be.
@@ -92,42 +92,31 @@ pub enum Role {
     },
 }
 
-/// Opens a session and lets somebody work with it.
+/// Opens a session.
 ///
 /// # Errors
-/// When there is no model, or when it can't be opened; otherwise what the work says.
-pub fn open<'s, T>(
-    ground: &'s dyn Ground,
-    shared: Shared<'s>,
-    plan: Plan,
-    work: impl FnOnce(&mut Session<'_, '_>) -> Result<T, Report>,
-) -> Result<T, Report> {
+/// When there is no model, or when it can't be opened.
+pub fn open(ground: &Arc<dyn Ground>, shared: Shared, plan: Plan) -> Result<Session, Report> {
     let chosen = ground.model(plan.model.as_deref())?;
     let budget = Arc::clone(&shared.budget);
     let voice = Voice::new(ground, Some(chosen.clone()), budget, shared.cancel.clone());
+    let voice = Arc::new(voice);
     let id = match &plan.resume {
         Some(id) => id.clone(),
         None => ground.fresh_id()?,
     };
-    let mut todo = Some((shared, plan, chosen, work));
-    let mut done = None;
-    ground.open(&id, &voice, &mut |runtime| {
-        if let Some((shared, plan, chosen, work)) = todo.take() {
-            let begun = Session::begin(ground, runtime, shared, &id, chosen, &voice, plan);
-            done = Some(begun.and_then(|mut session| work(&mut session)));
-        }
-    })?;
-    done.unwrap_or_else(|| Err(Report::broken("runtime", "the session was never opened")))
+    let runtime = ground.open(&id, Arc::clone(&voice) as _)?;
+    Session::begin(ground, runtime, shared, &id, chosen, voice, plan)
 }
 
-impl<'s, 'p> Session<'s, 'p> {
+impl Session {
     fn begin(
-        ground: &'s dyn Ground,
-        runtime: &'s Runtime<'p>,
-        shared: Shared<'s>,
+        ground: &Arc<dyn Ground>,
+        runtime: Runtime,
+        shared: Shared,
         id: &str,
         chosen: Chosen,
-        voice: &'s Voice<'s>,
+        voice: Arc<Voice>,
         plan: Plan,
     ) -> Result<Self, Report> {
         let model = chosen.name.to_string();
@@ -147,7 +136,7 @@ impl<'s, 'p> Session<'s, 'p> {
             (Transcript::begin(runtime.store(), &new)?, Vec::new())
         };
         let mut session = Self {
-            ground,
+            ground: Arc::clone(ground),
             runtime,
             shared,
             id: id.to_owned(),

@@ -34,7 +34,7 @@ impl SkillSet {
     }
 
     /// Whether what was read is what was judged, as far as a judgement goes.
-    pub(super) fn is_still(&self, skills: &[Loaded<'_>], config: &Config) -> bool {
+    pub(super) fn is_still(&self, skills: &[Loaded], config: &Config) -> bool {
         let now = Inventory::compose_loaded(skills, config, self.is_coding);
         let then = &self.composition;
         let is_same = now.order == then.order && now.waits == then.waits;

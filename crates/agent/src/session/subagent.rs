@@ -23,28 +23,28 @@ use crate::own::Spawn;
 use crate::{Record, Report};
 
 /// A session that is about to begin.
-pub(super) struct Child<'s> {
-    ground: &'s dyn Ground,
-    shared: Shared<'s>,
+pub(super) struct Child {
+    ground: Arc<dyn Ground>,
+    shared: Shared,
     plan: Plan,
     task: String,
 }
 
-impl<'s> Child<'s> {
+impl Child {
     /// For `sessions_spawn`.
-    pub(super) fn spawn(parent: &Session<'s, '_>, spawn: Spawn) -> Result<Self, Report> {
+    pub(super) fn spawn(parent: &Session, spawn: Spawn) -> Result<Self, Report> {
         if spawn.task.trim().is_empty() {
             return Err(Report::new("spawn", "a sub-agent needs a task"));
         }
         let role = match Self::named(parent, &spawn)? {
             None => Role::Helper,
             Some((skills, is_coding)) => {
-                let mut judged = judge_set(parent.ground, &skills, is_coding);
+                let mut judged = judge_set(&*parent.ground, &skills, is_coding);
                 if let Ok(set) = &judged
                     && set.composition().can_write
                     && parent.suspects_coding(&spawn.task)
                 {
-                    judged = judge_set(parent.ground, &skills, true);
+                    judged = judge_set(&*parent.ground, &skills, true);
                 }
                 Role::Set(Box::new(judged.map_err(|rejected| {
                     parent.tell(Event::SubagentRejected {
@@ -60,7 +60,7 @@ impl<'s> Child<'s> {
     /// The skills of a sub-agent that a model asks for, and whether it is to write code; none if it is to be an agent like any other. A model can
     /// say that a task is coding, and never that it is not.
     fn named(
-        parent: &Session<'s, '_>,
+        parent: &Session,
         spawn: &Spawn,
     ) -> Result<Option<(Vec<String>, bool)>, Report> {
         let is_coding = spawn.coding == Some(true) || is_coding_of_model(&spawn.task);
@@ -87,18 +87,18 @@ impl<'s> Child<'s> {
 
     /// For a skill that wants a session of its own.
     pub(super) fn fork(
-        parent: &Session<'s, '_>,
-        skill: &Loaded<'_>,
+        parent: &Session,
+        skill: &Loaded,
         arguments: &str,
     ) -> Result<Self, Report> {
         // Its wish counts if it can be met.
         let wanted = wanted_model(&skill.manifest);
         let model = wanted.and_then(|name| {
-            let chosen = model_beside(parent.ground, name, &parent.chosen.name);
+            let chosen = model_beside(&*parent.ground, name, &parent.chosen.name);
             Some(chosen.ok()?.name.to_string())
         });
         let role = Role::Fork {
-            skill: place(skill.entry),
+            skill: place(&skill.entry),
             arguments: arguments.to_owned(),
         };
         let task = format!("/{} {arguments}", skill.entry.name());
@@ -106,7 +106,7 @@ impl<'s> Child<'s> {
     }
 
     fn new(
-        parent: &Session<'s, '_>,
+        parent: &Session,
         role: Role,
         model: Option<String>,
         task: String,
@@ -118,12 +118,12 @@ impl<'s> Child<'s> {
         }
         // Unless another one is named, it has its parent's model.
         let model = match model {
-            Some(name) => model_beside(parent.ground, &name, &parent.chosen.name)?.name,
+            Some(name) => model_beside(&*parent.ground, &name, &parent.chosen.name)?.name,
             None => parent.chosen.name.clone(),
         };
         let model = Some(model.to_string());
         Ok(Self {
-            ground: parent.ground,
+            ground: Arc::clone(&parent.ground),
             shared: Shared {
                 budget: Arc::new(Budget::allowance(
                     &parent.shared.budget,
@@ -146,9 +146,13 @@ impl<'s> Child<'s> {
     /// Its whole life: it begins, does its task, and reports.
     pub(super) fn run(self) -> Outcome {
         let task = self.task;
-        let done = open(self.ground, self.shared, self.plan, |session| {
-            let turn = session.assign(&task)?;
-            Ok((turn.text, session.pipeline.facts()))
+        let done = open(&self.ground, self.shared, self.plan).and_then(|mut session| {
+            let turn = session.assign(&task);
+            let facts = session.pipeline.facts();
+            let ended = session.end();
+            let turn = turn?;
+            ended?;
+            Ok((turn.text, facts))
         });
         // What the program saw of a coding task stands beside what the model says of it.
         done.map_or_else(Outcome::from, |(text, facts)| match facts {
@@ -163,7 +167,7 @@ fn needs_skills(why: &str) -> Report {
     Report::new("spawn", message).hint("name them in `skills`; search_skills finds those that fit")
 }
 
-impl<'s> Session<'s, '_> {
+impl Session {
     /// Whether a sub-agent that could write files may be meant to write code, though its task does not say so: part of the task was not read, or the
     /// person asked for code and only sub-agents can write it.
     fn suspects_coding(&self, task: &str) -> bool {
@@ -172,7 +176,7 @@ impl<'s> Session<'s, '_> {
     }
 
     /// Says that a sub-agent begins.
-    pub(super) fn announce(&self, child: &Child<'s>) {
+    pub(super) fn announce(&self, child: &Child) {
         let (kind, skills) = match &child.plan.role {
             Role::Fork { skill, .. } => {
                 let name = self.ground.inventory().find(skill).ok();

@@ -7,7 +7,7 @@
 //! names of files in it, the files of the project and the mode. What they load goes through the same gates as a skill that a model asks for: it must be
 //! ready, trusted, scanned and meant for models, and its permissions are asked for. What can't be loaded is a note, never a failed turn.
 
-use std::{collections::BTreeSet, rc::Rc};
+use std::{collections::BTreeSet, sync::Arc};
 
 use metier_model::{Card, Code, Context, Source, template::Piece, text::shell_word};
 use metier_runtime::{
@@ -23,6 +23,7 @@ use super::{
 };
 use crate::Report;
 use crate::event::Event;
+use crate::ground::Ground;
 
 /// How many threads read manifests.
 const THREADS: usize = 4;
@@ -37,9 +38,9 @@ pub(super) struct Triggered {
 }
 
 /// The triggers of all skills, and what they are matched against besides the message.
-pub(super) struct Triggers<'g> {
-    candidates: Candidates<'g>,
-    files: &'g [String],
+pub(super) struct Triggers {
+    candidates: Candidates,
+    ground: Arc<dyn Ground>,
 }
 
 /// What the triggers make of one message.
@@ -48,13 +49,21 @@ struct Matched<'g> {
     refused: Vec<Refused<'g>>,
 }
 
-impl<'g> Triggers<'g> {
+impl Triggers {
+    /// The files of the project, if a trigger asks about them.
+    fn files(&self) -> &[String] {
+        match self.candidates.asks_about_files() {
+            true => self.ground.project_files(),
+            false => &[],
+        }
+    }
+
     /// What matches: the message, files that it names and files of the project, and the mode.
-    fn matched(&self, said: &str, project: &str, mode: metier_select::Mode) -> Matched<'g> {
+    fn matched(&self, said: &str, project: &str, mode: metier_select::Mode) -> Matched<'_> {
         let named = named_files(said, project);
         let files = named
             .into_iter()
-            .chain(self.files.iter().map(String::as_str));
+            .chain(self.files().iter().map(String::as_str));
         let files: Vec<&str> = files.collect();
         let languages = match self.candidates.asks_about_files() {
             true => languages::detect(files.iter().copied()).seen(),
@@ -75,7 +84,7 @@ impl<'g> Triggers<'g> {
     }
 }
 
-impl<'s, 'p> Session<'s, 'p> {
+impl Session {
     /// Loads the skills whose triggers match what a person said, best first, but for those that the message names and that are loaded already.
     pub(super) fn load_triggered(&mut self, said: &str, named: &[String]) -> Vec<Triggered> {
         let first = self.triggers.is_none();
@@ -130,11 +139,11 @@ impl<'s, 'p> Session<'s, 'p> {
         asked && self.ground.config().agent.triggers
     }
 
-    fn read_triggers(&mut self) -> Rc<Triggers<'s>> {
+    fn read_triggers(&mut self) -> Arc<Triggers> {
         if let Some(triggers) = &self.triggers {
-            return Rc::clone(triggers);
+            return Arc::clone(triggers);
         }
-        let ground = self.ground;
+        let ground = &self.ground;
         let reading = Reading {
             mode: metier_model::Mode::Lenient,
             max_bytes: ground.config().limits.max_skill_bytes,
@@ -143,12 +152,11 @@ impl<'s, 'p> Session<'s, 'p> {
             powers: false,
         };
         let candidates = Candidates::read(ground.inventory(), reading);
-        let asks = candidates.asks_about_files();
-        let triggers = Rc::new(Triggers {
+        let triggers = Arc::new(Triggers {
             candidates,
-            files: if asks { ground.project_files() } else { &[] },
+            ground: Arc::clone(ground),
         });
-        self.triggers = Some(Rc::clone(&triggers));
+        self.triggers = Some(Arc::clone(&triggers));
         triggers
     }
 
@@ -255,7 +263,7 @@ impl<'s, 'p> Session<'s, 'p> {
 }
 
 /// Whether loading a skill runs nothing.
-fn is_text_only(skill: &Loaded<'_>) -> bool {
+fn is_text_only(skill: &Loaded) -> bool {
     let pieces = skill.pieces();
     let mut pieces = pieces.iter();
     !has_code(skill) && !pieces.any(|piece| matches!(piece, Piece::Command(_)))

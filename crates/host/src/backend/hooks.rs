@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Event, Host, Session, SessionError, read, write};
 
 /// What answers hooks.
-pub trait Hooks {
+pub trait Hooks: Send {
     /// What it is, for whoever asks it for something else.
     const WHO: &'static str;
 

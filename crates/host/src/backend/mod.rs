@@ -55,7 +55,7 @@ pub trait Host {
 }
 
 /// The code of one activated skill, ready to be called. Dropping it ends it, and all that it started.
-pub trait Session {
+pub trait Session: Send {
     /// What it said that it contributes.
     fn contributions(&self) -> &Contributions;
 

@@ -33,7 +33,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 const LAST_BREATH: Duration = Duration::from_millis(250);
 
 /// A way to start the same child again and again.
-pub trait Starter {
+pub trait Starter: Send {
     /// Starts one.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ pub trait Starter {
     fn start(&self) -> Result<Started, WorldError>;
 }
 
-impl<F: Fn() -> Result<Started, WorldError>> Starter for F {
+impl<F: Fn() -> Result<Started, WorldError> + Send> Starter for F {
     fn start(&self) -> Result<Started, WorldError> {
         self()
     }
@@ -62,7 +62,7 @@ pub struct Started {
 }
 
 /// A child that runs. Dropping it ends it, and all that it started.
-pub trait Alive {
+pub trait Alive: Send {
     /// Waits that long for its own end, then ends it, and in any case all that it started.
     fn end(self: Box<Self>, patience: Duration) -> End;
 }
@@ -81,7 +81,7 @@ pub struct End {
 }
 
 /// A monotonic clock, for the pauses between restarts.
-pub trait Clock {
+pub trait Clock: Send {
     /// The time since some moment.
     fn now(&self) -> Duration;
 

@@ -135,11 +135,11 @@ fn list(name: &str, values: &[OsString]) -> OsString {
     OsString::from_vec(flag)
 }
 
-impl World<'_> {
+impl World {
     /// What the grant opens: the skill's own folder, and what it names.
     fn openings(&self) -> Result<Openings, WorldError> {
         let mut openings = Openings {
-            read: self.around.skill.map(Path::to_owned).into_iter().collect(),
+            read: self.skill.folder.as_deref().map(Path::to_owned).into_iter().collect(),
             deny_read: self.hidden(),
             ..Openings::default()
         };
@@ -194,7 +194,7 @@ impl World<'_> {
         let deno = begun.what();
         let arguments = self.deno_arguments(deno)?;
         let program = deno.program.as_os_str();
-        let mut prepared = self.prepare(Runs::Program, program, &arguments, self.around.work)?;
+        let mut prepared = self.prepare(Runs::Program, program, &arguments, &self.host.work)?;
         if let Some(profile) = &mut prepared.profile {
             profile.limits.memory = Some(MEMORY);
             profile.limits.address_space = Some(ADDRESS_SPACE);

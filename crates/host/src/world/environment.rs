@@ -1,9 +1,11 @@
 //! The environment of a child: what every program needs, what a permission names, and nothing else.
 
 use std::{
+    collections::BTreeMap,
     env,
     ffi::{OsStr, OsString},
     path::PathBuf,
+    sync::{MutexGuard, PoisonError},
 };
 
 use metier_model::Permission;
@@ -31,18 +33,15 @@ const ROOTS: &[(&str, &str, &str)] = &[
     (".rustup", ".cargo/bin", "RUSTUP_HOME"),
 ];
 
-impl World<'_> {
+impl World {
     /// The folders of `PATH` in which programs are looked for: absolute ones outside of the skill's folder, so that a skill
     /// can't put its own `git` in front.
     pub(super) fn path_folders(&self) -> Vec<PathBuf> {
-        let path = self
-            .around
-            .path
-            .unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"));
+        let path = self.host.path.as_deref();
+        let path = path.unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"));
         let inside = |folder: &PathBuf| {
-            self.around
-                .skill
-                .is_some_and(|skill| folder.starts_with(skill))
+            let skill = self.skill.folder.as_ref();
+            skill.is_some_and(|skill| folder.starts_with(skill))
         };
         let folders = env::split_paths(path);
         folders
@@ -54,7 +53,7 @@ impl World<'_> {
     pub(super) fn tool_roots(&self) -> Vec<(PathBuf, &'static str)> {
         let folders = self.path_folders();
         let used = |(root, sign, name): &(&str, &str, &'static str)| {
-            let home = self.around.home?;
+            let home = self.host.home.as_deref()?;
             let sign = home.join(sign);
             let on_path = folders.iter().any(|folder| folder.starts_with(&sign));
             on_path.then(|| (home.join(root), *name))
@@ -64,7 +63,7 @@ impl World<'_> {
 
     /// Exactly what a child sees.
     pub(super) fn environment(&self) -> Vec<(OsString, OsString)> {
-        let mut env: Vec<(OsString, OsString)> = self.around.common.to_vec();
+        let mut env: Vec<(OsString, OsString)> = self.host.common.to_vec();
         let folders = self.path_folders();
         let scratch = self.scratch.path();
         let mut set = |name: &str, value: OsString| env.push((name.into(), value));
@@ -79,7 +78,7 @@ impl World<'_> {
         if self.reaches_out() {
             set("NODE_USE_ENV_PROXY", "1".into());
         }
-        if let Some(skill) = self.around.skill {
+        if let Some(skill) = self.skill.folder.as_deref() {
             set("METIER_SKILL_DIR", skill.into());
             set("CLAUDE_SKILL_DIR", skill.into());
             set("CLAUDE_PLUGIN_ROOT", skill.into());
@@ -87,16 +86,20 @@ impl World<'_> {
         let project = &self.grant.terms().project;
         set("METIER_PROJECT_DIR", project.into());
         set("CLAUDE_PROJECT_DIR", project.into());
-        for (name, value) in &self.around.named {
+        for (name, value) in &self.skill.named {
             if self.may_see(name) {
                 env.push((name.into(), value.clone()));
             }
         }
-        for (name, value) in &*self.set.borrow() {
+        for (name, value) in &*self.set_for_children() {
             env.retain(|(other, _)| other.as_os_str() != OsStr::new(name));
             env.push((name.into(), value.clone()));
         }
         env
+    }
+
+    fn set_for_children(&self) -> MutexGuard<'_, BTreeMap<String, OsString>> {
+        self.set.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets a variable for later children of this activation.
@@ -107,7 +110,7 @@ impl World<'_> {
         if value.contains('\0') {
             return Err(ChildError::Nul(name.to_owned()).into());
         }
-        let mut set = self.set.borrow_mut();
+        let mut set = self.set_for_children();
         let is_new = !set.contains_key(name);
         if value.len() > MAX_VALUE || (is_new && set.len() >= MAX_VARIABLES) {
             return Err(WorldError::TooManyVariables(name.to_owned()));
@@ -118,11 +121,11 @@ impl World<'_> {
 
     /// The value of a variable, for a skill that may read it.
     pub(super) fn variable(&self, name: &str) -> Option<OsString> {
-        if let Some(value) = self.set.borrow().get(name) {
+        if let Some(value) = self.set_for_children().get(name) {
             return Some(value.clone());
         }
-        let named = self.around.named.iter().find(|(other, _)| other == name);
-        let common = || self.around.common.iter().find(|(other, _)| other == name);
+        let named = self.skill.named.iter().find(|(other, _)| other == name);
+        let common = || self.host.common.iter().find(|(other, _)| other == name);
         named
             .map(|(_, value)| value.clone())
             .or_else(|| common().map(|(_, value)| value.clone()))

@@ -127,7 +127,7 @@ impl Prepared<'_> {
     }
 }
 
-impl World<'_> {
+impl World {
     /// Starts a file of the skill where the user is, to be talked to.
     ///
     /// # Errors
@@ -138,7 +138,7 @@ impl World<'_> {
             return Err(WorldError::Elsewhere(permit.act().permission().as_str()));
         };
         let (program, arguments) = self.runner(path, arguments)?;
-        let work = self.around.work;
+        let work = &self.host.work;
         self.talk(self.prepare(Runs::Program, &program, &arguments, work)?)
     }
 
@@ -152,12 +152,12 @@ impl World<'_> {
         let Act::Script { path, .. } = permit.act() else {
             return Err(WorldError::Elsewhere(permit.act().permission().as_str()));
         };
-        let Some(folder) = self.around.skill else {
+        let Some(folder) = self.skill.folder.as_deref() else {
             return Err(WorldError::Elsewhere("a library of a built-in skill"));
         };
-        let shim = self.around.shim;
+        let shim = &self.host.shim;
         let arguments = [NATIVE_HOST.into(), folder.join(&**path).into()];
-        let (program, work) = (shim.as_os_str(), self.around.work);
+        let (program, work) = (shim.as_os_str(), &self.host.work);
         let mut prepared = self.prepare(Runs::Program, program, &arguments, work)?;
         if let Some(profile) = &mut prepared.profile {
             // It is wherever the user put it.
@@ -227,22 +227,22 @@ impl World<'_> {
         };
         let handle = File::open(folder).map_err(failed)?;
         let profile = self.profile(runs)?;
-        let unjudged = self.unjudged().filter(|_| self.around.unsandboxed);
+        let unjudged = self.unjudged().filter(|_| self.host.unsandboxed);
         if let Some(place) = unjudged.filter(|place| place.symlink_metadata().is_ok()) {
             return Err(WorldError::Unjudged(place));
         }
-        let reaches_out = profile.network == Network::Proxy && !self.around.unsandboxed;
+        let reaches_out = profile.network == Network::Proxy && !self.host.unsandboxed;
         Ok(Prepared {
-            shim: self.around.shim,
+            shim: &self.host.shim,
             program,
             arguments,
             folder: handle,
             stdin: Stdin::Null,
-            stop: self.around.stop,
+            stop: self.host.stop.as_deref(),
             relay: None,
             env: self.environment(),
-            profile: Some(profile).filter(|_| !self.around.unsandboxed),
-            watched: self.around.temporary.join(WATCHED),
+            profile: Some(profile).filter(|_| !self.host.unsandboxed),
+            watched: self.host.temporary.join(WATCHED),
             owner: leftovers::owner(self.grant.identity()),
             door: match reaches_out {
                 true => {

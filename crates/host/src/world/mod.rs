@@ -19,13 +19,11 @@ mod untouchable;
 mod wasi;
 
 use std::{
-    cell::{OnceCell, RefCell},
     collections::{BTreeMap, HashSet},
     ffi::{OsStr, OsString},
     os::fd::BorrowedFd,
     path::{Path, PathBuf},
-    rc::Rc,
-    sync::{Arc, atomic::AtomicBool},
+    sync::{Arc, Mutex, OnceLock, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
@@ -49,37 +47,42 @@ pub use search::Match;
 pub use wasi::Wasi;
 
 /// Writes the skill's files, as they were judged, below the handle of an empty folder.
-pub type WriteFiles<'a> = Rc<dyn Fn(BorrowedFd<'_>) -> Result<(), WorldError> + 'a>;
+pub type WriteFiles = Arc<dyn Fn(BorrowedFd<'_>) -> Result<(), WorldError> + Send + Sync>;
 
-/// What surrounds a skill on this machine. Values come in; the world looks nothing up by itself.
-#[derive(Clone)]
-pub struct Surroundings<'a> {
+/// What surrounds every skill on this machine. Values come in; the world looks nothing up by itself.
+#[derive(Clone, Debug)]
+pub struct HostEnvironment {
     /// Our own binary, which has the shim inside.
-    pub shim: &'a Path,
-    /// The skill's folder; a built-in skill has none.
-    pub skill: Option<&'a Path>,
-    /// Writes the skill's files, as they were judged, into an empty folder.
-    pub write_files: WriteFiles<'a>,
+    pub shim: PathBuf,
     /// Where scripts start.
-    pub work: &'a Path,
+    pub work: PathBuf,
     /// The user's home.
-    pub home: Option<&'a Path>,
+    pub home: Option<PathBuf>,
     /// `PATH`.
-    pub path: Option<&'a OsStr>,
+    pub path: Option<OsString>,
     /// Variables of this process that any child may see, such as `LANG`.
-    pub common: &'a [(OsString, OsString)],
-    /// Variables that a child sees if `env:read` names them: those of this process, and the user's secrets for the skill.
-    pub named: Vec<(String, OsString)>,
+    pub common: Vec<(OsString, OsString)>,
     /// Our own state and configuration: no skill reads or writes it.
-    pub own: &'a [PathBuf],
+    pub own: Vec<PathBuf>,
     /// Where metier itself looks for skills and settings: no skill writes there.
-    pub obeyed: &'a [PathBuf],
+    pub obeyed: Vec<PathBuf>,
     /// Where folders for temporary files are made.
-    pub temporary: &'a Path,
+    pub temporary: PathBuf,
     /// Whether children run without a sandbox, because the user said so.
     pub unsandboxed: bool,
-    /// Set when nobody wants to wait for a child any longer.
-    pub stop: Option<&'a AtomicBool>,
+    /// Set when the results of skills are no longer wanted: their children are ended then.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+/// The one skill that a world is for.
+#[derive(Clone)]
+pub struct SkillInWorld {
+    /// Its folder; a built-in skill has none.
+    pub folder: Option<PathBuf>,
+    /// Writes its files, as they were judged, into an empty folder.
+    pub write_files: WriteFiles,
+    /// Variables that a child sees if `env:read` names them: those of this process, and the user's secrets for the skill.
+    pub named: Vec<(String, OsString)>,
 }
 
 /// What came of an act.
@@ -233,40 +236,43 @@ const LIMITS: crate::sandbox::Limits = crate::sandbox::Limits {
 const MAX_FILE: u64 = 10 << 20;
 
 /// The world of one activation.
-pub struct World<'a> {
-    grant: Rc<Grant>,
-    around: Surroundings<'a>,
+pub struct World {
+    grant: Arc<Grant>,
+    host: Arc<HostEnvironment>,
+    skill: SkillInWorld,
     scratch: Scratch,
     /// The skill's files as they were judged, once a child needed them.
-    copy: OnceCell<Scratch>,
-    protection: OnceCell<Protection>,
+    copy: OnceLock<Scratch>,
+    protection: OnceLock<Protection>,
     /// Where protected names lead, and since when that is known.
-    leads: RefCell<Option<(Instant, HashSet<PathBuf>)>>,
+    leads: Mutex<Option<(Instant, HashSet<PathBuf>)>>,
     /// Variables that the skill set for its later children.
-    set: RefCell<BTreeMap<String, OsString>>,
+    set: Mutex<BTreeMap<String, OsString>>,
     /// Writes down the connections of children.
     connections: Arc<dyn ConnectionLog>,
 }
 
-impl<'a> World<'a> {
+impl World {
     /// The world as this grant lets a skill see it. Its children's connections are told to `connections`.
     ///
     /// # Errors
     /// When there is no room for temporary files.
     pub fn new(
-        grant: Rc<Grant>,
-        around: Surroundings<'a>,
+        grant: Arc<Grant>,
+        host: Arc<HostEnvironment>,
+        skill: SkillInWorld,
         connections: Arc<dyn ConnectionLog>,
     ) -> Result<Self, WorldError> {
-        let scratch = Scratch::new(around.temporary)?;
+        let scratch = Scratch::new(&host.temporary)?;
         Ok(Self {
             grant,
-            around,
+            host,
+            skill,
             scratch,
-            copy: OnceCell::new(),
-            protection: OnceCell::new(),
-            leads: RefCell::default(),
-            set: RefCell::default(),
+            copy: OnceLock::new(),
+            protection: OnceLock::new(),
+            leads: Mutex::default(),
+            set: Mutex::default(),
             connections,
         })
     }
@@ -334,7 +340,7 @@ impl<'a> World<'a> {
             vec!["-c".into(), (&*line.script).into(), "metier".into()];
         arguments.extend(line.parameters.iter().map(OsString::from));
         let folder = match line.within {
-            Within::Skill => self.around.skill.unwrap_or_else(|| self.scratch.path()),
+            Within::Skill => self.skill.folder.as_deref().unwrap_or_else(|| self.scratch.path()),
             Within::Project => &self.grant.terms().project,
         };
         let timeout = line.timeout.map_or(timeout, |own| own.min(timeout));
@@ -358,7 +364,7 @@ impl<'a> World<'a> {
         relay: Option<&dyn Relay>,
     ) -> Result<Done, WorldError> {
         let (program, arguments) = self.runner(path, arguments)?;
-        let work = self.around.work;
+        let work = &self.host.work;
         let mut prepared = self.prepare(Runs::Program, &program, &arguments, work)?;
         prepared.relay = relay;
         self.wait_for(prepared, timeout)
@@ -370,7 +376,7 @@ impl<'a> World<'a> {
         path: &str,
         arguments: &[String],
     ) -> Result<(OsString, Vec<OsString>), WorldError> {
-        let Some(folder) = self.around.skill else {
+        let Some(folder) = self.skill.folder.as_deref() else {
             return Err(WorldError::Elsewhere("a script of a built-in skill"));
         };
         // What is looked at here is what will run.

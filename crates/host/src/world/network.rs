@@ -18,7 +18,7 @@ use crate::{
     world::{World, WorldError},
 };
 
-impl World<'_> {
+impl World {
     /// Whether the grant names any host.
     pub(super) fn reaches_out(&self) -> bool {
         self.grant

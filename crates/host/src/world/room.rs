@@ -133,11 +133,11 @@ pub(super) fn remove_abandoned(temporary: &Path) {
     }
 }
 
-impl World<'_> {
+impl World {
     /// The fence that the grant amounts to.
     pub(super) fn profile(&self, runs: Runs<'_>) -> Result<Profile, WorldError> {
-        let mut read = system_read(&self.path_folders(), self.around.home);
-        read.extend(self.around.skill.map(Path::to_owned));
+        let mut read = system_read(&self.path_folders(), self.host.home.as_deref());
+        read.extend(self.skill.folder.as_deref().map(Path::to_owned));
         read.extend(self.tool_roots().into_iter().map(|(root, _)| root));
         let mut write = Vec::new();
         let mut repositories = Vec::new();
@@ -157,7 +157,7 @@ impl World<'_> {
             }
         }
         let (guard, mut protect) = self.guard(&write, &repositories, runs);
-        protect.extend(self.around.own.to_vec());
+        protect.extend(self.host.own.to_vec());
         protect.extend(self.refused(Permission::FileWrite));
         write.push(self.scratch.path().to_owned());
         Ok(Profile {
@@ -230,16 +230,16 @@ impl World<'_> {
     pub(super) fn protection(&self) -> &Protection {
         self.protection.get_or_init(|| {
             let terms = self.grant.terms();
-            let mut obeyed = self.around.obeyed.to_vec();
-            let path = self.around.path.unwrap_or_default();
-            obeyed.extend(std::env::split_paths(path).map(|folder| self.around.work.join(folder)));
-            Protection::new(self.around.home, self.around.work, &terms.project, &obeyed)
+            let mut obeyed = self.host.obeyed.to_vec();
+            let path = self.host.path.as_deref().unwrap_or_default();
+            obeyed.extend(std::env::split_paths(path).map(|folder| self.host.work.join(folder)));
+            Protection::new(self.host.home.as_deref(), &self.host.work, &terms.project, &obeyed)
         })
     }
 
     /// What children see in the place of the skill's folder.
     fn stand_in(&self) -> Result<Option<StandIn>, WorldError> {
-        let (skill, copy) = (self.around.skill, self.copy()?);
+        let (skill, copy) = (self.skill.folder.as_deref(), self.copy()?);
         Ok(skill.zip(copy).map(|(skill, copy)| StandIn {
             at: skill.to_owned(),
             copy: copy.to_owned(),
@@ -249,24 +249,24 @@ impl World<'_> {
     /// The skill's files as they were judged, written down once; `None` for a built-in skill. Without them no child is
     /// started: the folder itself may hold something else by now.
     pub(super) fn copy(&self) -> Result<Option<&Path>, WorldError> {
-        if self.around.skill.is_none() {
+        if self.skill.folder.is_none() {
             return Ok(None);
         }
         if let Some(copy) = self.copy.get() {
             return Ok(Some(copy.path()));
         }
-        let copy = Scratch::kept(self.around.temporary)?;
+        let copy = Scratch::kept(&self.host.temporary)?;
         let folder = fs::File::open(copy.path()).map_err(|source| WorldError::File {
             path: copy.path().to_owned(),
             source,
         })?;
-        (self.around.write_files)(folder.as_fd())?;
+        (self.skill.write_files)(folder.as_fd())?;
         Ok(Some(self.copy.get_or_init(|| copy).path()))
     }
 
     /// What git keeps at the top of the skill's folder. It is in no digest, so the skill can't open it in any way.
     pub(super) fn unjudged(&self) -> Option<PathBuf> {
-        self.around.skill.map(|skill| skill.join(".git"))
+        self.skill.folder.as_deref().map(|skill| skill.join(".git"))
     }
 
     /// What no permission opens for reading.
@@ -295,7 +295,7 @@ impl World<'_> {
         let mut places = self.protection().mounts().kernel_places();
         let in_memory = |path: &Path| path.starts_with(IN_MEMORY);
         let home = terms.home.as_deref().is_some_and(in_memory);
-        if home || in_memory(&terms.project) || in_memory(self.around.temporary) {
+        if home || in_memory(&terms.project) || in_memory(&self.host.temporary) {
             places.retain(|place| place != Path::new("/dev"));
         }
         places
@@ -303,16 +303,16 @@ impl World<'_> {
 
     /// The folder of all temporary files: what is in it belongs to one activation, and is nobody else's.
     pub(super) fn rooms(&self) -> Option<PathBuf> {
-        self.around.temporary.canonicalize().ok()
+        self.host.temporary.canonicalize().ok()
     }
 
     /// Keys, our own state, what is in no digest, and what the user denied; by name, and wherever that leads.
     fn secret(&self) -> Vec<PathBuf> {
-        let keys = self.around.home.map(credential_places).unwrap_or_default();
+        let keys = self.host.home.as_deref().map(credential_places).unwrap_or_default();
         let mut places: Vec<PathBuf> = keys
             .into_iter()
             .chain(machine_keys())
-            .chain(self.around.own.to_vec())
+            .chain(self.host.own.to_vec())
             .chain(self.unjudged())
             .chain(self.refused(Permission::FileRead))
             .collect();

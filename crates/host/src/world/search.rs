@@ -59,7 +59,7 @@ pub struct Match {
     pub text: String,
 }
 
-impl World<'_> {
+impl World {
     /// Files in a folder whose names match.
     pub(super) fn find(
         &self,

@@ -3,6 +3,7 @@
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},
+    sync::PoisonError,
     time::{Duration, Instant},
 };
 
@@ -17,7 +18,7 @@ use crate::{
 /// How long it is known where protected names lead, before that is looked at again.
 const LEADS_ARE_KNOWN: Duration = Duration::from_secs(2);
 
-impl World<'_> {
+impl World {
     /// Whether no permission opens a path for writing, by any of its names.
     ///
     /// # Errors
@@ -52,7 +53,7 @@ impl World<'_> {
 
     /// Whether a path is a step from a protected name to where that leads, or lies in it: the user's `~/.bashrc` may be kept elsewhere.
     fn leads_to(&self, path: &Path, names: Names) -> Result<bool, WorldError> {
-        let mut leads = self.leads.borrow_mut();
+        let mut leads = self.leads.lock().unwrap_or_else(PoisonError::into_inner);
         let is_known = |since: &Instant| since.elapsed() < LEADS_ARE_KNOWN;
         let known = leads.take().filter(|(since, _)| is_known(since));
         let (_, steps) = leads.insert(match known {

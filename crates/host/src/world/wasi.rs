@@ -41,7 +41,7 @@ pub struct Wasi {
     owner: String,
 }
 
-impl World<'_> {
+impl World {
     /// What the grant opens for WebAssembly.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl World<'_> {
                 }
             }
         }
-        for (name, value) in &self.around.named {
+        for (name, value) in &self.skill.named {
             let value = value.to_str().filter(|_| self.may_see(name));
             wasi.room
                 .variables
@@ -120,7 +120,7 @@ impl World<'_> {
             wasi.guarded.write.push(folder);
             wasi.guarded.protect.extend(protected);
             wasi.owner = leftovers::owner(self.grant.identity());
-            wasi.watched = self.around.temporary.join(WATCHED);
+            wasi.watched = self.host.temporary.join(WATCHED);
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ mod editor;
 mod lines;
 mod words;
 
-use std::{io::IsTerminal, process::ExitCode};
+use std::{io::IsTerminal, process::ExitCode, sync::Arc};
 
 use metier_agent::{Ground, Plan, Report, Session as Conversing, open};
 use metier_runtime::{Inventory, Status};
@@ -39,10 +39,10 @@ enum Input {
 
 /// One run of `metier chat`.
 struct Chat<'c> {
-    session: &'c Session<'c>,
+    session: &'c Session,
     inventory: &'c Inventory,
-    agents: &'c Agents<'c>,
-    talk: &'c Talk<'c>,
+    agents: &'c Arc<Agents>,
+    talk: &'c Arc<Talk>,
     input: Input,
     /// Whether the last line came to a good end.
     went_well: bool,
@@ -50,14 +50,14 @@ struct Chat<'c> {
 
 /// Holds a conversation, a new one or one that goes on.
 pub(crate) fn hold(
-    session: &Session<'_>,
+    session: &Session,
     kept: &Conversations,
     resumed: Option<Conversation>,
     (orchestrate, mode): (bool, metier_select::Mode),
     how: &How,
 ) -> Result<ExitCode, Failure> {
-    let inventory = session.agent_inventory()?;
-    let talk = Talk::new(session.output, how.format);
+    let inventory = Arc::new(session.agent_inventory()?);
+    let talk = Talk::new(&session.output, how.format);
     let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
     let own = resumed.as_ref().map(|one| one.model.clone());
     let model = how.model.clone().or(own);
@@ -91,15 +91,16 @@ pub(crate) fn hold(
         resume: resumed.map(|one| one.id),
         ..first.as_deref().map(Plan::about).unwrap_or_default()
     };
-    let shared = agents.shared(&talk);
-    let talked = open(&agents, shared, plan, |conversing| {
-        Ok(chat.talk(conversing, first))
-    });
-    talked.map_err(agents::failure)?
+    let shared = agents.shared(Arc::clone(&talk) as _);
+    let opened = open(&agents.ground(), shared, plan);
+    let mut conversing = opened.map_err(agents::failure)?;
+    let talked = chat.talk(&mut conversing, first);
+    conversing.end().map_err(agents::failure)?;
+    talked
 }
 
 impl Input {
-    fn open(session: &Session<'_>, inventory: &Inventory) -> Result<Self, Failure> {
+    fn open(session: &Session, inventory: &Inventory) -> Result<Self, Failure> {
         if !std::io::stdin().is_terminal() {
             return Ok(Self::Pipe(Lines));
         }
@@ -111,7 +112,7 @@ impl Input {
         let commands = commands.map(|(name, about)| Word::new(name, about, true));
         let skills = callable(inventory).map(|(name, about)| Word::new(&name, about, false));
         let words = commands.chain(skills).collect();
-        let keyboard = Keyboard::new(session.output, words, history)?;
+        let keyboard = Keyboard::new(&session.output, words, history)?;
         Ok(Self::Terminal(Box::new(keyboard)))
     }
 }
@@ -120,7 +121,7 @@ impl Chat<'_> {
     /// Line after line, until there are no more.
     fn talk(
         &mut self,
-        conversing: &mut Conversing<'_, '_>,
+        conversing: &mut Conversing,
         first: Option<String>,
     ) -> Result<ExitCode, Failure> {
         let id = conversing.id().to_owned();
@@ -152,10 +153,7 @@ impl Chat<'_> {
     }
 
     /// The next line for the model. Everything else is dealt with on the way.
-    fn next(
-        &mut self,
-        mut conversing: Option<&mut Conversing<'_, '_>>,
-    ) -> Result<Option<String>, Failure> {
+    fn next(&mut self, mut conversing: Option<&mut Conversing>) -> Result<Option<String>, Failure> {
         loop {
             let active = conversing.as_ref().map(|one| one.conversation().active());
             let heard = match &mut self.input {
@@ -218,7 +216,7 @@ impl Chat<'_> {
         stopped
     }
 
-    fn unload(&mut self, conversing: Option<&mut Conversing<'_, '_>>, name: &str) {
+    fn unload(&mut self, conversing: Option<&mut Conversing>, name: &str) {
         match conversing {
             Some(conversing) => {
                 self.turn(|| conversing.unload(name));
@@ -230,7 +228,7 @@ impl Chat<'_> {
         }
     }
 
-    fn compact(&mut self, conversing: Option<&mut Conversing<'_, '_>>) {
+    fn compact(&mut self, conversing: Option<&mut Conversing>) {
         let mut shortened = false;
         let stopped = conversing.is_some_and(|conversing| {
             self.turn(|| conversing.compact_now().map(|done| shortened = done))
@@ -256,7 +254,7 @@ impl Chat<'_> {
     }
 
     fn show_skills(&self, active: &[String]) {
-        let (output, screen) = (self.session.output, self.talk.screen());
+        let (output, screen) = (&self.session.output, self.talk.screen());
         for name in active {
             let mark = output.paint_talk("active", Tone::Good);
             screen.say(&format!("{mark}  {}", one_line(name)));
@@ -276,7 +274,7 @@ impl Chat<'_> {
 
     fn complain(&mut self, failure: &Failure) {
         self.went_well = false;
-        let output = self.session.output;
+        let output = &self.session.output;
         for line in failure.lines(|word, tone| output.paint_talk(word, tone)) {
             self.talk.screen().say(&line);
         }

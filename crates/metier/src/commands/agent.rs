@@ -1,6 +1,6 @@
 //! `metier agent`
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::Arc};
 
 use metier_agent::{Plan, Report, Role, Session as Conversing, Turn, open};
 use metier_wire::{AnswerDocument, UsageRow};
@@ -49,7 +49,7 @@ pub(crate) struct InMode {
 }
 
 impl InMode {
-    pub(crate) fn mode(&self, session: &Session<'_>) -> metier_select::Mode {
+    pub(crate) fn mode(&self, session: &Session) -> metier_select::Mode {
         match (self.mode, session.output.is_attended()) {
             (Some(mode), _) => mode.into(),
             (None, true) => metier_select::Mode::Interactive,
@@ -69,9 +69,9 @@ pub(crate) struct How {
     pub(crate) format: Format,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
-    let inventory = session.agent_inventory()?;
-    let talk = Talk::new(session.output, args.how.format);
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+    let inventory = Arc::new(session.agent_inventory()?);
+    let talk = Talk::new(&session.output, args.how.format);
     let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
     let task = args.task.join(" ");
     let plan = Plan {
@@ -85,7 +85,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
 }
 
 /// Whether the agent that a person talks to may do something itself.
-pub(crate) fn role(session: &Session<'_>, orchestrate: bool) -> Role {
+pub(crate) fn role(session: &Session, orchestrate: bool) -> Role {
     if orchestrate || session.config.agent.orchestrator {
         Role::Orchestrator
     } else {
@@ -95,11 +95,11 @@ pub(crate) fn role(session: &Session<'_>, orchestrate: bool) -> Role {
 
 /// A session with one task, from its begin to its answer.
 pub(super) fn work(
-    session: &Session<'_>,
-    agents: &Agents<'_>,
-    talk: &Talk<'_>,
+    session: &Session,
+    agents: &Arc<Agents>,
+    talk: &Arc<Talk>,
     plan: Plan,
-    task: impl FnOnce(&mut Conversing<'_, '_>) -> Result<Turn, Report>,
+    task: impl FnOnce(&mut Conversing) -> Result<Turn, Report>,
 ) -> Result<ExitCode, Failure> {
     if session.output.is_json() && !talk.is_for_people() {
         return Err(Failure::broken(
@@ -110,13 +110,16 @@ pub(super) fn work(
     }
     let (mut id, mut stopped) = (String::new(), false);
     let is_confined = matches!(plan.role, Role::Set(_));
-    let done = open(agents, agents.shared(talk), plan, |session| {
+    let listener = Arc::clone(talk) as _;
+    let opened = open(&agents.ground(), agents.shared(listener), plan);
+    let done = opened.and_then(|mut session| {
         session.id().clone_into(&mut id);
-        let turn = task(session);
+        let turn = task(&mut session);
         // What is active ends in order, whatever ended the turn.
         stopped = turn.is_err() && agents.cancel().is_cancelled();
         agents.cancel().clear();
-        turn
+        let ended = session.end();
+        turn.and_then(|turn| ended.map(|()| turn))
     });
     if stopped {
         talk.screen().stopped();

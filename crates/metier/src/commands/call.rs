@@ -1,6 +1,6 @@
 //! `metier call`
 
-use std::{io::Read, process::ExitCode};
+use std::{io::Read, process::ExitCode, sync::Arc};
 
 use metier_runtime::live::Called;
 use metier_wire::CallDocument;
@@ -27,9 +27,9 @@ pub(crate) struct Args {
     input: String,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let input = input(&args.input)?;
-    let inventory = session.inventory()?;
+    let inventory = Arc::new(session.inventory()?);
     let skill = super::find_usable(session, &inventory, &args.name)?;
     let name = inventory.entry(skill).name().into_owned();
     let called = active::with(session, &inventory, &[&args.name], |runtime| {
@@ -63,8 +63,8 @@ fn input(text: &str) -> Result<Value, Failure> {
 }
 
 /// What came of a tool or a workflow: a text as it is, anything else as JSON.
-pub(super) fn print(session: &Session<'_>, called: Called) -> Result<ExitCode, Failure> {
-    let output = session.output;
+pub(super) fn print(session: &Session, called: Called) -> Result<ExitCode, Failure> {
+    let output = &session.output;
     if output.is_json() {
         output.document(&CallDocument::from(&called))?;
     } else {

@@ -35,7 +35,7 @@ pub(crate) struct Args {
     how: How,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let kept = Conversations::open(session)?;
     if args.list {
         return list(session, &kept);
@@ -54,7 +54,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     chat::hold(session, &kept, resumed, (args.orchestrate, mode), &args.how)
 }
 
-fn list(session: &Session<'_>, kept: &Conversations) -> Result<ExitCode, Failure> {
+fn list(session: &Session, kept: &Conversations) -> Result<ExitCode, Failure> {
     let all = kept.list()?;
     if session.output.is_json() {
         session.output.document(&ConversationsDocument {
@@ -64,7 +64,7 @@ fn list(session: &Session<'_>, kept: &Conversations) -> Result<ExitCode, Failure
     }
     let lines = all
         .iter()
-        .map(|one| conversations::line(session.output, one));
+        .map(|one| conversations::line(&session.output, one));
     session.output.report(&lines.collect::<String>())?;
     if all.is_empty() {
         session.output.note("no conversations in this project yet");

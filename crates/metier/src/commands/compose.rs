@@ -26,7 +26,7 @@ pub(crate) struct Args {
     coding: bool,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
     let names: Vec<String> = args
         .names
@@ -37,13 +37,13 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     if session.output.is_json() {
         session.output.document(&ComposeDocument::from(&set))?;
     } else {
-        session.output.report(&page(&set, args, session.output))?;
+        session.output.report(&page(&set, args, &session.output))?;
     }
     Ok(ExitCode::from(u8::from(!set.valid)))
 }
 
 /// The folder that a path means, as the inventory spells it.
-fn folder(session: &Session<'_>, name: &str) -> Option<String> {
+fn folder(session: &Session, name: &str) -> Option<String> {
     if !name.contains('/') {
         return None;
     }

@@ -40,7 +40,7 @@ pub(crate) struct Args {
     reference: bool,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let (key, value, unsets) = wanted(args)?;
     match (key, value) {
         _ if args.reference => session
@@ -76,7 +76,7 @@ fn wanted(args: &Args) -> Result<(Option<&str>, Option<&str>, bool), Failure> {
     }
 }
 
-fn show_one(session: &Session<'_>, key: &str) -> Result<(), Failure> {
+fn show_one(session: &Session, key: &str) -> Result<(), Failure> {
     let found = session.config.get(key);
     let below = format!("{key}.");
     let section = |value: &Value| value.key.starts_with(&below);
@@ -104,12 +104,12 @@ fn show_one(session: &Session<'_>, key: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn show_all(session: &Session<'_>) -> Result<(), Failure> {
+fn show_all(session: &Session) -> Result<(), Failure> {
     show(session, |_| true)
 }
 
 /// The keys that are wanted, with their values.
-fn show(session: &Session<'_>, is_wanted: impl Fn(&Value) -> bool) -> Result<(), Failure> {
+fn show(session: &Session, is_wanted: impl Fn(&Value) -> bool) -> Result<(), Failure> {
     let mut values = session.config.values();
     values.retain(is_wanted);
     if session.output.is_json() {
@@ -127,7 +127,7 @@ fn show(session: &Session<'_>, is_wanted: impl Fn(&Value) -> bool) -> Result<(),
         return Ok(());
     }
     session.output.text(&table(&values, session))?;
-    for problem in &session.problems {
+    for problem in session.problems.iter() {
         let (word, tone) = if problem.is_error() {
             ("error:", Tone::Bad)
         } else {
@@ -147,7 +147,7 @@ fn show(session: &Session<'_>, is_wanted: impl Fn(&Value) -> bool) -> Result<(),
     Ok(())
 }
 
-fn table(values: &[Value], session: &Session<'_>) -> String {
+fn table(values: &[Value], session: &Session) -> String {
     let width = values
         .iter()
         .map(|value| value.key.len())
@@ -188,7 +188,7 @@ fn row(value: Value) -> ConfigValue {
 
 /// Edits the user's file: read, change, write beside it, put in its place.
 fn change(
-    session: &Session<'_>,
+    session: &Session,
     key: &str,
     edit: impl Fn(&str) -> Result<edit::Edited, edit::EditError>,
 ) -> Result<(), Failure> {

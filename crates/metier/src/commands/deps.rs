@@ -38,7 +38,7 @@ pub(crate) struct Args {
     yes: bool,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
     if args.install {
         // A skill that nobody trusts, or that is dangerous, has no say in what is installed.
@@ -99,7 +99,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
 
 /// What is missing, and the installers that fit, both as they are now.
 fn look(
-    session: &Session<'_>,
+    session: &Session,
     inventory: &Inventory,
     name: &str,
 ) -> Result<(Vec<String>, Vec<Installer>), Failure> {
@@ -120,7 +120,7 @@ fn look(
 
 /// The one that was named, or the only one that brings what is missing.
 fn choose<'a>(
-    session: &Session<'_>,
+    session: &Session,
     args: &Args,
     missing: &[String],
     installers: &'a [Installer],
@@ -193,7 +193,7 @@ fn label<'a>(installer: &'a Installer, all: &[&Installer]) -> &'a str {
 }
 
 /// The program of an installer, if this machine doesn't have it.
-fn absent(session: &Session<'_>, installer: &Installer) -> Option<String> {
+fn absent(session: &Session, installer: &Installer) -> Option<String> {
     let command = installer.command()?;
     let program = command.split_whitespace().next()?;
     let path = session.machine.path.as_ref()?;
@@ -214,7 +214,7 @@ fn agreed(command: &str, json: bool) -> Result<bool, Failure> {
 }
 
 fn answer(
-    session: &Session<'_>,
+    session: &Session,
     name: &str,
     missing: &[String],
     installers: &[Installer],
@@ -228,7 +228,7 @@ fn answer(
         })
         .collect();
     let code = ExitCode::from(u8::from(!missing.is_empty()));
-    let output = session.output;
+    let output = &session.output;
     if output.is_json() {
         output.document(&DepsDocument {
             name,

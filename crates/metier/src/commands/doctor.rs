@@ -28,7 +28,7 @@ use crate::{
 #[derive(clap::Args)]
 pub(crate) struct Args {}
 
-pub(crate) fn run(session: &Session<'_>, _args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, _args: &Args) -> Result<ExitCode, Failure> {
     let mut checks = configuration(session);
     let support = std::env::current_exe().map(|shim| metier_host::child::detect(&shim));
     checks.extend([database(session), cache(session), sandbox(&support)]);
@@ -66,7 +66,7 @@ fn check(name: &str, status: &'static str, message: String, fix: Option<String>)
     }
 }
 
-fn line(session: &Session<'_>, check: &Check) -> String {
+fn line(session: &Session, check: &Check) -> String {
     let sign = match check.status {
         "ok" => session.output.paint("ok  ", Tone::Good),
         "warn" => session.output.paint("warn", Tone::Warn),
@@ -84,7 +84,7 @@ fn line(session: &Session<'_>, check: &Check) -> String {
 }
 
 /// One check for each thing that is wrong with the configuration, or one that says that nothing is.
-fn configuration(session: &Session<'_>) -> Vec<Check> {
+fn configuration(session: &Session) -> Vec<Check> {
     if session.problems.is_empty() {
         let file = session.machine.config_file.as_ref();
         let message = file.filter(|file| file.exists()).map_or_else(
@@ -102,7 +102,7 @@ fn configuration(session: &Session<'_>) -> Vec<Check> {
     session.problems.iter().map(one).collect()
 }
 
-fn database(session: &Session<'_>) -> Check {
+fn database(session: &Session) -> Check {
     let Some(path) = &session.machine.database else {
         return check(
             "database",
@@ -172,7 +172,7 @@ fn sandbox(support: &std::io::Result<Support>) -> Check {
     }
 }
 
-fn cache(session: &Session<'_>) -> Check {
+fn cache(session: &Session) -> Check {
     match &session.machine.cache {
         Some(folder) if folder.exists() => check("index", "ok", folder.display().to_string(), None),
         Some(_) => check("index", "ok", "not written yet".into(), None),
@@ -186,7 +186,7 @@ fn cache(session: &Session<'_>) -> Check {
 }
 
 /// One check for each rule that the scanner can't use.
-fn rules(screening: &Screening<'_>, checks: &mut Vec<Check>) {
+fn rules(screening: &Screening, checks: &mut Vec<Check>) {
     for problem in screening.problems() {
         let line = problem
             .line
@@ -203,7 +203,7 @@ fn rules(screening: &Screening<'_>, checks: &mut Vec<Check>) {
 }
 
 /// Whether the configuration has the name of a skill that it does not approve.
-fn is_approved_elsewhere(session: &Session<'_>, entry: &Entry) -> bool {
+fn is_approved_elsewhere(session: &Session, entry: &Entry) -> bool {
     let identity = Identity {
         skill: entry.name().as_ref().into(),
         source: entry.source,
@@ -213,7 +213,7 @@ fn is_approved_elsewhere(session: &Session<'_>, entry: &Entry) -> bool {
     desk::is_approved_elsewhere(&identity, &session.config.approved)
 }
 
-fn skills(session: &Session<'_>, inventory: &Inventory, checks: &mut Vec<Check>) {
+fn skills(session: &Session, inventory: &Inventory, checks: &mut Vec<Check>) {
     let counts = inventory.counts();
     checks.push(check(
         "skills",
@@ -259,7 +259,7 @@ fn skills(session: &Session<'_>, inventory: &Inventory, checks: &mut Vec<Check>)
             hook_problems(session, entry, &name, checks);
         }
     }
-    for cause in causes(inventory, true, session.output) {
+    for cause in causes(inventory, true, &session.output) {
         let status = match cause.status {
             Status::Invalid => "fail",
             _ => "warn",
@@ -269,7 +269,7 @@ fn skills(session: &Session<'_>, inventory: &Inventory, checks: &mut Vec<Check>)
 }
 
 /// What is wrong with its hooks: what can't be read, and what did not work when it was activated last.
-fn hook_problems(session: &Session<'_>, entry: &Entry, name: &str, checks: &mut Vec<Check>) {
+fn hook_problems(session: &Session, entry: &Entry, name: &str, checks: &mut Vec<Check>) {
     let brought = hooks::in_place(&entry.place);
     let read = brought.diagnostics.iter();
     let read = read.filter(|diagnostic| diagnostic.severity > Severity::Info);
@@ -285,7 +285,7 @@ fn hook_problems(session: &Session<'_>, entry: &Entry, name: &str, checks: &mut 
     }
 }
 
-fn warnings(session: &Session<'_>, entry: &Entry, name: &str, checks: &mut Vec<Check>) {
+fn warnings(session: &Session, entry: &Entry, name: &str, checks: &mut Vec<Check>) {
     let number = entry.warnings();
     if number > 0 && session.output.is_verbose() {
         checks.push(check(

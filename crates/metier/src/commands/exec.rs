@@ -42,7 +42,7 @@ pub(crate) struct Args {
     arguments: Vec<String>,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
     let skill = find_usable(session, &inventory, &args.name)?;
     let entry = inventory.entry(skill);
@@ -58,8 +58,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     let limit = session.config.limits.max_skill_bytes;
     let loaded =
         Loaded::new(entry, held, limit).map_err(|error| super::show::failure(entry, &error))?;
-    let office = Office::open(session)?;
-    let premises = office.premises();
+    let premises = Office::open(session)?.premises(None, None);
     let act = Act::Script {
         path: script.into(),
         arguments: args.arguments.clone(),
@@ -71,7 +70,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
                 Stopped::Refused(error) => office::refused(entry, error),
                 Stopped::Failed(error) => failed(&name, error),
             })?;
-    let relay = Passed::new(session.output, worker.has_secrets());
+    let relay = Passed::new(&session.output, worker.has_secrets());
     let ended = match worker.act_relayed(&act, Some(&relay)) {
         Ok(Done::Child(ended, _)) => ended,
         Ok(_) => return Err(failed(&name, WorldError::Elsewhere("a script").into())),

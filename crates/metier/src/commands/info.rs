@@ -1,6 +1,6 @@
 //! `metier info`
 
-use std::{process::ExitCode, rc::Rc};
+use std::{process::ExitCode, sync::Arc};
 
 use metier_catalog::{Entry, FileEntry};
 use metier_model::{Manifest, Need, Severity};
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     name: String,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let mut inventory = session.inventory()?;
     let position = find(session, &inventory, &args.name)?.entry;
     inventory.catalog.entries[position]
@@ -51,9 +51,9 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     let mut permissions = Vec::new();
     let (report, digest, state) = match screening.snapshot(entry) {
         Ok(held) => {
-            let held = Rc::new(held);
+            let held = Arc::new(held);
             let limit = session.config.limits.max_skill_bytes;
-            if let Ok(loaded) = Loaded::new(entry, Rc::clone(&held), limit) {
+            if let Ok(loaded) = Loaded::new(entry, Arc::clone(&held), limit) {
                 let request = asked::everything(&loaded, &session.config);
                 permissions =
                     super::permissions::rows(session, &premises::identity(&loaded), &request)?;
@@ -108,10 +108,10 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             &files,
             &permissions,
             &HookRow::of(&brought),
-            session.output,
+            &session.output,
         );
         session.output.report(&about)?;
-        session.output.report(&findings(&report, session.output))?;
+        session.output.report(&findings(&report, &session.output))?;
         if let Some(state) = left_in(session, &inventory.catalog.entries[position]) {
             session.output.note(&state);
         }
@@ -120,7 +120,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
 }
 
 /// How its last activation went, if it failed.
-pub(crate) fn left_in(session: &Session<'_>, entry: &Entry) -> Option<String> {
+pub(crate) fn left_in(session: &Session, entry: &Entry) -> Option<String> {
     let database = session.machine.database.as_ref()?;
     let store = Store::open_existing(database).ok()??;
     let state = store.state(&entry.name(), entry.source.as_str()).ok()??;

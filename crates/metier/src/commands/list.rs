@@ -59,7 +59,7 @@ fn statuses() -> impl TypedValueParser<Value = Status> {
     })
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let agent = args.agent.as_deref().map(agent).transpose()?;
     // The process ends with the command: giving ten thousand skills back one by one only takes time.
     let mut inventory = ManuallyDrop::new(session.inventory()?);
@@ -77,8 +77,8 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     } else {
         session
             .output
-            .report(&table(&inventory, all, session.output))?;
-        footer(&inventory, all, before, session.output);
+            .report(&table(&inventory, all, &session.output))?;
+        footer(&inventory, all, before, &session.output);
     }
     // A folder that somebody named and that can't be searched is a request that could not be met.
     let unmet = inventory

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     verify: bool,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let since = args
         .since
         .as_deref()
@@ -95,8 +95,8 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     })
 }
 
-fn line(session: &Session<'_>, row: &ReceiptRow) -> String {
-    let output = session.output;
+fn line(session: &Session, row: &ReceiptRow) -> String {
+    let output = &session.output;
     let mark = match (row.decision, row.outcome) {
         ("refused", _) => output.paint("✗ refused", Tone::Bad),
         (_, Some("begun")) => output.paint("… begun  ", Tone::Warn),
@@ -136,7 +136,7 @@ fn line(session: &Session<'_>, row: &ReceiptRow) -> String {
 }
 
 /// Why nothing is shown: that a skill did nothing is said only of a skill that is there.
-fn nothing(session: &Session<'_>, args: &Args) -> Result<(), Failure> {
+fn nothing(session: &Session, args: &Args) -> Result<(), Failure> {
     let since = args.since.as_ref().map_or("", |_| " since then");
     if let Some(name) = &args.name {
         let inventory = session.inventory()?;
@@ -153,7 +153,7 @@ fn nothing(session: &Session<'_>, args: &Args) -> Result<(), Failure> {
 }
 
 /// A time, a day, or how long ago.
-fn time(session: &Session<'_>, text: &str) -> Result<String, Failure> {
+fn time(session: &Session, text: &str) -> Result<String, Failure> {
     let moment = humantime::parse_rfc3339_weak(text)
         .or_else(|_| humantime::parse_rfc3339_weak(&format!("{text} 00:00:00")))
         .ok()

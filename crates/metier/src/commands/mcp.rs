@@ -80,10 +80,7 @@ struct Served {
 }
 
 impl Served {
-    fn session<T>(
-        &self,
-        work: impl FnOnce(&Session<'_>) -> Result<T, Failure>,
-    ) -> Result<T, Refusal> {
+    fn session<T>(&self, work: impl FnOnce(&Session) -> Result<T, Failure>) -> Result<T, Refusal> {
         let machine = self.machine.now();
         let session = Session::open(&self.global, &machine, &self.output);
         session
@@ -152,7 +149,7 @@ fn refusal(failure: &Failure) -> Refusal {
 }
 
 /// The skills that a model may choose, within a budget that leaves room for the conversation.
-fn catalog(session: &Session<'_>, inventory: &Inventory) -> Option<String> {
+fn catalog(session: &Session, inventory: &Inventory) -> Option<String> {
     let configured = |value: Option<u64>| value.and_then(|value| usize::try_from(value).ok());
     let wanted = &session.config.prompt;
     let options = prompt::Options {
@@ -171,7 +168,7 @@ fn catalog(session: &Session<'_>, inventory: &Inventory) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-fn list(session: &Session<'_>, wanted: &Wanted) -> Result<Reply, Failure> {
+fn list(session: &Session, wanted: &Wanted) -> Result<Reply, Failure> {
     let mut inventory = session.inventory()?;
     inventory.withhold_blocked_words();
     if let Some(word) = &wanted.source {
@@ -193,7 +190,7 @@ fn list(session: &Session<'_>, wanted: &Wanted) -> Result<Reply, Failure> {
     List(&inventory).write_with(counts, &mut document)?;
     let all = inventory.skills.len();
     inventory.skills.truncate(MAX_ROWS);
-    let mut text = list::table(&inventory, true, session.output);
+    let mut text = list::table(&inventory, true, &session.output);
     match all {
         0 => text.push_str("no skills\n"),
         all if all > MAX_ROWS => text.push_str(&format!(
@@ -207,7 +204,7 @@ fn list(session: &Session<'_>, wanted: &Wanted) -> Result<Reply, Failure> {
 
 /// A skill that a model may use: what its author keeps for people is refused, whatever way it is asked for.
 fn for_models<'i>(
-    session: &Session<'_>,
+    session: &Session,
     inventory: &'i Inventory,
     name: &str,
 ) -> Result<&'i Entry, Failure> {

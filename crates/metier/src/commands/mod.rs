@@ -85,11 +85,7 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
 }
 
 /// The skill of a name, or an error with the nearest names.
-fn find<'a>(
-    session: &Session<'_>,
-    inventory: &'a Inventory,
-    name: &str,
-) -> Result<&'a Skill, Failure> {
+fn find<'a>(session: &Session, inventory: &'a Inventory, name: &str) -> Result<&'a Skill, Failure> {
     if name.contains('/')
         && let Ok(folder) = session.machine.work.join(name).canonicalize()
         && let Ok(skill) = inventory.find(&folder.to_string_lossy())
@@ -126,7 +122,7 @@ pub(crate) fn not_ready(skill: &Skill, name: &str) -> Failure {
 
 /// A skill whose content may be shown once it was screened: an invalid, untrusted or disabled one is refused with its reasons.
 pub(crate) fn find_usable<'a>(
-    session: &Session<'_>,
+    session: &Session,
     inventory: &'a Inventory,
     name: &str,
 ) -> Result<&'a Skill, Failure> {

@@ -22,7 +22,7 @@ const WIDEST: usize = 36;
 /// How many problems the overview names.
 const SHOWN: usize = 8;
 
-pub(crate) fn run(session: &Session<'_>) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
     let rows = rows(&inventory);
     if session.output.is_json() {
@@ -113,7 +113,7 @@ fn rows(inventory: &Inventory) -> Vec<RootRow> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-fn headline(session: &Session<'_>, inventory: &Inventory) -> String {
+fn headline(session: &Session, inventory: &Inventory) -> String {
     let counts = inventory.counts();
     let found = count(inventory.skills.len(), "skill");
     let ready = session
@@ -125,7 +125,7 @@ fn headline(session: &Session<'_>, inventory: &Inventory) -> String {
     )
 }
 
-fn places(session: &Session<'_>, rows: &[RootRow]) -> String {
+fn places(session: &Session, rows: &[RootRow]) -> String {
     let shown: Vec<String> = rows
         .iter()
         .map(|row| session.output.path(Path::new(&row.path)))
@@ -150,8 +150,8 @@ fn places(session: &Session<'_>, rows: &[RootRow]) -> String {
 }
 
 /// What is wrong, the worst first, each with what to type.
-fn troubles(session: &Session<'_>, inventory: &Inventory) -> String {
-    let wrong = causes(inventory, false, session.output);
+fn troubles(session: &Session, inventory: &Inventory) -> String {
+    let wrong = causes(inventory, false, &session.output);
     let roots: Vec<String> = inventory
         .diagnostics
         .iter()
@@ -181,7 +181,7 @@ fn troubles(session: &Session<'_>, inventory: &Inventory) -> String {
         let hint = hint.map_or_else(String::new, |hint| format!(" → {hint}"));
         out.push_str(&format!(
             "  {} {}: {}{hint}\n",
-            mark_of(cause.status, session.output),
+            mark_of(cause.status, &session.output),
             session.output.paint(&cause.who, Tone::Strong),
             cause.message,
         ));

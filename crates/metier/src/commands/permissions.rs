@@ -40,7 +40,7 @@ pub(crate) struct Args {
     revoke: Option<Vec<String>>,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let Some(name) = &args.name else {
         return list(session);
     };
@@ -100,7 +100,7 @@ fn chosen(request: &Request, permissions: &[String]) -> Result<Vec<Asked>, Failu
     permissions.iter().map(read).collect()
 }
 
-fn revoke(session: &Session<'_>, name: &str, permissions: &[String]) -> Result<ExitCode, Failure> {
+fn revoke(session: &Session, name: &str, permissions: &[String]) -> Result<ExitCode, Failure> {
     let store = match &session.machine.database {
         Some(database) => Store::open_existing(database)?,
         None => None,
@@ -132,7 +132,7 @@ fn revoke(session: &Session<'_>, name: &str, permissions: &[String]) -> Result<E
 
 /// The permissions of a skill with what was decided about each.
 pub(super) fn rows(
-    session: &Session<'_>,
+    session: &Session,
     identity: &Identity,
     request: &Request,
 ) -> Result<Vec<PermissionRow>, Failure> {
@@ -155,13 +155,9 @@ pub(super) fn rows(
     Ok(standing.into_iter().map(row).collect())
 }
 
-fn show(
-    session: &Session<'_>,
-    identity: &Identity,
-    request: &Request,
-) -> Result<ExitCode, Failure> {
+fn show(session: &Session, identity: &Identity, request: &Request) -> Result<ExitCode, Failure> {
     let rows = rows(session, identity, request)?;
-    let output = session.output;
+    let output = &session.output;
     if output.is_json() {
         output.document(&SkillPermissions {
             name: &identity.skill,
@@ -196,13 +192,13 @@ fn show(
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(session: &Session<'_>) -> Result<ExitCode, Failure> {
+fn list(session: &Session) -> Result<ExitCode, Failure> {
     let store = match &session.machine.database {
         Some(database) => Store::open_existing(database)?,
         None => None,
     };
     let approvals = store.map_or(Ok(Vec::new()), |store| store.all_approvals())?;
-    let output = session.output;
+    let output = &session.output;
     if output.is_json() {
         let approvals = approvals.into_iter().map(Into::into).collect();
         output.document(&AnswersDocument { approvals })?;

@@ -5,6 +5,7 @@ use std::{
     io::Read,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
     time::Duration,
 };
 
@@ -90,7 +91,7 @@ const SCAN_TIME: Duration = Duration::from_secs(2);
 /// How many bodies the full form holds unless somebody says otherwise.
 const FULL_SKILLS: usize = 20;
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     if args.mode == Mode::Full && (args.budget.is_some() || args.bare || args.keep_empty) {
         let message = "--budget, --bare and --keep-empty are for the catalog, not for whole bodies";
         return Err(Failure::broken("usage", message).hint("leave out `--mode full`"));
@@ -101,14 +102,14 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         .map(|file| read_base(session, file))
         .transpose()?
         .unwrap_or_default();
-    let mut inventory = session.inventory()?;
+    let inventory = session.inventory()?;
     match args.mode {
-        Mode::Catalog => catalog(session, args, &mut inventory, &base),
+        Mode::Catalog => catalog(session, args, inventory, &base),
         Mode::Full => full(session, args, &inventory, &base),
     }
 }
 
-fn read_base(session: &Session<'_>, file: &Path) -> Result<String, Failure> {
+fn read_base(session: &Session, file: &Path) -> Result<String, Failure> {
     let text = if file == Path::new("-") {
         let mut text = String::new();
         let mut stdin = std::io::stdin().lock().take(MAX_BASE);
@@ -124,9 +125,9 @@ fn read_base(session: &Session<'_>, file: &Path) -> Result<String, Failure> {
 }
 
 fn catalog(
-    session: &Session<'_>,
+    session: &Session,
     args: &Args,
-    inventory: &mut Inventory,
+    mut inventory: Inventory,
     base: &str,
 ) -> Result<ExitCode, Failure> {
     let configured = |value: Option<u64>| value.and_then(|value| usize::try_from(value).ok());
@@ -146,9 +147,10 @@ fn catalog(
         bare: args.bare,
         unscanned_locations: !session.config.security.scan_on_load,
     };
-    let left = scan_offered(session, args, inventory)?;
-    let listing = prompt::listing(inventory, &options);
-    let active = active_bodies(session, inventory)?;
+    let left = scan_offered(session, args, &mut inventory)?;
+    let inventory = Arc::new(inventory);
+    let listing = prompt::listing(&inventory, &options);
+    let active = active_bodies(session, &inventory)?;
     let mut text = base.to_owned();
     if !base.is_empty() {
         text.push_str("\n\n");
@@ -183,7 +185,7 @@ fn catalog(
 
 /// Scans what the catalog would name and was never scanned, for a moment; how many are left. Nothing is named by its path before.
 fn scan_offered(
-    session: &Session<'_>,
+    session: &Session,
     args: &Args,
     inventory: &mut Inventory,
 ) -> Result<usize, Failure> {
@@ -197,7 +199,7 @@ fn scan_offered(
 }
 
 /// The bodies of the skills that were named with `--skills`.
-fn active_bodies(session: &Session<'_>, inventory: &Inventory) -> Result<Vec<String>, Failure> {
+fn active_bodies(session: &Session, inventory: &Arc<Inventory>) -> Result<Vec<String>, Failure> {
     if session.global.skills.is_empty() {
         return Ok(Vec::new());
     }
@@ -221,7 +223,7 @@ fn active_bodies(session: &Session<'_>, inventory: &Inventory) -> Result<Vec<Str
 }
 
 /// What the hooks of the active skills inject besides their texts.
-fn injected(session: &Session<'_>, inventory: &Inventory) -> Result<Option<String>, Failure> {
+fn injected(session: &Session, inventory: &Arc<Inventory>) -> Result<Option<String>, Failure> {
     let limit = session.config.limits.max_skill_bytes;
     let mut adds = false;
     for name in &session.global.skills {
@@ -264,7 +266,7 @@ fn document<'a>(listing: &'a Listing<'a>) -> PromptDocument<'a> {
     }
 }
 
-fn remarks(session: &Session<'_>, listing: &Listing<'_>) {
+fn remarks(session: &Session, listing: &Listing<'_>) {
     if listing.omitted + listing.shortened > 0 {
         let line = format!(
             "{} left out, {} shortened; about {} tokens",
@@ -280,7 +282,7 @@ fn remarks(session: &Session<'_>, listing: &Listing<'_>) {
 }
 
 fn full(
-    session: &Session<'_>,
+    session: &Session,
     args: &Args,
     inventory: &Inventory,
     base: &str,

@@ -23,7 +23,7 @@ pub(crate) struct Args {
 /// The largest file that is printed.
 const MAX_RESOURCE: u64 = 10 * 1024 * 1024;
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
     let entry = inventory.entry(find_usable(session, &inventory, &args.name)?);
     let resource = resource(session, &inventory, entry, &args.path)?;
@@ -49,7 +49,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
 
 /// A file of a skill, if it may be given out: for every door.
 pub(super) fn resource(
-    session: &Session<'_>,
+    session: &Session,
     inventory: &Inventory,
     entry: &Entry,
     path: &str,

@@ -1,6 +1,6 @@
 //! `metier run`
 
-use std::{borrow::Cow, process::ExitCode};
+use std::{borrow::Cow, process::ExitCode, sync::Arc};
 
 use metier_agent::{Ground, Plan, Report};
 use metier_catalog::Entry;
@@ -43,14 +43,14 @@ pub(crate) struct Args {
     how: agent::How,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
-    let inventory = session.agent_inventory()?;
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+    let inventory = Arc::new(session.agent_inventory()?);
     let (skill, workflow) = meant(session, &inventory, args)?;
     let entry = inventory.entry(skill);
     if args.dry_run {
         return print(session, &inventory, entry, args);
     }
-    let talk = Talk::new(session.output, args.how.format);
+    let talk = Talk::new(&session.output, args.how.format);
     let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
     if entry.card.as_ref().is_some_and(Card::runs_workflow) {
         return run_workflow(session, &agents, &talk, entry, workflow, args);
@@ -68,7 +68,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
 
 /// The skill of the name that was typed, or else the one that has a workflow of that name.
 fn meant<'i, 'a>(
-    session: &Session<'_>,
+    session: &Session,
     inventory: &'i Inventory,
     args: &'a Args,
 ) -> Result<(&'i Skill, Option<&'a str>), Failure> {
@@ -93,9 +93,9 @@ fn meant<'i, 'a>(
 
 /// Runs the handler of a workflow, with a model for whatever it asks.
 fn run_workflow(
-    session: &Session<'_>,
-    agents: &Agents<'_>,
-    talk: &Talk<'_>,
+    session: &Session,
+    agents: &Arc<Agents>,
+    talk: &Talk,
     entry: &Entry,
     workflow: Option<&str>,
     args: &Args,
@@ -111,7 +111,7 @@ fn run_workflow(
     let voice = agents.voice(args.how.model.as_deref());
     let voice = voice.map_err(agents::failure)?;
     let stage = Stage {
-        model: Some(&voice),
+        model: Some(Arc::new(voice)),
         stop: Some(agents.cancel().flag()),
         ..Stage::default()
     };
@@ -191,7 +191,7 @@ fn quoted(argument: &str) -> Cow<'_, str> {
 
 /// What a model would be given.
 fn print(
-    session: &Session<'_>,
+    session: &Session,
     inventory: &Inventory,
     entry: &Entry,
     args: &Args,

@@ -117,7 +117,7 @@ impl Scan<'_> {
     }
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     if args.reason.is_some() && !args.accept && !args.update_baseline {
         return Err(
             Failure::broken("usage", "`--reason` says why something is accepted")
@@ -162,7 +162,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
 
 impl Args {
     /// In a report about many skills, the verdict up to which nothing is printed of a skill: then its cached verdict is enough.
-    fn cached(&self, session: &Session<'_>, number: usize) -> Option<Verdict> {
+    fn cached(&self, session: &Session, number: usize) -> Option<Verdict> {
         let is_text = !matches!(self.format, Some(Format::Json | Format::Sarif))
             && !session.output.is_json()
             && !session.output.is_verbose();
@@ -181,12 +181,7 @@ fn is_bad(scan: &Scan<'_>) -> bool {
     matches!(verdict, Verdict::Critical | Verdict::Incomplete) && scan.acceptance.is_none()
 }
 
-fn print(
-    session: &Session<'_>,
-    args: &Args,
-    scans: &[Scan<'_>],
-    total: &str,
-) -> Result<(), Failure> {
+fn print(session: &Session, args: &Args, scans: &[Scan<'_>], total: &str) -> Result<(), Failure> {
     let format = args.format.unwrap_or(if session.output.is_json() {
         Format::Json
     } else {
@@ -204,7 +199,7 @@ fn print(
         }
         Format::Text if args.suggest_permissions => session.output.text(&suggestions(scans))?,
         Format::Text => {
-            let page = report(scans, total, args.bad, session.output);
+            let page = report(scans, total, args.bad, &session.output);
             session.output.report(&page)?;
         }
     }
@@ -223,7 +218,7 @@ fn fails(scan: &Scan<'_>, fail_on: FailOn) -> bool {
 }
 
 /// The skills that were named: by path if there is one, else by name.
-fn entries(session: &Session<'_>, args: &Args) -> Result<Vec<Entry>, Failure> {
+fn entries(session: &Session, args: &Args) -> Result<Vec<Entry>, Failure> {
     if args.what.is_empty() && !session.global.root.is_empty() {
         return Ok(session.inventory()?.catalog.entries);
     }
@@ -275,26 +270,26 @@ fn entries(session: &Session<'_>, args: &Args) -> Result<Vec<Entry>, Failure> {
     Ok(entries)
 }
 
-fn is_path(session: &Session<'_>, what: &str) -> bool {
+fn is_path(session: &Session, what: &str) -> bool {
     what.contains('/') || what == "." || session.machine.work.join(what).exists()
 }
 
 /// One skill of the usual places, by its name and never by a path: the document, and the same as text.
-pub(super) fn named(session: &Session<'_>, name: &str) -> Result<(ScanDocument, String), Failure> {
+pub(super) fn named(session: &Session, name: &str) -> Result<(ScanDocument, String), Failure> {
     let inventory = session.inventory()?;
     let entry = inventory.entry(super::find(session, &inventory, name)?);
     let screening = session.screening(&inventory.catalog);
     screening.check_rules()?;
     let one = std::slice::from_ref(entry);
     let scans = scan_all(&screening, &inventory.catalog, one, None);
-    let page = report(&scans, &total(&scans), false, session.output);
+    let page = report(&scans, &total(&scans), false, &session.output);
     Ok((document(&scans, false), page))
 }
 
 /// The order is that of the entries. What was found out is remembered. A skill whose cached verdict is not over `least` is not scanned
 /// again, and has an empty report.
 fn scan_all<'e>(
-    screening: &Screening<'_>,
+    screening: &Screening,
     usual: &Catalog,
     entries: &'e [Entry],
     least: Option<Verdict>,
@@ -348,8 +343,8 @@ fn scan_all<'e>(
 
 /// Adds what skills of the type `security-rule` find, and remembers the verdict that follows from it.
 fn hear(
-    session: &Session<'_>,
-    screening: &Screening<'_>,
+    session: &Session,
+    screening: &Screening,
     usual: &Catalog,
     scans: &mut [Scan<'_>],
 ) -> Result<(), Failure> {
@@ -395,7 +390,7 @@ fn hear(
     Ok(())
 }
 
-fn remember(screening: &Screening<'_>, usual: &Catalog, scans: &[Scan<'_>]) {
+fn remember(screening: &Screening, usual: &Catalog, scans: &[Scan<'_>]) {
     let found = scans.iter().filter_map(|scan| {
         Some(Noticed {
             entry: scan.entry,
@@ -420,7 +415,7 @@ fn one_by_one(args: &Args, number: usize) -> Result<(), Failure> {
     Err(Failure::broken("usage", message).hint("name each skill by its name or its folder"))
 }
 
-fn accept(session: &Session<'_>, args: &Args, scans: &mut [Scan<'_>]) -> Result<(), Failure> {
+fn accept(session: &Session, args: &Args, scans: &mut [Scan<'_>]) -> Result<(), Failure> {
     one_by_one(args, scans.len())?;
     for scan in scans {
         let name = scan.entry.name();
@@ -454,7 +449,7 @@ fn accept(session: &Session<'_>, args: &Args, scans: &mut [Scan<'_>]) -> Result<
     Ok(())
 }
 
-fn revoke(session: &Session<'_>, args: &Args, entries: &[Entry]) -> Result<ExitCode, Failure> {
+fn revoke(session: &Session, args: &Args, entries: &[Entry]) -> Result<ExitCode, Failure> {
     one_by_one(args, entries.len())?;
     let mut lines = String::new();
     for entry in entries {
@@ -479,7 +474,7 @@ fn revoke(session: &Session<'_>, args: &Args, entries: &[Entry]) -> Result<ExitC
     Ok(ExitCode::SUCCESS)
 }
 
-fn database<'s>(session: &'s Session<'_>) -> Result<&'s Path, Failure> {
+fn database<'s>(session: &'s Session) -> Result<&'s Path, Failure> {
     session.machine.database.as_deref().ok_or_else(|| {
         Failure::broken("store", "there is no home directory to remember it in")
             .hint("set METIER_HOME to a folder")
@@ -488,7 +483,7 @@ fn database<'s>(session: &'s Session<'_>) -> Result<&'s Path, Failure> {
 
 /// Leaves out what the baseline holds, or makes the baseline hold what was found.
 fn apply_baseline(
-    session: &Session<'_>,
+    session: &Session,
     args: &Args,
     file: &Path,
     scans: &mut [Scan<'_>],

@@ -4,6 +4,7 @@ use std::{
     num::NonZeroUsize,
     path::{Component, Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
 };
 
 use clap::ValueEnum;
@@ -149,9 +150,9 @@ impl From<Mode> for metier_select::Mode {
     }
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
-    let inventory = session.inventory()?;
-    note_unknown(&inventory, session.output);
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+    let inventory = Arc::new(session.inventory()?);
+    note_unknown(&inventory, &session.output);
     let mut reading = reading(session, false);
     reading.powers = args.ruled.asks_about_powers();
     let candidates = Candidates::read(&inventory, reading).with_text();
@@ -185,7 +186,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     for pick in &selection.picks {
         session
             .output
-            .report(&page(&inventory, pick, session.output))?;
+            .report(&page(&inventory, pick, &session.output))?;
     }
     note_rest(session, &inventory, &selection);
     let task = shell_word(&args.task);
@@ -208,18 +209,18 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
             .note(&format!("{more} more; leave `--top` out to see them"));
     }
     if let Some(incomplete) = &selection.incomplete {
-        note_incomplete(incomplete, &rules.coding, session.output);
+        note_incomplete(incomplete, &rules.coding, &session.output);
     }
     Ok(code)
 }
 
 /// What was not picked and should have been said.
-fn note_rest(session: &Session<'_>, inventory: &Inventory, selection: &Selection<'_>) {
+fn note_rest(session: &Session, inventory: &Inventory, selection: &Selection<'_>) {
     for held in &selection.held {
-        note_held(inventory, held, session.output);
+        note_held(inventory, held, &session.output);
     }
     for refused in &selection.refused {
-        note_refused(inventory, refused, session.output);
+        note_refused(inventory, refused, &session.output);
     }
 }
 
@@ -267,8 +268,8 @@ fn note_refused(inventory: &Inventory, refused: &Refused<'_>, output: &Output) {
 
 /// The skills that fit a task, for whoever starts an agent with them: what was picked is said, and what is missing is an error.
 pub(super) fn names(
-    session: &Session<'_>,
-    inventory: &Inventory,
+    session: &Session,
+    inventory: &Arc<Inventory>,
     task: &str,
     is_coding: bool,
 ) -> Result<Vec<String>, Failure> {
@@ -329,7 +330,7 @@ pub(super) fn line(label: &str, text: &str, output: &Output, page: &mut String) 
     page.push_str(&format!("  {label}  {}\n", one_line(text)));
 }
 
-pub(super) fn reading(session: &Session<'_>, everything: bool) -> Reading {
+pub(super) fn reading(session: &Session, everything: bool) -> Reading {
     Reading {
         mode: session.mode(),
         max_bytes: session.config.limits.max_skill_bytes,
@@ -363,11 +364,7 @@ pub(super) struct Project {
 
 impl Project {
     /// Looks at the project, if any skill asks about it.
-    pub(super) fn look(
-        session: &Session<'_>,
-        around: &Around,
-        candidates: &Candidates<'_>,
-    ) -> Self {
+    pub(super) fn look(session: &Session, around: &Around, candidates: &Candidates) -> Self {
         let files = candidates.asks_about_files().then(|| {
             if around.file.is_empty() {
                 return project_files(&session.machine.project, ProjectLimits::default());
@@ -379,7 +376,7 @@ impl Project {
             }
         });
         if let Some(listed) = &files {
-            note_limits(listed, session.output);
+            note_limits(listed, &session.output);
         }
         let names = files.iter().flat_map(|listed| &listed.files);
         let detected = detect(names.map(String::as_str));
@@ -438,7 +435,7 @@ fn note_limits(listed: &ProjectFiles, output: &Output) {
 }
 
 /// A file that was named, relative to the project. It needn't be there.
-fn within(session: &Session<'_>, file: &Path) -> String {
+fn within(session: &Session, file: &Path) -> String {
     let mut path = PathBuf::new();
     for component in session.machine.work.join(file).components() {
         match component {

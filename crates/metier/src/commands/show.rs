@@ -37,7 +37,7 @@ pub(crate) struct Args {
     no_exec: bool,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = session.inventory()?;
     let entry = inventory.entry(find_usable(session, &inventory, &args.name)?);
     let arguments = Arguments::from_words(&args.arguments);
@@ -65,7 +65,7 @@ pub(super) struct How {
 
 /// A skill as a model gets it, if it may be given out: for every door.
 pub(super) fn document(
-    session: &Session<'_>,
+    session: &Session,
     inventory: &Inventory,
     entry: &Entry,
     arguments: &Arguments,
@@ -96,7 +96,7 @@ pub(super) fn document(
 
 /// A skill as a model gets it; its commands run if they may, or stay as they are.
 pub(super) fn activate(
-    session: &Session<'_>,
+    session: &Session,
     entry: &Entry,
     held: Snapshot,
     arguments: &Arguments,
@@ -123,8 +123,7 @@ pub(super) fn activate(
             receipts: Vec::new(),
         });
     }
-    let office = Office::open(session)?;
-    let premises = office.premises();
+    let premises = Office::open(session)?.premises(None, None);
     activate::activate(&loaded, arguments, &project, &premises)
         .map_err(|error| stopped(entry, error))
 }

@@ -1,6 +1,6 @@
 //! `metier spawn`
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::Arc};
 
 use metier_agent::{Plan, Rejected, Role, is_coding, judge_set};
 use metier_model::text::shell_word;
@@ -40,9 +40,9 @@ pub(crate) struct Args {
     how: How,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
-    let inventory = session.agent_inventory()?;
-    let talk = Talk::new(session.output, args.how.format);
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+    let inventory = Arc::new(session.agent_inventory()?);
+    let talk = Talk::new(&session.output, args.how.format);
     let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
     let is_coding = match (args.coding, args.no_coding) {
         (true, _) => true,
@@ -53,7 +53,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     let role = if skills.is_empty() {
         Role::Helper
     } else {
-        let judged = judge_set(&agents, &skills, is_coding).map_err(|rejected| {
+        let judged = judge_set(&*agents, &skills, is_coding).map_err(|rejected| {
             let failure = Failure::unmet("rejected", "the sub-agent was not started");
             let failure = rejected.lines().into_iter().fold(failure, Failure::detail);
             failure.hint(way_out(&skills, &rejected))
@@ -72,8 +72,8 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
 
 /// The skills of the sub-agent: those that were named, those that fit, or those that a coding task goes through.
 fn skills(
-    session: &Session<'_>,
-    inventory: &Inventory,
+    session: &Session,
+    inventory: &Arc<Inventory>,
     args: &Args,
     is_coding: bool,
 ) -> Result<Vec<String>, Failure> {

@@ -4,6 +4,7 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     process::ExitCode,
+    sync::Arc,
 };
 
 use metier_catalog::{Entry, Root};
@@ -42,15 +43,15 @@ pub(crate) struct Args {
     path: String,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
-    let inventory = inventory(session, &args.path)?;
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+    let inventory = Arc::new(inventory(session, &args.path)?);
     let mut rows = Vec::new();
     for skill in &inventory.skills {
         test_skill(session, &inventory, inventory.entry(skill), &mut rows)?;
     }
     let passed = rows.iter().filter(|row| row.passed).count();
     let failed = rows.len() - passed;
-    let output = session.output;
+    let output = &session.output;
     if output.is_json() {
         output.document(&TestDocument {
             tests: rows,
@@ -77,7 +78,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
 }
 
 /// The skill of that name or folder, or all of a folder. A folder is looked at by itself: what is tested need not be installed.
-fn inventory(session: &Session<'_>, path: &str) -> Result<Inventory, Failure> {
+fn inventory(session: &Session, path: &str) -> Result<Inventory, Failure> {
     let folder = session.machine.work.join(path);
     if folder.exists() {
         let roots = vec![Root::explicit(Source::Inline, folder)];
@@ -102,8 +103,8 @@ fn inventory(session: &Session<'_>, path: &str) -> Result<Inventory, Failure> {
 }
 
 fn test_skill(
-    session: &Session<'_>,
-    inventory: &Inventory,
+    session: &Session,
+    inventory: &Arc<Inventory>,
     entry: &Entry,
     rows: &mut Vec<TestRow>,
 ) -> Result<(), Failure> {
@@ -139,8 +140,8 @@ fn test_skill(
 
 /// One file of tests.
 struct Suite<'s> {
-    session: &'s Session<'s>,
-    inventory: &'s Inventory,
+    session: &'s Session,
+    inventory: &'s Arc<Inventory>,
     entry: &'s Entry,
     file: &'s str,
     rows: Vec<TestRow>,
@@ -172,7 +173,7 @@ impl Suite<'_> {
         let name = self.entry.name().into_owned();
         let stage = Stage {
             project: Some(&project.0),
-            approver: Some(Box::new(Tests::new(self.session))),
+            approver: Some(Arc::new(Tests::new(self.session))),
             ..Stage::default()
         };
         let done = active::on(self.session, self.inventory, &[&place], stage, |runtime| {
@@ -214,7 +215,7 @@ impl Suite<'_> {
         let name = self.entry.name().into_owned();
         let stage = Stage {
             project: Some(&project.0),
-            approver: Some(Box::new(Tests::new(self.session))),
+            approver: Some(Arc::new(Tests::new(self.session))),
             tests: Some(self.file),
             ..Stage::default()
         };
@@ -251,7 +252,7 @@ impl Suite<'_> {
     }
 
     fn show(&self) -> Result<(), Failure> {
-        let output = self.session.output;
+        let output = &self.session.output;
         if output.is_json() {
             return Ok(());
         }
@@ -284,7 +285,7 @@ enum Done {
 }
 
 /// Does what a case says.
-fn act(runtime: &Runtime<'_>, skill: &str, case: &Case) -> Done {
+fn act(runtime: &Runtime, skill: &str, case: &Case) -> Done {
     let called = match &case.what {
         What::Tool(tool, input) => runtime.call(skill, tool, input),
         What::Workflow(name, input) => {
@@ -318,7 +319,7 @@ fn act(runtime: &Runtime<'_>, skill: &str, case: &Case) -> Done {
 }
 
 /// What the scanners of the skill say about the files of the case.
-fn scan(runtime: &Runtime<'_>, case: &Case) -> Done {
+fn scan(runtime: &Runtime, case: &Case) -> Done {
     let files: Vec<ScannedFile> = case
         .files
         .iter()
@@ -431,7 +432,7 @@ fn same(wanted: &Value, value: &Value) -> bool {
 struct Project(PathBuf);
 
 impl Project {
-    fn new(session: &Session<'_>, files: &[(String, String)]) -> Result<Self, Failure> {
+    fn new(session: &Session, files: &[(String, String)]) -> Result<Self, Failure> {
         let cache = session.machine.cache.as_ref().ok_or_else(|| {
             Failure::broken("store", "there is no place for temporary files")
                 .hint("set METIER_HOME to a folder")
@@ -490,8 +491,8 @@ fn remove(folder: &Path) -> io::Result<()> {
 struct Tests(Box<dyn Approver>);
 
 impl Tests {
-    fn new(session: &Session<'_>) -> Self {
-        let output = session.output;
+    fn new(session: &Session) -> Self {
+        let output = &session.output;
         Self(if output.is_attended() {
             Box::new(Terminal::new(output.is_json()))
         } else {

@@ -1,6 +1,6 @@
 //! `metier tools`
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::Arc};
 
 use metier_catalog::Entry;
 use metier_model::{Backend, Manifest, Mode, SkillType, text::shell_word};
@@ -28,8 +28,8 @@ pub(crate) struct Args {
     name: Option<String>,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
-    let inventory = session.inventory()?;
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+    let inventory = Arc::new(session.inventory()?);
     let (tools, silent) = match &args.name {
         Some(name) => {
             let skill = super::find_usable(session, &inventory, name)?;
@@ -40,7 +40,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         }
         None => of_all(session, &inventory),
     };
-    let output = session.output;
+    let output = &session.output;
     if output.is_json() {
         output.document(&ToolsDocument { tools })?;
         return Ok(ExitCode::SUCCESS);
@@ -74,8 +74,8 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
 
 /// The tools of one skill, by its code; if that may not start, by its manifest.
 fn of_one(
-    session: &Session<'_>,
-    inventory: &Inventory,
+    session: &Session,
+    inventory: &Arc<Inventory>,
     entry: &Entry,
 ) -> Result<Vec<ToolRow>, Failure> {
     let name = entry.name();
@@ -95,7 +95,7 @@ fn of_one(
 }
 
 /// What manifests name and interpreted code registers; and the skills whose tools are not known yet.
-fn of_all(session: &Session<'_>, inventory: &Inventory) -> (Vec<ToolRow>, Vec<String>) {
+fn of_all(session: &Session, inventory: &Arc<Inventory>) -> (Vec<ToolRow>, Vec<String>) {
     let (mut tools, mut silent, mut left) = (Vec::new(), Vec::new(), MOST_STARTED);
     let offering = inventory.skills.iter();
     for skill in offering.filter(|skill| offers(inventory, skill)) {
@@ -117,14 +117,14 @@ fn of_all(session: &Session<'_>, inventory: &Inventory) -> (Vec<ToolRow>, Vec<St
 
 /// The tools that a skill's code registers when it starts.
 fn started(
-    session: &Session<'_>,
-    inventory: &Inventory,
+    session: &Session,
+    inventory: &Arc<Inventory>,
     entry: &Entry,
 ) -> Result<Vec<ToolRow>, Failure> {
     let place = entry.place.path().to_string_lossy().into_owned();
     let stage = Stage {
         describes: true,
-        approver: Some(Box::new(Headless)),
+        approver: Some(Arc::new(Headless)),
         ..Stage::default()
     };
     let own = entry.name();
@@ -136,7 +136,7 @@ fn started(
 }
 
 /// The tools that a manifest names.
-fn named(session: &Session<'_>, entry: &Entry) -> Vec<ToolRow> {
+fn named(session: &Session, entry: &Entry) -> Vec<ToolRow> {
     let limit = session.config.limits.max_skill_bytes;
     let manifest: Option<Manifest> = entry
         .load(Mode::Lenient, limit)
@@ -156,7 +156,7 @@ fn named(session: &Session<'_>, entry: &Entry) -> Vec<ToolRow> {
     tools.unwrap_or_default().into_iter().map(row).collect()
 }
 
-fn offers(inventory: &Inventory, skill: &Skill) -> bool {
+fn offers(inventory: &Arc<Inventory>, skill: &Skill) -> bool {
     let card = inventory.entry(skill).card.as_ref();
     skill.status == Status::Ready
         && card.is_some_and(|card| card.types.contains(SkillType::Tool) && card.backend.is_some())

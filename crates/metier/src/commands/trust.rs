@@ -42,7 +42,7 @@ pub(crate) struct Args {
     list: bool,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let database = session.machine.database.as_ref().ok_or_else(|| {
         Failure::broken("store", "there is no home directory to remember trust in")
             .hint("set METIER_HOME to a folder")
@@ -113,12 +113,12 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
 
 /// Scans what would be trusted, shows it with what was found, and asks.
 fn agree(
-    session: &Session<'_>,
+    session: &Session,
     args: &Args,
     folder: &Path,
     roots: &[TrustedRoot],
 ) -> Result<(), Failure> {
-    let output = session.output;
+    let output = &session.output;
     let roots = roots.iter().map(|root| Root {
         trusted: true,
         ..Root::usual(Source::Project, folder.join(&root.root))
@@ -161,7 +161,7 @@ fn agree(
 }
 
 fn answer(
-    session: &Session<'_>,
+    session: &Session,
     store: Option<&Store>,
     action: &'static str,
     folder: Option<String>,

@@ -28,7 +28,7 @@ pub(crate) struct Args {
     strict: bool,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let mode = if args.strict {
         Mode::Strict
     } else {
@@ -71,13 +71,15 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     if session.output.is_json() {
         session.output.document(&document(&inventory))?;
     } else {
-        session.output.report(&report(&inventory, session.output))?;
+        session
+            .output
+            .report(&report(&inventory, &session.output))?;
     }
     Ok(ExitCode::from(u8::from(!valid)))
 }
 
 /// The folder that is meant: a path, or where the skill of that name is.
-fn folder(session: &Session<'_>, what: &str) -> Result<PathBuf, Failure> {
+fn folder(session: &Session, what: &str) -> Result<PathBuf, Failure> {
     let path = session.machine.work.join(what);
     if what.contains('/') || path.exists() {
         return Ok(path);

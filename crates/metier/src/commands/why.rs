@@ -1,6 +1,6 @@
 //! `metier why`
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::Arc};
 
 use metier_runtime::{
     Inventory,
@@ -37,9 +37,9 @@ pub(crate) struct Args {
     ruled: Ruled,
 }
 
-pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failure> {
-    let inventory = session.inventory()?;
-    note_unknown(&inventory, session.output);
+pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+    let inventory = Arc::new(session.inventory()?);
+    note_unknown(&inventory, &session.output);
     let name = args.name.as_deref();
     let only = name
         .map(|name| find(session, &inventory, name))
@@ -70,7 +70,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let output = session.output;
+    let output = &session.output;
     if only.is_some() {
         for account in &accounts {
             output.report(&alone(&inventory, account, output))?;

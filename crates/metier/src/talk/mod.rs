@@ -30,22 +30,22 @@ pub(crate) enum Format {
 }
 
 /// Hears all sessions of a run. Sub-agents talk from threads of their own; one line is one line.
-pub(crate) struct Talk<'o> {
-    output: &'o Output,
+pub(crate) struct Talk {
+    output: Arc<Output>,
     format: Format,
     screen: Arc<Screen>,
     /// What sub-agents took in this turn, in and out.
     below: Mutex<(u64, u64)>,
 }
 
-impl<'o> Talk<'o> {
-    pub(crate) fn new(output: &'o Output, format: Format) -> Self {
-        Self {
-            output,
+impl Talk {
+    pub(crate) fn new(output: &Arc<Output>, format: Format) -> Arc<Self> {
+        Arc::new(Self {
+            output: Arc::clone(output),
             format,
             screen: Arc::new(Screen::new(output, format == Format::Text)),
             below: Mutex::default(),
-        }
+        })
     }
 
     /// Whether it is people who read it.
@@ -233,7 +233,7 @@ impl<'o> Talk<'o> {
     }
 }
 
-impl Listener for Talk<'_> {
+impl Listener for Talk {
     fn hear(&self, told: &Told) {
         match self.format {
             Format::Text => self.show(told),

@@ -1,6 +1,6 @@
 //! Hooks in their order: each sees what the one before left.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use metier_model::SkillType;
 use metier_sdk::{
@@ -16,12 +16,12 @@ use crate::{desk::Went, worker::Worker};
 /// What hooks did, to be written down in one go: the disk takes its time for each. It is written before whatever the hooks were
 /// asked about happens, and before a skill is asked that may do something itself, so that receipts stand in their order.
 #[derive(Default)]
-pub(super) struct Notes<'p>(Vec<(Rc<Worker<'p>>, NewReceipt)>);
+pub(super) struct Notes(Vec<(Arc<Worker>, NewReceipt)>);
 
-impl<'p> Notes<'p> {
-    fn add(&mut self, worker: &Rc<Worker<'p>>, phase: HookPhase, detail: &str, went: &Went) {
+impl Notes {
+    fn add(&mut self, worker: &Arc<Worker>, phase: HookPhase, detail: &str, went: &Went) {
         let draft = worker.draft(&format!("hook:{phase}"), detail, went);
-        self.0.push((Rc::clone(worker), draft));
+        self.0.push((Arc::clone(worker), draft));
     }
 }
 
@@ -34,11 +34,11 @@ pub struct Dispatched {
     pub cancelled: Option<(String, String)>,
 }
 
-impl<'p> Runtime<'p> {
+impl Runtime {
     /// Whether any active skill handles events of a phase.
     #[must_use]
     pub fn handles(&self, phase: HookPhase) -> bool {
-        let active = self.active.borrow();
+        let active = self.active.lock();
         active.iter().any(|active| active.hook(phase).is_some())
     }
 
@@ -53,7 +53,7 @@ impl<'p> Runtime<'p> {
             cancelled: None,
         };
         // A copy of the list: a hook may lead to other skills being activated.
-        let all: Vec<Rc<Active<'p>>> = self.active.borrow().clone();
+        let all: Vec<Arc<Active>> = self.active.lock().clone();
         let mut notes = Notes::default();
         ask_ahead(&all, phase, &done.event);
         for active in all {
@@ -75,7 +75,7 @@ impl<'p> Runtime<'p> {
     }
 
     /// Writes down what hooks did since this was done last.
-    pub(super) fn write_down(&self, notes: &mut Notes<'p>) -> Result<(), StoreError> {
+    pub(super) fn write_down(&self, notes: &mut Notes) -> Result<(), StoreError> {
         let (whose, drafts): (Vec<_>, Vec<_>) = notes.0.drain(..).unzip();
         let receipts = self.premises.desk.write(&drafts)?;
         for (worker, receipt) in whose.iter().zip(receipts) {
@@ -87,10 +87,10 @@ impl<'p> Runtime<'p> {
     /// One hook of one skill.
     pub(super) fn handle(
         &self,
-        active: &Active<'p>,
+        active: &Active,
         phase: HookPhase,
         done: &mut Dispatched,
-        notes: &mut Notes<'p>,
+        notes: &mut Notes,
     ) -> Result<(), StoreError> {
         let start = std::time::Instant::now();
         let answer = self.answer(active, phase, &done.event);
@@ -146,7 +146,7 @@ impl<'p> Runtime<'p> {
 
     pub(super) fn answer(
         &self,
-        active: &Active<'p>,
+        active: &Active,
         phase: HookPhase,
         event: &Value,
     ) -> Result<HookAnswer, CallError> {
@@ -179,8 +179,8 @@ fn params(phase: HookPhase, event: &Value) -> Value {
 /// Lets hooks begin that come later, as if nobody before them changed anything, which mostly nobody does: fifty are then asked at
 /// once and not one after the other. An answer counts only if the hook was asked exactly what it would have been asked in its
 /// turn. Only those begin that can do nothing but answer: interpreted, and without a single permission.
-fn ask_ahead(all: &[Rc<Active<'_>>], phase: HookPhase, event: &Value) {
-    let asked: Vec<&Rc<Active<'_>>> = all
+fn ask_ahead(all: &[Arc<Active>], phase: HookPhase, event: &Value) {
+    let asked: Vec<&Arc<Active>> = all
         .iter()
         .filter(|active| active.hook(phase).is_some())
         .collect();
@@ -190,7 +190,7 @@ fn ask_ahead(all: &[Rc<Active<'_>>], phase: HookPhase, event: &Value) {
     let params = params(phase, event);
     for active in asked {
         if active.only_answers()
-            && let Ok(mut session) = active.session.try_borrow_mut()
+            && let Some(mut session) = active.session.try_lock()
             && let Some(session) = session.as_mut()
         {
             session.ahead(method::HOOK, &params);

@@ -33,14 +33,14 @@ const MAX_LINE: usize = 2_000;
 const MAX_LINES: usize = 500;
 
 /// The host as one active skill sees it.
-pub(super) struct Hands<'r, 'p> {
-    pub(super) runtime: &'r Runtime<'p>,
-    pub(super) skill: &'r Active<'p>,
+pub(super) struct Hands<'r> {
+    pub(super) runtime: &'r Runtime,
+    pub(super) skill: &'r Active,
 }
 
-impl Host for Hands<'_, '_> {
+impl Host for Hands<'_> {
     fn is_stopped(&self) -> bool {
-        let stop = self.runtime.premises.stop;
+        let stop = self.runtime.premises.host.stop.as_ref();
         stop.is_some_and(|stop| stop.load(Ordering::Acquire))
     }
 
@@ -105,7 +105,7 @@ impl Host for Hands<'_, '_> {
     }
 }
 
-impl Hands<'_, '_> {
+impl Hands<'_> {
     fn act(&self, act: &Act) -> Result<Done, RpcError> {
         self.skill.worker.act(act).map_err(|error| wrong(&error))
     }
@@ -294,7 +294,7 @@ impl Hands<'_, '_> {
     ) -> Result<Value, RpcError> {
         let act = Act::CallModel(model.unwrap_or("default").into());
         let asked = self.skill.worker.elsewhere(&act, || {
-            let port = self.runtime.model.ok_or_else(|| {
+            let port = self.runtime.model.as_ref().ok_or_else(|| {
                 "no-model: there is no language model in this run; an agent provides one".to_owned()
             })?;
             port.answer(prompt, system, model)
@@ -363,10 +363,10 @@ impl Hands<'_, '_> {
     }
 }
 
-impl Active<'_> {
+impl Active {
     /// Keeps a line of what it says, as long as there is room.
     pub(super) fn say(&self, line: String) {
-        let mut said = self.said.borrow_mut();
+        let mut said = self.said.lock();
         match said.len().cmp(&MAX_LINES) {
             std::cmp::Ordering::Less => said.push(line),
             std::cmp::Ordering::Equal => said.push("[it said more, which is not kept]".to_owned()),

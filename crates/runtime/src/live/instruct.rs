@@ -3,7 +3,7 @@
 use metier_catalog::Entry;
 use metier_model::{Digest, Source};
 use metier_policy::Identity;
-use metier_store::{Store, StoreError};
+use metier_store::{SharedStore, StoreError};
 
 use super::{ActivateError, Runtime, State};
 use crate::{
@@ -17,32 +17,32 @@ use crate::{
 /// Whose a receipt is that belongs to no skill.
 const PROGRAM: &str = "metier";
 
-impl<'p> Runtime<'p> {
+impl Runtime {
     /// What is at hand, and who decides.
     #[must_use]
-    pub fn premises(&self) -> &'p Premises<'p> {
-        self.premises
+    pub fn premises(&self) -> &Premises {
+        &self.premises
     }
 
     /// Where it is remembered.
     #[must_use]
-    pub fn store(&self) -> &'p Store {
-        self.premises.desk.store
+    pub fn store(&self) -> &SharedStore {
+        &self.premises.desk.store
     }
 
     /// Reads a skill that may be used, in the bytes that were judged; they are the ones for all of this session.
     ///
     /// # Errors
     /// When it can't be used, or is not what it was.
-    pub fn load(&self, name: &str) -> Result<Loaded<'p>, ActivateError> {
+    pub fn load(&self, name: &str) -> Result<Loaded, ActivateError> {
         let skill = self.find(name)?;
         self.loaded(self.inventory.entry(skill))
     }
 
-    pub(super) fn loaded(&self, entry: &'p Entry) -> Result<Loaded<'p>, ActivateError> {
+    pub(super) fn loaded(&self, entry: &Entry) -> Result<Loaded, ActivateError> {
         self.usable(entry)?;
         let held = (self.judge)(entry).map_err(ActivateError::Unusable)?;
-        if !self.ledger.borrow_mut().pin(&entry.name(), held.digest) {
+        if !self.ledger.lock().pin(&entry.name(), held.digest) {
             return Err(ActivateError::Changed);
         }
         let limit = self.premises.config.limits.max_skill_bytes;
@@ -55,11 +55,11 @@ impl<'p> Runtime<'p> {
     /// When it may not do what it wants.
     pub fn instruct(
         &self,
-        skill: &Loaded<'p>,
+        skill: &Loaded,
         arguments: &Arguments,
     ) -> Result<Activation, ActivationError> {
         let project = self.premises.desk.terms.project.to_string_lossy();
-        let done = activate::activate(skill, arguments, &project, self.premises)?;
+        let done = activate::activate(skill, arguments, &project, &self.premises)?;
         self.note_instructed(&skill.entry.name());
         Ok(done)
     }
@@ -70,10 +70,10 @@ impl<'p> Runtime<'p> {
     /// When the skill may not run it.
     pub fn check_command(
         &self,
-        skill: &Loaded<'p>,
+        skill: &Loaded,
         command: &str,
     ) -> Result<Result<(), String>, ActivationError> {
-        activate::check_command(skill, command, self.premises)
+        activate::check_command(skill, command, &self.premises)
     }
 
     /// Writes down that a tool was not called: for the skill whose it is, or for the program.

@@ -10,16 +10,16 @@ use serde_json::Value;
 use super::{Active, Runtime, open::MAX_DEPTH};
 
 /// A call from one skill to another.
-pub(super) struct Invocation<'r, 'p> {
-    pub(super) caller: &'r Active<'p>,
+pub(super) struct Invocation<'r> {
+    pub(super) caller: &'r Active,
     pub(super) skill: &'r str,
     pub(super) tool: Option<&'r str>,
     pub(super) input: Value,
 }
 
-impl<'p> Runtime<'p> {
+impl Runtime {
     /// Lets another skill do something for the caller.
-    pub(super) fn invoke(&self, call: &Invocation<'_, 'p>) -> Result<ToolOutput, String> {
+    pub(super) fn invoke(&self, call: &Invocation<'_>) -> Result<ToolOutput, String> {
         let skill = self.inventory.find(call.skill);
         let skill =
             skill.map_err(|missing| format!("not-found: there is no skill `{}`", missing.name))?;

@@ -33,10 +33,9 @@ mod together;
 mod tools;
 
 use std::{
-    cell::{Cell, RefCell, RefMut},
     collections::BTreeSet,
     path::PathBuf,
-    rc::Rc,
+    sync::{Arc, MutexGuard},
     time::Duration,
 };
 
@@ -53,6 +52,7 @@ use serde_json::{Value, json};
 
 use crate::{
     desk::Went,
+    guarded::Guarded,
     inventory::{Inventory, NotFound},
     premises::Premises,
     receipts::RecentReceipts,
@@ -84,7 +84,7 @@ const MAX_SAID: usize = 2_000;
 pub const WARNING: &str = "warning: ";
 
 /// A language model, for skills that may ask one.
-pub trait Model {
+pub trait Model: Send + Sync {
     /// What it says.
     ///
     /// # Errors
@@ -109,15 +109,15 @@ pub struct Patience {
 }
 
 /// Judges a skill's bytes and gives them out, or says why not.
-pub type Judge<'p> = &'p dyn Fn(&Entry) -> Result<Snapshot, String>;
+pub type Judge = Arc<dyn Fn(&Entry) -> Result<Snapshot, String> + Send + Sync>;
 
 /// One session with skills.
-pub struct Runtime<'p> {
-    premises: &'p Premises<'p>,
-    inventory: &'p Inventory,
-    judge: Judge<'p>,
+pub struct Runtime {
+    premises: Premises,
+    inventory: Arc<Inventory>,
+    judge: Judge,
     patience: Patience,
-    model: Option<&'p dyn Model>,
+    model: Option<Arc<dyn Model>>,
     /// A file of tests that runs in place of each skill's entrypoint.
     tests: Option<String>,
     /// Whether skills are started only to learn what they contribute: with no permission that has to be asked for, and without their
@@ -125,53 +125,53 @@ pub struct Runtime<'p> {
     describes: bool,
     /// Whether it is said how the code of skills is started.
     explains: bool,
-    active: RefCell<Vec<Rc<Active<'p>>>>,
-    life: RefCell<Lifecycle>,
-    ledger: RefCell<Ledger>,
+    active: Guarded<Vec<Arc<Active>>>,
+    life: Guarded<Lifecycle>,
+    ledger: Guarded<Ledger>,
     /// Receipts of activations that are over.
-    receipts: RefCell<RecentReceipts>,
+    receipts: Guarded<RecentReceipts>,
     /// What was said and not given out yet, each line with its skill.
-    said: RefCell<Vec<(String, String)>>,
+    said: Guarded<Vec<(String, String)>>,
     /// The message of the user that the current turn answers; empty between turns.
-    user_message: RefCell<String>,
+    user_message: Guarded<String>,
     /// The skills whose whole text, prompt files included, a model has already.
-    instructed: RefCell<BTreeSet<String>>,
+    instructed: Guarded<BTreeSet<String>>,
 }
 
 /// A skill that is active, and all that it contributes.
-pub(crate) struct Active<'p> {
+pub(crate) struct Active {
     identity: Identity,
     types: Types,
-    loaded: Loaded<'p>,
+    loaded: Loaded,
     /// The hooks that it brings along for other programs.
     hooks: Hooks,
     /// Where its own files are, for itself.
     folder: PathBuf,
-    worker: Rc<Worker<'p>>,
+    worker: Arc<Worker>,
     /// Its code, if it has any. Taken while it works.
-    session: RefCell<Option<Box<dyn Session + 'p>>>,
+    session: Guarded<Option<Box<dyn Session>>>,
     /// What its code is confined by, once it was started.
-    confinement: Cell<Option<&'static str>>,
+    confinement: Guarded<Option<&'static str>>,
     contributions: Contributions,
     tools: Vec<Tool>,
     /// What says whether an input fits, for each of the tools; built when it is called first.
     schemas: Vec<BoundedSchema>,
     /// Whether one of its hooks changed or cancelled something when it was asked last.
-    changes: Cell<bool>,
+    changes: Guarded<bool>,
     /// The skills that it works for, the first first.
     callers: Vec<String>,
-    said: RefCell<Vec<String>>,
+    said: Guarded<Vec<String>>,
     /// What is wrong with its hooks, though it is active.
-    broken_hooks: RefCell<Vec<String>>,
+    broken_hooks: Guarded<Vec<String>>,
 }
 
-impl<'p> Runtime<'p> {
+impl Runtime {
     /// A session in which nothing is active yet.
     #[must_use]
     pub fn new(
-        premises: &'p Premises<'p>,
-        inventory: &'p Inventory,
-        judge: Judge<'p>,
+        premises: Premises,
+        inventory: Arc<Inventory>,
+        judge: Judge,
         patience: Patience,
     ) -> Self {
         Self {
@@ -183,19 +183,19 @@ impl<'p> Runtime<'p> {
             tests: None,
             describes: false,
             explains: false,
-            active: RefCell::default(),
-            life: RefCell::default(),
-            ledger: RefCell::default(),
-            receipts: RefCell::default(),
-            said: RefCell::default(),
-            user_message: RefCell::default(),
-            instructed: RefCell::default(),
+            active: Guarded::default(),
+            life: Guarded::default(),
+            ledger: Guarded::default(),
+            receipts: Guarded::default(),
+            said: Guarded::default(),
+            user_message: Guarded::default(),
+            instructed: Guarded::default(),
         }
     }
 
     /// The same with a model that skills may ask, if they are permitted to.
     #[must_use]
-    pub fn with_model(mut self, model: &'p dyn Model) -> Self {
+    pub fn with_model(mut self, model: Arc<dyn Model>) -> Self {
         self.model = Some(model);
         self
     }
@@ -223,30 +223,30 @@ impl<'p> Runtime<'p> {
 
     /// The skills of this session.
     #[must_use]
-    pub fn inventory(&self) -> &'p Inventory {
-        self.inventory
+    pub fn inventory(&self) -> &Arc<Inventory> {
+        &self.inventory
     }
 
     /// The state of a skill.
     #[must_use]
     pub fn state(&self, skill: &str) -> State {
-        self.life.borrow().state(skill)
+        self.life.lock().state(skill)
     }
 
     /// Every step that skills took in this session.
     #[must_use]
     pub fn transitions(&self) -> Vec<Transition> {
-        self.life.borrow().transitions().to_vec()
+        self.life.lock().transitions().to_vec()
     }
 
     /// The ledger of active skills.
-    pub fn ledger(&self) -> RefMut<'_, Ledger> {
-        self.ledger.borrow_mut()
+    pub fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock()
     }
 
     /// Notes that a model has the whole text of a skill: its prompt files are not repeated in the system prompt.
     pub fn note_instructed(&self, skill: &str) {
-        self.instructed.borrow_mut().insert(skill.to_owned());
+        self.instructed.lock().insert(skill.to_owned());
     }
 
     /// A new turn begins: rate limits count from zero.
@@ -256,7 +256,7 @@ impl<'p> Runtime<'p> {
 
     /// Sets the message that the current turn answers. Hooks of `before_prompt_build` read it; it is written into no receipt.
     pub fn set_user_message(&self, message: &str) {
-        message.clone_into(&mut self.user_message.borrow_mut());
+        message.clone_into(&mut self.user_message.lock());
     }
 
     /// Activates a skill, by name, `source:name` or path. One that is active already stays as it is.
@@ -270,30 +270,30 @@ impl<'p> Runtime<'p> {
         if self.state(&name) == State::Active {
             return Ok(());
         }
-        self.life.borrow_mut().step(&name, State::Activating, None);
+        self.life.lock().step(&name, State::Activating, None);
         match self.open(entry, None) {
             Ok(active) => {
                 let body = active.loaded.body.trim();
                 if !body.is_empty() {
-                    self.ledger.borrow_mut().keep(&name, body.to_owned());
+                    self.ledger.lock().keep(&name, body.to_owned());
                 }
                 // An error of an earlier time is over.
-                let broken = active.broken_hooks.borrow().join("; ");
+                let broken = active.broken_hooks.lock().join("; ");
                 let desk = &self.premises.desk;
                 if broken.is_empty() {
-                    let forgotten = desk.store.forget_state(&name, entry.source.as_str());
+                    let forgotten = desk.store.lock().forget_state(&name, entry.source.as_str());
                     forgotten.map(drop)
                 } else {
                     desk.keep_state(&name, entry.source, State::Active.as_str(), &broken)
                 }
                 .map_err(Failed::from)?;
-                let active = Rc::new(active);
-                self.active.borrow_mut().push(Rc::clone(&active));
+                let active = Arc::new(active);
+                self.active.lock().push(Arc::clone(&active));
                 // The order in which hooks are called, and tools listed.
                 self.active
-                    .borrow_mut()
+                    .lock()
                     .sort_by_key(|active| hooks::rank(active.identity.source));
-                self.life.borrow_mut().step(&name, State::Active, None);
+                self.life.lock().step(&name, State::Active, None);
                 if let Some(problem) = self.activate_plugin_of(entry) {
                     active.say(format!("{WARNING}{problem}"));
                 }
@@ -307,7 +307,7 @@ impl<'p> Runtime<'p> {
                     State::Error.as_str(),
                     &reason,
                 );
-                let mut life = self.life.borrow_mut();
+                let mut life = self.life.lock();
                 life.step(&name, State::Error, Some(reason));
                 kept.map_err(Failed::from)?;
                 Err(error)
@@ -339,11 +339,11 @@ impl<'p> Runtime<'p> {
         let active = self.get(name)?;
         let closed = self.close(&active);
         self.active
-            .borrow_mut()
-            .retain(|other| !Rc::ptr_eq(other, &active));
-        self.ledger.borrow_mut().strip(name);
-        self.instructed.borrow_mut().remove(name);
-        self.life.borrow_mut().step(name, State::Inactive, None);
+            .lock()
+            .retain(|other| !Arc::ptr_eq(other, &active));
+        self.ledger.lock().strip(name);
+        self.instructed.lock().remove(name);
+        self.life.lock().step(name, State::Inactive, None);
         closed?;
         Ok(self.written().0)
     }
@@ -364,7 +364,7 @@ impl<'p> Runtime<'p> {
     /// The active skills, in the order in which they are asked.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
-        let active = self.active.borrow();
+        let active = self.active.lock();
         let names = active.iter().map(|active| active.name().to_owned());
         names.collect()
     }
@@ -372,7 +372,7 @@ impl<'p> Runtime<'p> {
     /// The tools of all active skills.
     #[must_use]
     pub fn tools(&self) -> Vec<Tool> {
-        let active = self.active.borrow();
+        let active = self.active.lock();
         active
             .iter()
             .flat_map(|active| active.tools.clone())
@@ -438,13 +438,13 @@ impl<'p> Runtime<'p> {
         telling::scan(self, files)
     }
 
-    fn find(&self, name: &str) -> Result<&'p crate::Skill, ActivateError> {
+    fn find(&self, name: &str) -> Result<&crate::Skill, ActivateError> {
         let not_found = |missing: NotFound| ActivateError::NotFound(missing);
         self.inventory.find(name).map_err(not_found)
     }
 
-    fn get(&self, skill: &str) -> Result<Rc<Active<'p>>, CallError> {
-        let active = self.active.borrow();
+    fn get(&self, skill: &str) -> Result<Arc<Active>, CallError> {
+        let active = self.active.lock();
         let found = active.iter().find(|active| active.name() == skill);
         found
             .cloned()
@@ -453,7 +453,7 @@ impl<'p> Runtime<'p> {
 
     fn call_tool(
         &self,
-        active: &Active<'p>,
+        active: &Active,
         tool: &str,
         input: &Value,
         may: May<'_>,
@@ -523,7 +523,7 @@ impl<'p> Runtime<'p> {
 
     fn run_workflow(
         &self,
-        active: &Active<'p>,
+        active: &Active,
         workflow: Option<&str>,
         input: &Value,
     ) -> Result<ToolOutput, CallError> {
@@ -561,7 +561,7 @@ impl<'p> Runtime<'p> {
     /// Asks the code of a skill, and writes down how that went, by its own account too.
     fn ask<T: serde::de::DeserializeOwned>(
         &self,
-        active: &Active<'p>,
+        active: &Active,
         method: &str,
         (act, detail): (&str, &str),
         params: Value,
@@ -587,13 +587,13 @@ impl<'p> Runtime<'p> {
     /// One request to the code of a skill, and what happened to that code meanwhile.
     fn request(
         &self,
-        active: &Active<'p>,
+        active: &Active,
         method: &str,
         params: Value,
         timeout: Duration,
     ) -> Result<Value, CallError> {
         // Taken out, not borrowed: what the skill asks for may lead back here.
-        let taken = active.session.try_borrow_mut().ok();
+        let taken = active.session.try_lock();
         let Some(mut session) = taken.and_then(|mut session| session.take()) else {
             return Err(CallError::Busy(active.name().to_owned()));
         };
@@ -603,7 +603,7 @@ impl<'p> Runtime<'p> {
         };
         let answer = session.call(method, params, &hands, timeout);
         let events = session.events();
-        *active.session.borrow_mut() = Some(session);
+        *active.session.lock() = Some(session);
         self.happened(active, events)?;
         active.worker.settle()?;
         answer.map_err(|error| CallError::Session {
@@ -613,7 +613,7 @@ impl<'p> Runtime<'p> {
     }
 
     /// Writes down what happened to the code of a skill.
-    fn happened(&self, active: &Active<'_>, events: Vec<Event>) -> Result<(), StoreError> {
+    fn happened(&self, active: &Active, events: Vec<Event>) -> Result<(), StoreError> {
         for event in events {
             let (detail, went) = match event {
                 Event::Said(line) => {
@@ -691,7 +691,7 @@ impl<'p> Runtime<'p> {
 
     /// What was written down and said since this was asked last.
     pub fn collect(&self) -> (Vec<Receipt>, Vec<(String, String)>) {
-        for active in self.active.borrow().iter() {
+        for active in self.active.lock().iter() {
             self.keep_said(active);
         }
         (self.written().0, self.said.take())
@@ -700,22 +700,22 @@ impl<'p> Runtime<'p> {
     /// The newest receipts since this was asked last, and how many there were before them.
     fn written(&self) -> (Vec<Receipt>, u64) {
         let mut receipts = self.receipts.take();
-        for active in self.active.borrow().iter() {
+        for active in self.active.lock().iter() {
             receipts.append(active.worker.take_receipts());
         }
         receipts.in_order()
     }
 
     /// Takes over what a skill said, as long as there is room.
-    fn keep_said(&self, active: &Active<'_>) {
-        let mut said = self.said.borrow_mut();
+    fn keep_said(&self, active: &Active) {
+        let mut said = self.said.lock();
         let room = MAX_SAID.saturating_sub(said.len());
         let lines = active.said.take().into_iter().take(room);
         said.extend(lines.map(|line| (active.name().to_owned(), line)));
     }
 }
 
-impl Active<'_> {
+impl Active {
     fn name(&self) -> &str {
         &self.identity.skill
     }
@@ -767,3 +767,16 @@ fn went<T>(answer: &Result<T, CallError>, ms: u64) -> Went {
         }
     }
 }
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        // Who ends a session in order is told what went wrong; here nobody is left to hear it.
+        self.end().ok();
+    }
+}
+
+/// A session can be sent to another thread and dropped there.
+const _: () = {
+    const fn is_send<T: Send>() {}
+    is_send::<Runtime>();
+};

@@ -1,6 +1,6 @@
 //! Activation: five steps from a name to contributions.
 
-use std::{cell::Cell, path::PathBuf, rc::Rc};
+use std::{path::PathBuf, sync::Arc};
 
 use metier_catalog::{Entry, Place};
 use metier_host::backend::SessionError;
@@ -16,6 +16,7 @@ use super::{
 use crate::{
     Skill, Status,
     desk::{Refused, Went},
+    guarded::Guarded,
     hooks::{self, NoDeno},
     inventory::NotFound,
     premises::{self, Stopped},
@@ -77,13 +78,13 @@ impl From<Stopped> for ActivateError {
     }
 }
 
-impl<'p> Runtime<'p> {
+impl Runtime {
     /// Opens a skill, for whoever called it.
     pub(super) fn open(
         &self,
-        entry: &'p Entry,
-        caller: Option<&Active<'p>>,
-    ) -> Result<Active<'p>, ActivateError> {
+        entry: &Entry,
+        caller: Option<&Active>,
+    ) -> Result<Active, ActivateError> {
         let start = std::time::Instant::now();
         let loaded = self.loaded(entry)?;
         let hooks = hooks::of(&loaded.held);
@@ -98,7 +99,7 @@ impl<'p> Runtime<'p> {
             Some(caller) => (granted.narrowed(caller.worker.grant()), Some(granted)),
             None => (granted, None),
         };
-        let worker = Rc::new(self.premises.worker_with(&loaded, grant)?);
+        let worker = Arc::new(self.premises.worker_with(&loaded, grant)?);
         let mut active = Active {
             identity: premises::identity(&loaded),
             types: loaded.manifest.card.types,
@@ -111,7 +112,7 @@ impl<'p> Runtime<'p> {
             contributions: Contributions::default(),
             tools: Vec::new(),
             schemas: Vec::new(),
-            changes: Cell::new(false),
+            changes: Guarded::new(false),
             callers: caller.map_or_else(Vec::new, Active::chain),
             said: Vec::new().into(),
             broken_hooks: Vec::new().into(),
@@ -140,7 +141,7 @@ impl<'p> Runtime<'p> {
     }
 
     /// What a skill and the hooks that it brings along ask for.
-    fn requested(&self, loaded: &Loaded<'p>, hooks: &Hooks) -> Request {
+    fn requested(&self, loaded: &Loaded, hooks: &Hooks) -> Request {
         let lines: Vec<&str> = hooks.commands.iter().map(|hook| &*hook.command).collect();
         let purpose = match loaded.manifest.card.backend.is_some() || !hooks.is_empty() {
             true => Purpose::Code(&lines),
@@ -164,7 +165,7 @@ impl<'p> Runtime<'p> {
 
     /// Starts its code, checks what it contributes, and calls its hook. `own` is what it may do by itself, if it works for
     /// somebody who may do less.
-    fn begin(&self, active: &mut Active<'p>, own: Option<&Grant>) -> Result<(), ActivateError> {
+    fn begin(&self, active: &mut Active, own: Option<&Grant>) -> Result<(), ActivateError> {
         let (session, registered) = {
             let hands = Hands {
                 runtime: self,
@@ -218,7 +219,7 @@ impl<'p> Runtime<'p> {
     }
 
     /// Lets a skill say good-bye, and ends its code.
-    pub(super) fn close(&self, active: &Active<'p>) -> Result<(), CallError> {
+    pub(super) fn close(&self, active: &Active) -> Result<(), CallError> {
         let mut hook = Ok(());
         if !self.describes && active.hook(HookPhase::Deactivate).is_some() {
             let mut event = Dispatched {
@@ -249,13 +250,13 @@ impl<'p> Runtime<'p> {
         Ok(hook?)
     }
 
-    fn keep_receipts(&self, active: &Active<'p>) {
+    fn keep_receipts(&self, active: &Active) {
         let receipts = active.worker.take_receipts();
-        self.receipts.borrow_mut().append(receipts);
+        self.receipts.lock().append(receipts);
     }
 }
 
-impl Active<'_> {
+impl Active {
     /// The skills that it works for, and itself.
     pub(super) fn chain(&self) -> Vec<String> {
         let mut chain = self.callers.clone();
@@ -279,7 +280,7 @@ fn folder(entry: &Entry) -> PathBuf {
 
 /// Whether the code of a skill is that of this skill, as far as it says who it is: a library that was built for another, or for another
 /// version, is one that was forgotten there.
-fn itself(active: &Active<'_>) -> Result<(), ActivateError> {
+fn itself(active: &Active) -> Result<(), ActivateError> {
     let Some(said) = &active.contributions.manifest else {
         return Ok(());
     };
@@ -301,7 +302,7 @@ fn itself(active: &Active<'_>) -> Result<(), ActivateError> {
 }
 
 /// The tools of a skill. What its manifest declares of one counts before what its code says: that is what was read when it was approved.
-fn described(active: &Active<'_>) -> Vec<ToolSpec> {
+fn described(active: &Active) -> Vec<ToolSpec> {
     let declared = &active.loaded.manifest.code.tools;
     let tools = active.contributions.tools.iter().cloned();
     tools
@@ -321,7 +322,7 @@ fn described(active: &Active<'_>) -> Vec<ToolSpec> {
 
 /// Whether the code of a skill contributes what it declares, and nothing else. Hooks in the ways of others can't declare
 /// anything; they can't change an answer either.
-fn declared(active: &Active<'_>, offered: &Contributions) -> Result<(), ActivateError> {
+fn declared(active: &Active, offered: &Contributions) -> Result<(), ActivateError> {
     let first = |names: Vec<&str>| names.first().map(|name| (*name).to_owned());
     let kinds = [
         (

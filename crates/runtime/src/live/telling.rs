@@ -1,6 +1,6 @@
 //! What active skills tell a model, a wiki and a scanner.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use metier_model::{SkillType, model_text::for_model};
 use metier_sdk::{
@@ -90,7 +90,7 @@ pub struct LastWords {
     pub sent_back: Option<(String, String)>,
 }
 
-impl Runtime<'_> {
+impl Runtime {
     /// A conversation begins.
     ///
     /// # Errors
@@ -106,12 +106,12 @@ impl Runtime<'_> {
     /// # Errors
     /// When a hook blocks that message, or when it can't be written down.
     pub fn fragments(&self) -> Result<Vec<Fragment>, PromptError> {
-        let active: Vec<Rc<Active<'_>>> = self.active.borrow().clone();
+        let active: Vec<Arc<Active>> = self.active.lock().clone();
         let declared: Vec<Fragment> = active.iter().filter_map(|one| declared(one)).collect();
         let event = json!({
             "session": self.premises.desk.session,
             "fragments": declared.iter().map(|fragment| &fragment.text).collect::<Vec<_>>(),
-            "prompt": *self.user_message.borrow(),
+            "prompt": *self.user_message.lock(),
         });
         let dispatched = self.dispatch(HookPhase::BeforePromptBuild, event)?;
         if let Some((by, reason)) = dispatched.cancelled {
@@ -130,7 +130,7 @@ impl Runtime<'_> {
                 }
             })
             .collect();
-        let instructed = self.instructed.borrow();
+        let instructed = self.instructed.lock();
         let is_given = |fragment: &Fragment| {
             let skill = fragment.skill.as_ref();
             skill.is_some_and(|skill| instructed.contains(skill))
@@ -221,7 +221,7 @@ fn text(value: &Value) -> Option<String> {
 }
 
 /// The prompt files of an active skill.
-fn declared(active: &Active<'_>) -> Option<Fragment> {
+fn declared(active: &Active) -> Option<Fragment> {
     let files = PromptFiles::read(&active.loaded.manifest, &active.loaded.held);
     for path in &files.unreadable {
         active.say(format!("its prompt file `{path}` can't be read"));
@@ -235,11 +235,11 @@ fn declared(active: &Active<'_>) -> Option<Fragment> {
 
 /// Every scanner of every active `security-rule` skill.
 pub(super) fn scan(
-    runtime: &Runtime<'_>,
+    runtime: &Runtime,
     files: &[ScannedFile],
 ) -> Result<Vec<ScannedBy>, StoreError> {
     let mut all = Vec::new();
-    let active: Vec<Rc<Active<'_>>> = runtime.active.borrow().clone();
+    let active: Vec<Arc<Active>> = runtime.active.lock().clone();
     for active in active.iter().filter(|one| one.is(SkillType::SecurityRule)) {
         for scanner in &active.contributions.scanners {
             let params = json!({ "name": scanner.name, "files": files });

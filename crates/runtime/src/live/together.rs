@@ -20,7 +20,7 @@ pub struct Planned<'a> {
     pub input: &'a Value,
 }
 
-impl Runtime<'_> {
+impl Runtime {
     /// Lets calls begin that are made next, in this order; answers which of them did. Of several to one skill none does.
     pub fn begin_together(&self, calls: &[Planned<'_>]) -> Vec<bool> {
         let watched = [HookPhase::BeforeToolCall, HookPhase::AfterToolResult];
@@ -48,7 +48,7 @@ impl Runtime<'_> {
         if schema.check(call.input).is_err() {
             return false;
         }
-        let Ok(mut session) = active.session.try_borrow_mut() else {
+        let Some(mut session) = active.session.try_lock() else {
             return false;
         };
         let params = tool_params(&tool.spec.name, call.input, &self.premises.desk.session);

@@ -75,7 +75,7 @@ pub fn git_commands() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     options::listed()
 }
 
-impl World<'_> {
+impl World {
     pub(super) fn git(
         &self,
         git: &Git,

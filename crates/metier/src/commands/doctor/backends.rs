@@ -41,7 +41,7 @@ const NO_SANDBOX: &str = "use Linux 5.13 or newer with Landlock, or say --unsand
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// One check for each backend.
-pub(super) fn checks(session: &Session<'_>, support: Option<&Support>) -> Vec<Check> {
+pub(super) fn checks(session: &Session, support: Option<&Support>) -> Vec<Check> {
     let confined = support.is_some_and(|support| support.mechanism != Mechanism::None);
     let mut checks: Vec<Check> = BACKENDS
         .iter()
@@ -61,9 +61,9 @@ fn one(backend: Backend, how: &str, confined: bool) -> Check {
 }
 
 /// Deno is welcome, and missed only by whoever asked for it.
-fn deno(session: &Session<'_>, confined: bool) -> Check {
+fn deno(session: &Session, confined: bool) -> Check {
     const NAME: &str = "backend deno";
-    let (config, machine) = (&session.config.hooks, session.machine);
+    let (config, machine) = (&session.config.hooks, &session.machine);
     let found = hooks::deno(
         config.deno.as_deref(),
         machine.home.as_deref(),

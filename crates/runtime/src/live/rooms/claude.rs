@@ -5,7 +5,7 @@
 
 mod answer;
 
-use std::{rc::Rc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use metier_host::{
     backend::{Event, Hooks, Host, OnlyHooks, Round, Session, SessionError},
@@ -29,7 +29,7 @@ use answer::{Judged, Printed, judged};
 const SESSION_START: &str = "SessionStart";
 
 /// The commands of a skill; nothing if it has none.
-pub(super) fn open<'p>(opening: &Opening<'_, 'p>) -> Option<Box<dyn Session + 'p>> {
+pub(super) fn open(opening: &Opening<'_>) -> Option<Box<dyn Session>> {
     let hooks = opening.active.hooks.commands.clone();
     if hooks.is_empty() {
         return None;
@@ -41,14 +41,14 @@ pub(super) fn open<'p>(opening: &Opening<'_, 'p>) -> Option<Box<dyn Session + 'p
             || (starts && *phase == HookPhase::BeforePromptBuild)
     };
     let phases = HookPhase::ALL.into_iter().filter(asks);
-    let premises = opening.runtime.premises;
+    let premises = &opening.runtime.premises;
     let files = opening.active.loaded.held.files.iter();
     Some(Box::new(OnlyHooks(Commands {
         contributions: Contributions {
             hooks: phases.map(Into::into).collect(),
             ..Contributions::default()
         },
-        worker: Rc::clone(&opening.active.worker),
+        worker: Arc::clone(&opening.active.worker),
         done: vec![false; hooks.len()],
         hooks,
         files: files
@@ -62,8 +62,8 @@ pub(super) fn open<'p>(opening: &Opening<'_, 'p>) -> Option<Box<dyn Session + 'p
 }
 
 /// The commands of one skill.
-struct Commands<'p> {
-    worker: Rc<Worker<'p>>,
+struct Commands {
+    worker: Arc<Worker>,
     hooks: Vec<CommandHook>,
     /// Which of them were run.
     done: Vec<bool>,
@@ -77,7 +77,7 @@ struct Commands<'p> {
     events: Vec<Event>,
 }
 
-impl Commands<'_> {
+impl Commands {
     /// Which commands are run now.
     fn asked(&self, phase: HookPhase, event: &Value) -> Vec<usize> {
         let tool = event["tool"].as_str();
@@ -196,7 +196,7 @@ impl Commands<'_> {
     }
 }
 
-impl Hooks for Commands<'_> {
+impl Hooks for Commands {
     const WHO: &'static str = "commands of hooks";
 
     fn contributions(&self) -> &Contributions {

@@ -1,6 +1,6 @@
 //! Deno: where it is, what it is started with, and the files of ours that it needs.
 
-use std::{collections::BTreeMap, fs, path::PathBuf, rc::Rc};
+use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc};
 
 use metier_host::{
     backend::Process,
@@ -38,23 +38,27 @@ fn import_map() -> String {
 }
 
 /// Where Deno is.
-pub(super) fn find(premises: &Premises<'_>) -> Result<PathBuf, NoDeno> {
+pub(super) fn find(premises: &Premises) -> Result<PathBuf, NoDeno> {
     let configured = premises.config.hooks.deno.as_deref();
-    hooks::deno(configured, premises.home, premises.path)
+    hooks::deno(
+        configured,
+        premises.host.home.as_deref(),
+        premises.host.path.as_deref(),
+    )
 }
 
 /// Handlers in Deno, with what was granted and nothing else.
-pub(super) fn open<'p>(
-    opening: &Opening<'_, 'p>,
+pub(super) fn open(
+    opening: &Opening<'_>,
     program: PathBuf,
     initialize: &Initialize,
-) -> Opened<'p> {
+) -> Opened {
     let (files, deno) = written(opening, program).map_err(Failed::from)?;
     let initialize = Initialize {
         variables: variables(opening)?,
         ..initialize.clone()
     };
-    let worker = Rc::clone(&opening.active.worker);
+    let worker = Arc::clone(&opening.active.worker);
     if opening.runtime.explains {
         let arguments = worker.deno_arguments(&deno).map_err(Failed::from)?;
         let words = std::iter::once(deno.program.as_os_str())
@@ -75,7 +79,7 @@ pub(super) fn open<'p>(
 
 /// The variables that were granted and that its process can't have, since programs have their own: each is read by an act, like in the
 /// embedded engine.
-fn variables(opening: &Opening<'_, '_>) -> Result<BTreeMap<String, String>, Failed> {
+fn variables(opening: &Opening<'_>) -> Result<BTreeMap<String, String>, Failed> {
     let worker = &opening.active.worker;
     let mut found = BTreeMap::new();
     for want in worker.grant().allowed() {
@@ -98,8 +102,8 @@ fn variables(opening: &Opening<'_, '_>) -> Result<BTreeMap<String, String>, Fail
 }
 
 /// The files that Deno is started with, in a folder that no skill can write to.
-fn written(opening: &Opening<'_, '_>, program: PathBuf) -> Result<(Scratch, Deno), WorldError> {
-    let scratch = Scratch::kept(opening.runtime.premises.temporary)?;
+fn written(opening: &Opening<'_>, program: PathBuf) -> Result<(Scratch, Deno), WorldError> {
+    let scratch = Scratch::kept(&opening.runtime.premises.host.temporary)?;
     let folder = scratch.path().to_owned();
     let files = [
         ("deno.ts", DENO_RUNNER),

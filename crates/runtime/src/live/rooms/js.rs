@@ -14,7 +14,7 @@ const JS: &str = "__js";
 /// What an engine can load.
 const ENDINGS: &[&str] = &[".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json"];
 
-pub(super) fn open<'p>(opening: &Opening<'_, 'p>, entrypoint: String) -> Opened<'p> {
+pub(super) fn open(opening: &Opening<'_>, entrypoint: String) -> Opened {
     let mut initialize = opening.initialize();
     initialize.sources = sources(&opening.active.loaded.held, is_source)?;
     initialize.entrypoint = Some(entrypoint);
@@ -22,7 +22,7 @@ pub(super) fn open<'p>(opening: &Opening<'_, 'p>, entrypoint: String) -> Opened<
 }
 
 /// An engine that was told this: which file to begin with, or which handlers there are.
-pub(super) fn engine<'p>(opening: &Opening<'_, 'p>, initialize: &Initialize) -> Opened<'p> {
+pub(super) fn engine(opening: &Opening<'_>, initialize: &Initialize) -> Opened {
     let mut starter: Worker = opening.worker(JS);
     // The engine has an allocator of its own.
     let (name, value) = SMALL_PAGES;

@@ -28,27 +28,27 @@ use super::{ActivateError, Active, Runtime};
 const MAX_SOURCES: usize = 1 << 20;
 
 /// A session that lives as long as its runtime.
-pub(super) type Opened<'p> = Result<Box<dyn Session + 'p>, ActivateError>;
+pub(super) type Opened = Result<Box<dyn Session>, ActivateError>;
 
 /// All that is needed to open a room.
-pub(super) struct Opening<'r, 'p> {
-    pub(super) runtime: &'r Runtime<'p>,
-    pub(super) active: &'r Active<'p>,
+pub(super) struct Opening<'r> {
+    pub(super) runtime: &'r Runtime,
+    pub(super) active: &'r Active,
     /// What the skill may do by itself, if it works for somebody who may do less.
     pub(super) own: Option<&'r Grant>,
     /// Who answers while its code starts.
     pub(super) host: &'r dyn Host,
 }
 
-impl<'p> Runtime<'p> {
+impl Runtime {
     /// The code of a skill and the hooks that it brings along, each in its room; nothing if it has none. And what its code
     /// registered by itself.
     pub(super) fn session(
         &self,
-        active: &Active<'p>,
+        active: &Active,
         own: Option<&Grant>,
         host: &dyn Host,
-    ) -> Result<(Option<Box<dyn Session + 'p>>, Contributions), ActivateError> {
+    ) -> Result<(Option<Box<dyn Session>>, Contributions), ActivateError> {
         let opening = Opening {
             runtime: self,
             active,
@@ -57,7 +57,7 @@ impl<'p> Runtime<'p> {
         };
         let code = self.code(&opening)?;
         let registered = code.as_ref().map(|code| code.contributions().clone());
-        let mut members: Vec<Box<dyn Session + 'p>> = code.into_iter().collect();
+        let mut members: Vec<Box<dyn Session>> = code.into_iter().collect();
         if self.tests.is_none() {
             members.extend(openclaw::open(&opening)?);
             members.extend(claude::open(&opening));
@@ -68,8 +68,8 @@ impl<'p> Runtime<'p> {
     /// The code of a skill, in its room.
     fn code(
         &self,
-        opening: &Opening<'_, 'p>,
-    ) -> Result<Option<Box<dyn Session + 'p>>, ActivateError> {
+        opening: &Opening<'_>,
+    ) -> Result<Option<Box<dyn Session>>, ActivateError> {
         let active = opening.active;
         let Some(backend) = active.loaded.manifest.card.backend else {
             return Ok(None);
@@ -89,7 +89,7 @@ impl<'p> Runtime<'p> {
     }
 }
 
-impl Opening<'_, '_> {
+impl Opening<'_> {
     /// What the code is told first.
     fn initialize(&self) -> Initialize {
         let grant = self.active.worker.grant();
@@ -110,7 +110,7 @@ impl Opening<'_, '_> {
 }
 
 /// The file that is run. It must be one of those that were judged.
-fn entrypoint(active: &Active<'_>, backend: Backend) -> Result<String, ActivateError> {
+fn entrypoint(active: &Active, backend: Backend) -> Result<String, ActivateError> {
     let written = active.loaded.manifest.code.entrypoint.as_deref();
     let files = &active.loaded.held.files;
     let has = |path: &str| files.iter().any(|file| file.path == *path);

@@ -3,6 +3,6 @@
 use super::{Opened, Opening};
 use crate::worker::Worker;
 
-pub(super) fn open<'p>(opening: &Opening<'_, 'p>, entrypoint: &str) -> Opened<'p> {
+pub(super) fn open(opening: &Opening<'_>, entrypoint: &str) -> Opened {
     opening.child(entrypoint, Worker::start_library)
 }

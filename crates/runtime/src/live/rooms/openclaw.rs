@@ -5,10 +5,7 @@
 
 mod event;
 
-use std::{
-    collections::BTreeSet,
-    time::{Duration, SystemTime},
-};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use metier_catalog::Host as Machine;
 use metier_config::Engine;
@@ -26,13 +23,13 @@ use metier_sdk::wire::{
 };
 
 use super::{Opened, Opening, deno, js, report, sources};
-use crate::{hooks::NoDeno, live::ActivateError, premises};
+use crate::{desk::Clock, hooks::NoDeno, live::ActivateError, premises};
 use event::{Around, Taken, asked, taken};
 
 /// The handlers of a skill in their engine; nothing if there is none that may be asked here.
-pub(super) fn open<'p>(
-    opening: &Opening<'_, 'p>,
-) -> Result<Option<Box<dyn Session + 'p>>, ActivateError> {
+pub(super) fn open(
+    opening: &Opening<'_>,
+) -> Result<Option<Box<dyn Session>>, ActivateError> {
     let mut handlers: Vec<Handler> = Vec::new();
     for handler in &opening.active.hooks.handlers {
         match missing(opening, handler) {
@@ -59,7 +56,7 @@ pub(super) fn open<'p>(
             handler.events.clear();
         }
     }
-    let premises = opening.runtime.premises;
+    let premises = &opening.runtime.premises;
     let phases = HookPhase::ALL.into_iter();
     let asks = |phase: &HookPhase| handlers.iter().any(|one| one.phases().contains(phase));
     Ok(Some(Box::new(OnlyHooks(Handlers {
@@ -73,13 +70,13 @@ pub(super) fn open<'p>(
             project: premises.desk.terms.project.to_string_lossy().into_owned(),
             session: premises.desk.session.clone(),
         },
-        clock: premises.desk.clock,
+        clock: Arc::clone(&premises.desk.clock),
         events: Vec::new(),
     }))))
 }
 
 /// Starts the engine that runs these handlers.
-fn start<'p>(opening: &Opening<'_, 'p>, handlers: &[Handler]) -> Opened<'p> {
+fn start(opening: &Opening<'_>, handlers: &[Handler]) -> Opened {
     let mut initialize = opening.initialize();
     initialize.handlers = handlers
         .iter()
@@ -89,7 +86,7 @@ fn start<'p>(opening: &Opening<'_, 'p>, handlers: &[Handler]) -> Opened<'p> {
         })
         .collect();
     initialize.sources = sources(&opening.active.loaded.held, js::is_source)?;
-    let premises = opening.runtime.premises;
+    let premises = &opening.runtime.premises;
     let engine = match premises.config.hooks.engine {
         Engine::Embedded => None,
         Engine::Auto => match deno::find(premises) {
@@ -111,11 +108,11 @@ fn start<'p>(opening: &Opening<'_, 'p>, handlers: &[Handler]) -> Opened<'p> {
 }
 
 /// What a handler needs and does not have here, in words.
-fn missing(opening: &Opening<'_, '_>, handler: &Handler) -> Option<String> {
-    let premises = opening.runtime.premises;
-    let configured = premises::configured(premises.config, &opening.active.loaded.manifest.card);
+fn missing(opening: &Opening<'_>, handler: &Handler) -> Option<String> {
+    let premises = &opening.runtime.premises;
+    let configured = premises::configured(&premises.config, &opening.active.loaded.manifest.card);
     let setting = |path: &str| premises.config.setting_is_truthy(path);
-    let machine = Machine::new(premises.path, BTreeSet::new(), &setting, None);
+    let machine = Machine::new(premises.host.path.as_deref(), BTreeSet::new(), &setting, None);
     let has_variable = |name: &str| {
         configured.iter().any(|(other, _)| other == name)
             || (premises.variable)(name).is_some_and(|value| !value.is_empty())
@@ -143,12 +140,12 @@ fn missing(opening: &Opening<'_, '_>, handler: &Handler) -> Option<String> {
 }
 
 /// Handlers of one skill, and the engine that runs them.
-struct Handlers<'p> {
-    inner: Box<dyn Session + 'p>,
+struct Handlers {
+    inner: Box<dyn Session>,
     handlers: Vec<Handler>,
     contributions: Contributions,
     around: Around,
-    clock: &'p dyn Fn() -> SystemTime,
+    clock: Clock,
     events: Vec<Event>,
 }
 
@@ -169,7 +166,7 @@ fn plan(handlers: &[Handler], phase: HookPhase) -> Vec<(usize, &'static openclaw
     plan
 }
 
-impl Hooks for Handlers<'_> {
+impl Hooks for Handlers {
     const WHO: &'static str = "handlers of OpenClaw";
 
     fn contributions(&self) -> &Contributions {

@@ -1,6 +1,6 @@
 //! A program of the skill's own, in any language, behind the fence that its grant amounts to.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use metier_host::{
     backend::{Process, Started},
@@ -15,22 +15,22 @@ use crate::{
     worker::{Failed, Worker},
 };
 
-pub(super) fn open<'p>(opening: &Opening<'_, 'p>, entrypoint: &str) -> Opened<'p> {
+pub(super) fn open(opening: &Opening<'_>, entrypoint: &str) -> Opened {
     opening.child(entrypoint, Worker::start)
 }
 
-impl<'p> Opening<'_, 'p> {
+impl Opening<'_> {
     /// A child that runs this file of the skill, started in one way or another.
     pub(super) fn child(
         &self,
         entrypoint: &str,
-        start: impl Fn(&Worker<'p>, &Permit) -> Result<Started, WorldError> + 'p,
-    ) -> Opened<'p> {
+        start: impl Fn(&Worker, &Permit) -> Result<Started, WorldError> + Send + 'static,
+    ) -> Opened {
         let act = Act::Script {
             path: entrypoint.into(),
             arguments: Vec::new(),
         };
-        let worker = Rc::clone(&self.active.worker);
+        let worker = Arc::clone(&self.active.worker);
         // By its own grant: whoever invokes it needs no permission to start its program, and what the program may do then is
         // what both may. Checked once: a restart is one of the same program. That it runs, and in what, is written down as the
         // activation.

@@ -15,7 +15,7 @@ use crate::{
 /// What hooks in these files were opened as. If they can't be loaded, that is reported, leaves a receipt for each file, and the skill goes on
 /// without them; a skill of the type `security-rule` is not activated without its checks.
 pub(super) fn unloaded<T>(
-    opening: &Opening<'_, '_>,
+    opening: &Opening<'_>,
     files: &[String],
     opened: Result<T, ActivateError>,
 ) -> Result<Option<T>, ActivateError> {
@@ -51,7 +51,7 @@ pub(super) fn unloaded<T>(
     Ok(None)
 }
 
-impl Active<'_> {
+impl Active {
     /// Reports what hooks would use and was not granted: a guard that can't see what it is to judge must not look like one that can.
     pub(in crate::live) fn report_ungranted(&self, request: &Request) {
         let granted = self.worker.grant().allowed();
@@ -91,6 +91,6 @@ impl Active<'_> {
     /// Reports what is wrong with one of its hooks, now and wherever people look at the skill later.
     pub(in crate::live) fn warn(&self, line: String) {
         self.say(format!("{WARNING}{line}"));
-        self.broken_hooks.borrow_mut().push(line);
+        self.broken_hooks.lock().push(line);
     }
 }

@@ -10,7 +10,7 @@ use crate::{live::ActivateError, worker::Failed};
 /// What makes our own binary a compiler.
 const COMPILE: &str = "__wasm-compile";
 
-pub(super) fn open<'p>(opening: &Opening<'_, 'p>, entrypoint: &str) -> Opened<'p> {
+pub(super) fn open(opening: &Opening<'_>, entrypoint: &str) -> Opened {
     let loaded = &opening.active.loaded;
     let file = loaded
         .held
@@ -27,7 +27,7 @@ pub(super) fn open<'p>(opening: &Opening<'_, 'p>, entrypoint: &str) -> Opened<'p
         );
         return Err(ActivateError::Entrypoint(message));
     };
-    let premises = opening.runtime.premises;
+    let premises = &opening.runtime.premises;
     let cache = Cache::new(premises.compiled.to_owned());
     let compiler = Compiler {
         worker: opening.worker(COMPILE),
@@ -50,7 +50,7 @@ pub(super) fn open<'p>(opening: &Opening<'_, 'p>, entrypoint: &str) -> Opened<'p
 }
 
 /// What the skill asks for, and else what every skill gets; never more than there is.
-fn limits(opening: &Opening<'_, '_>) -> Limits {
+fn limits(opening: &Opening<'_>) -> Limits {
     let asked = &opening.active.loaded.manifest.code.limits;
     let usual = Limits::default();
     let megabytes = asked.memory_mb.and_then(|mb| usize::try_from(mb).ok());
