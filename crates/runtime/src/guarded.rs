@@ -1,0 +1,58 @@
+//! A value behind a lock.
+//!
+//! A session can be sent to another thread, so what its parts share is behind locks; they are held for moments only, never while a skill works.
+
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// A value that is used by one caller at a time. A panic of one of them leaves it as it is.
+#[derive(Debug, Default)]
+pub(crate) struct Guarded<T>(Mutex<T>);
+
+impl<T> Guarded<T> {
+    pub(crate) const fn new(value: T) -> Self {
+        Self(Mutex::new(value))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The value, unless it is in use.
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    pub(crate) fn set(&self, value: T) {
+        *self.lock() = value;
+    }
+
+    pub(crate) fn get_mut(&mut self) -> &mut T {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn into_inner(self) -> T {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Copy> Guarded<T> {
+    pub(crate) fn get(&self) -> T {
+        *self.lock()
+    }
+}
+
+impl<T: Default> Guarded<T> {
+    pub(crate) fn take(&self) -> T {
+        std::mem::take(&mut *self.lock())
+    }
+}
+
+impl<T> From<T> for Guarded<T> {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
