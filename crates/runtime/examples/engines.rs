@@ -112,7 +112,7 @@ fn write_skill(folder: &Path) -> Result<PathBuf, Error> {
 }
 
 /// From nothing to what the hook adds, in milliseconds.
-fn cold(runtime: &Runtime<'_>) -> Result<f64, Error> {
+fn cold(runtime: &Runtime) -> Result<f64, Error> {
     let start = Instant::now();
     runtime.activate("reminder")?;
     let fragments = runtime.fragments()?;
@@ -127,7 +127,7 @@ fn cold(runtime: &Runtime<'_>) -> Result<f64, Error> {
     Ok(time)
 }
 
-fn warm(runtime: &Runtime<'_>, name: &str) -> Outcome {
+fn warm(runtime: &Runtime, name: &str) -> Outcome {
     runtime.activate("reminder")?;
     let event = || Ok(runtime.fragments().map(drop)?);
     tell(name, median(500, event, nothing)?);

@@ -322,7 +322,7 @@ fn receipts(place: &str, folder: &Path) -> Outcome {
 }
 
 /// The first activation, for which the skill is scanned, then many; the skill stays active.
-fn activations(stage: &Stage<'_>, runtime: &Runtime<'_>) -> Outcome {
+fn activations(stage: &Stage<'_>, runtime: &Runtime) -> Outcome {
     runtime.activate("greeter")?;
     tell("scan_ms", stage.judging.get().as_secs_f64() * 1e3);
     runtime.deactivate("greeter")?;
@@ -356,7 +356,7 @@ fn activations(stage: &Stage<'_>, runtime: &Runtime<'_>) -> Outcome {
     Ok(())
 }
 
-fn calls(runtime: &Runtime<'_>, name: &str, skill: &str, tool: &str) -> Outcome {
+fn calls(runtime: &Runtime, name: &str, skill: &str, tool: &str) -> Outcome {
     let input = json!({"who": "Ada"});
     let call = || match runtime.call(skill, tool, &input)? {
         called if called.is_error => Err(called.output.to_string().into()),
@@ -367,7 +367,7 @@ fn calls(runtime: &Runtime<'_>, name: &str, skill: &str, tool: &str) -> Outcome 
 }
 
 /// An event for all skills of a kind.
-fn hooks(runtime: &Runtime<'_>, kind: &str, name: &str) -> Outcome {
+fn hooks(runtime: &Runtime, kind: &str, name: &str) -> Outcome {
     for number in 0..HOOKS {
         runtime.activate(&format!("{kind}-{number}"))?;
     }
@@ -400,7 +400,7 @@ fn hooks(runtime: &Runtime<'_>, kind: &str, name: &str) -> Outcome {
 }
 
 /// A program of its own, behind the fence that every skill gets.
-fn process(runtime: &Runtime<'_>) -> Outcome {
+fn process(runtime: &Runtime) -> Outcome {
     let time = median(
         40,
         || Ok(runtime.activate("compiled")?),
@@ -450,7 +450,7 @@ impl Held {
 }
 
 /// Activates and deactivates, again and again.
-fn turns(runtime: &Runtime<'_>, cycles: usize) -> Outcome {
+fn turns(runtime: &Runtime, cycles: usize) -> Outcome {
     let turn = || -> Outcome {
         runtime.activate("greeter")?;
         runtime.deactivate("greeter")?;

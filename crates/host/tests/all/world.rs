@@ -104,7 +104,7 @@ impl Place {
     }
 
     /// Does something in this world.
-    pub(crate) fn with<T>(&self, act: impl FnOnce(&World<'_>) -> T) -> T {
+    pub(crate) fn with<T>(&self, act: impl FnOnce(&World) -> T) -> T {
         let (skill, project, home, tmp) = (
             self.path("skill"),
             self.path("project"),
@@ -213,7 +213,7 @@ pub(crate) fn begun(permit: &Permit) -> Begun<'_, Permit, ()> {
 }
 
 /// Opens a script of the skill in its world, and does something with it.
-fn talk(place: &Place, text: &str, with: impl FnOnce(&mut Process<'_>, &World<'_>)) -> Vec<Event> {
+fn talk(place: &Place, text: &str, with: impl FnOnce(&mut Process<'_>, &World)) -> Vec<Event> {
     place.file("skill/scripts/skill.py", &script(text));
     let permit = place.permit(Act::Script {
         path: "scripts/skill.py".into(),

@@ -29,7 +29,7 @@ use metier_store::{Decision, Store};
 use metier_testkit::Context;
 
 /// Lets somebody work who was granted these permissions, in the project of a context.
-fn work_with(context: &Context, wants: &[&str], work: impl FnOnce(&Worker<'_>, &Path)) {
+fn work_with(context: &Context, wants: &[&str], work: impl FnOnce(&Worker, &Path)) {
     let project = context.work().canonicalize().unwrap();
     let home = context.home().canonicalize().unwrap();
     let store = Store::open(&home.join("acts.db")).unwrap();

@@ -28,7 +28,7 @@ fn on(event: &str, matcher: &str, command: &str) -> Value {
     json!({ event: [{ "matcher": matcher, "hooks": [{ "type": "command", "command": command }] }] })
 }
 
-fn both<T>(live: &Live, work: impl FnOnce(&Runtime<'_>) -> T) -> T {
+fn both<T>(live: &Live, work: impl FnOnce(&Runtime) -> T) -> T {
     live.session(&["a"], |runtime| {
         runtime.activate("a").unwrap();
         runtime.activate("echo").unwrap();
@@ -37,7 +37,7 @@ fn both<T>(live: &Live, work: impl FnOnce(&Runtime<'_>) -> T) -> T {
     })
 }
 
-fn cancelled(runtime: &Runtime<'_>, input: &Value) -> String {
+fn cancelled(runtime: &Runtime, input: &Value) -> String {
     match runtime.call("echo", "t", input) {
         Err(CallError::Cancelled { by, reason, .. }) if by == "a" => reason,
         other => panic!("{other:?}"),

@@ -25,7 +25,7 @@ fn trivial() -> String {
 }
 
 /// Activates, calls and deactivates a skill so many times; what the process has after the first tenth and at the end.
-fn cycle(runtime: &Runtime<'_>, name: &str, times: usize) -> String {
+fn cycle(runtime: &Runtime, name: &str, times: usize) -> String {
     let begin = Instant::now();
     let mut early = BTreeMap::new();
     for number in 0..times {

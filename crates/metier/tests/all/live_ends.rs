@@ -100,7 +100,7 @@ fn a_program_killed_in_a_call_fails_that_call_and_the_next_one_works() {
     assert_eq!(runs.count(), starts_crash_and_restart);
 }
 
-fn end(runtime: &Runtime<'_>) -> String {
+fn end(runtime: &Runtime) -> String {
     runtime
         .call("frail", "end", &json!({}))
         .unwrap_err()

@@ -45,7 +45,7 @@ fn three() -> Live {
     live
 }
 
-fn activate(runtime: &Runtime<'_>, names: &[&str]) {
+fn activate(runtime: &Runtime, names: &[&str]) {
     for name in names {
         runtime.activate(name).unwrap();
     }
@@ -164,7 +164,7 @@ fn what_is_permitted_is_decided_on_the_input_that_the_last_hook_left() {
         &["file:read(./open.txt)"],
         ("main.star", &reads),
     );
-    let call = |runtime: &Runtime<'_>, path: &str| {
+    let call = |runtime: &Runtime, path: &str| {
         let called = runtime.call("reads", "t", &json!({ "path": path }));
         let called = called.unwrap();
         let output = called.output.as_str().unwrap().to_owned();

@@ -36,7 +36,7 @@ fn pair(asks: &[&str], (file, code): (&str, &str)) -> Live {
     live
 }
 
-fn call(runtime: &Runtime<'_>, skill: &str) -> Called {
+fn call(runtime: &Runtime, skill: &str) -> Called {
     runtime.activate(skill).unwrap();
     runtime.call(skill, "t", &json!({})).unwrap()
 }

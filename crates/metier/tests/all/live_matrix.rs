@@ -239,7 +239,7 @@ impl Matrix {
     /// One cell: what the skill was told, and what was written down.
     fn cell(
         &self,
-        runtime: &Runtime<'_>,
+        runtime: &Runtime,
         guise: Guise,
         kind: &str,
         row: &Row,
@@ -382,7 +382,7 @@ impl Matrix {
     }
 
     /// All cells of a function, in one language.
-    fn lines(&self, runtime: &Runtime<'_>, row: &Row, (guise, word): (Guise, &str)) -> String {
+    fn lines(&self, runtime: &Runtime, row: &Row, (guise, word): (Guise, &str)) -> String {
         let (exactly, denied) = (row.kind("exactly"), row.kind("denied"));
         let catches = guise == Guise::Starlark && row.builtin.signature.contains("or_none");
         let columns = [

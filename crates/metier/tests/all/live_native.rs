@@ -248,7 +248,7 @@ fn impatient() -> Live {
     live
 }
 
-fn called(runtime: &Runtime<'_>, name: &str, input: &Value) -> Result<String, String> {
+fn called(runtime: &Runtime, name: &str, input: &Value) -> Result<String, String> {
     match runtime.call(name, "t", input) {
         Ok(called) if called.is_error => Err(called.output.to_string()),
         Ok(called) => Ok(called.output.as_str().unwrap_or_default().to_owned()),

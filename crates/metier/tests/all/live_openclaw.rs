@@ -50,7 +50,7 @@ const HANDLER: &str = "hooks/openclaw/handler.ts";
 const HOOK_MD: &str = "hooks/openclaw/HOOK.md";
 
 /// What active skills add to a prompt.
-pub(crate) fn prompt(runtime: &Runtime<'_>) -> Vec<String> {
+pub(crate) fn prompt(runtime: &Runtime) -> Vec<String> {
     let fragments = runtime.fragments().unwrap();
     fragments
         .into_iter()

@@ -143,7 +143,7 @@ impl Live {
     }
 
     /// A session in this test, in which these skills are approved.
-    pub(crate) fn session<T>(&self, approved: &[&str], work: impl FnOnce(&Runtime<'_>) -> T) -> T {
+    pub(crate) fn session<T>(&self, approved: &[&str], work: impl FnOnce(&Runtime) -> T) -> T {
         self.session_with(approved, &Headless, work)
     }
 
@@ -151,7 +151,7 @@ impl Live {
         &self,
         approved: &[&str],
         approver: &dyn Approver,
-        work: impl FnOnce(&Runtime<'_>) -> T,
+        work: impl FnOnce(&Runtime) -> T,
     ) -> T {
         let context = &self.stage.context;
         let project = context.work().canonicalize().unwrap();

@@ -145,7 +145,7 @@ impl<'a> Stage<'a> {
     }
 
     /// A session with a database in this folder.
-    pub(crate) fn play(&self, data: &Path, act: impl FnOnce(&Runtime<'_>) -> Outcome) -> Outcome {
+    pub(crate) fn play(&self, data: &Path, act: impl FnOnce(&Runtime) -> Outcome) -> Outcome {
         let store = Store::open(&data.join("metier.db"))?;
         let names: Vec<String> = self
             .inventory
