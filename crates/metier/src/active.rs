@@ -16,11 +16,10 @@ use metier_runtime::{
 };
 
 use crate::{
-    commands::{self, exec},
-    failure::Failure,
+    Error, NoticeLevel, explain,
     office::{self, Office},
-    output::one_line,
-    session::Session,
+    text::one_line,
+    workspace::Workspace,
 };
 
 /// How long a skill has to start, or to come to an end.
@@ -28,55 +27,60 @@ const START: Duration = Duration::from_secs(10);
 
 /// Where skills are active, other than where the user is.
 #[derive(Default)]
-pub(crate) struct Stage<'a> {
+pub struct Stage<'a> {
     /// The folder that is the project.
-    pub(crate) project: Option<&'a Path>,
+    pub project: Option<&'a Path>,
     /// Who is asked for permission.
-    pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub approver: Option<Arc<dyn Approver>>,
     /// A file of tests that runs in place of the entrypoint.
-    pub(crate) tests: Option<&'a str>,
+    pub tests: Option<&'a str>,
     /// The name of the session; a fresh one if there is none.
-    pub(crate) id: Option<&'a str>,
+    pub id: Option<&'a str>,
     /// The model that skills may ask.
-    pub(crate) model: Option<Arc<dyn Model>>,
+    pub model: Option<Arc<dyn Model>>,
     /// Whether skills are started only to learn what they contribute, without a question.
-    pub(crate) describes: bool,
+    pub describes: bool,
     /// Set when the results of skills are no longer wanted.
-    pub(crate) stop: Option<Arc<AtomicBool>>,
+    pub stop: Option<Arc<AtomicBool>>,
     /// What was answered in this session so far.
-    pub(crate) answers: Option<Arc<SessionAnswers>>,
+    pub answers: Option<Arc<SessionAnswers>>,
 }
 
 /// Activates skills, the ones of `--skills` first, and does some work with them.
-pub(crate) fn with<T>(
-    session: &Session,
+pub fn with<T>(
+    workspace: &Workspace,
     inventory: &Arc<Inventory>,
     names: &[&str],
-    work: impl FnOnce(&Runtime) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let others: Vec<&str> = session.global.skills.iter().map(String::as_str).collect();
+    work: impl FnOnce(&Runtime) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let others: Vec<&str> = workspace
+        .settings
+        .skills
+        .iter()
+        .map(String::as_str)
+        .collect();
     let all: Vec<&str> = others.into_iter().chain(names.iter().copied()).collect();
-    on(session, inventory, &all, Stage::default(), work)
+    on(workspace, inventory, &all, Stage::default(), work)
 }
 
 /// The same on a stage of the caller's, and with no skills but these.
-pub(crate) fn on<T>(
-    session: &Session,
+pub fn on<T>(
+    workspace: &Workspace,
     inventory: &Arc<Inventory>,
     names: &[&str],
     stage: Stage<'_>,
-    work: impl FnOnce(&Runtime) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    work: impl FnOnce(&Runtime) -> Result<T, Error>,
+) -> Result<T, Error> {
     // Of a test, what came of it is said; an error that it expects is none.
     let is_test = stage.project.is_some();
-    let runtime = open(session, inventory, stage)?;
+    let runtime = open(workspace, inventory, stage)?;
     let activated = names
         .iter()
-        .try_for_each(|name| activate(session, &runtime, name));
+        .try_for_each(|name| activate(workspace, &runtime, name));
     let worked = activated.and_then(|()| work(&runtime));
     let ended = runtime.end();
     if !is_test {
-        tell(session, runtime.collect().1);
+        tell(workspace, runtime.collect().1);
     }
     let done = worked?;
     ended.map_err(|error| failed(&error))?;
@@ -84,16 +88,16 @@ pub(crate) fn on<T>(
 }
 
 /// A session in which nothing is active yet. What it activates is scanned, asked about and written down.
-pub(crate) fn open(
-    session: &Session,
+pub fn open(
+    workspace: &Workspace,
     inventory: &Arc<Inventory>,
     stage: Stage<'_>,
-) -> Result<Runtime, Failure> {
-    let screening = session.screening(&inventory.catalog);
+) -> Result<Runtime, Error> {
+    let screening = workspace.screening(&inventory.catalog);
     screening.check_rules()?;
     let mut office = match stage.approver {
-        Some(approver) => Office::with(session, approver)?,
-        None => Office::open(session)?,
+        Some(approver) => Office::with(workspace, approver)?,
+        None => Office::open(workspace)?,
     };
     if let Some(id) = stage.id {
         office = office.named(id);
@@ -106,7 +110,7 @@ pub(crate) fn open(
         let admitted = screening.admit(&known.catalog, entry);
         admitted.map_err(|refusal| refusal.to_string())
     };
-    let limits = &session.config.limits;
+    let limits = &workspace.config.limits;
     let patience = Patience {
         start: START,
         tool: Duration::from_secs(limits.tool_timeout),
@@ -115,7 +119,7 @@ pub(crate) fn open(
     let premises = office.premises(stage.stop, stage.project);
     let runtime = Runtime::new(premises, Arc::clone(inventory), Arc::new(judge), patience);
     let mut runtime = runtime
-        .explaining(session.output.is_verbose())
+        .explaining(workspace.notices.explains())
         .describing(stage.describes);
     if let Some(file) = stage.tests {
         runtime = runtime.testing(file);
@@ -127,35 +131,36 @@ pub(crate) fn open(
 }
 
 /// What skills wrote to their logs.
-pub(crate) fn tell(session: &Session, said: Vec<(String, String)>) {
+pub fn tell(workspace: &Workspace, said: Vec<(String, String)>) {
     for (skill, line) in said {
         let line = one_line(&line);
         match line.strip_prefix(WARNING) {
-            Some(line) => session
-                .output
-                .warn(&format!("skill `{}`: {line}", one_line(&skill))),
-            None => session
-                .output
-                .note(&format!("{}: {line}", one_line(&skill))),
+            Some(line) => workspace.notices.notice(
+                NoticeLevel::Alert,
+                &format!("skill `{}`: {line}", one_line(&skill)),
+            ),
+            None => workspace
+                .notices
+                .notice(NoticeLevel::Note, &format!("{}: {line}", one_line(&skill))),
         }
     }
 }
 
 /// Activates one skill.
-pub(crate) fn activate(session: &Session, runtime: &Runtime, name: &str) -> Result<(), Failure> {
+pub fn activate(workspace: &Workspace, runtime: &Runtime, name: &str) -> Result<(), Error> {
     let inventory = runtime.inventory();
-    let skill = commands::find_usable(session, inventory, name)?;
+    let skill = explain::find_usable(workspace, inventory, name)?;
     let entry = inventory.entry(skill);
     let place = entry.place.path().to_string_lossy().into_owned();
     let name = entry.name();
     let word = shell_word(&name).into_owned();
     runtime.activate(&place).map_err(|error| {
         let unmet = |code, error: &ActivateError| {
-            Failure::unmet(code, format!("skill `{name}`: {error}")).skill(name.as_ref())
+            Error::unmet(code, format!("skill `{name}`: {error}")).skill(name.as_ref())
         };
         match error {
             ActivateError::Refused(refused) => office::refused(entry, refused),
-            ActivateError::Failed(error) => exec::failed(&name, error),
+            ActivateError::Failed(error) => explain::act_failed(&name, error),
             ActivateError::Unusable(_) => {
                 unmet("unusable", &error).hint(format!("metier info {word}"))
             }
@@ -169,7 +174,7 @@ pub(crate) fn activate(session: &Session, runtime: &Runtime, name: &str) -> Resu
                 .hint(format!("metier validate {}", shell_word(&place))),
             ActivateError::Session(ref inner) => {
                 let failure = unmet("not-started", &error);
-                let failure = last_words(inner).into_iter().fold(failure, Failure::detail);
+                let failure = last_words(inner).into_iter().fold(failure, Error::detail);
                 failure.hint(format!("metier log {word} shows what it did"))
             }
             _ => unmet("not-active", &error).hint(format!("metier log {word} shows what happened")),
@@ -204,10 +209,10 @@ fn last_words(error: &SessionError) -> Vec<String> {
 }
 
 /// What to say when there is no prompt.
-pub(crate) fn no_prompt(error: PromptError) -> Failure {
+pub fn no_prompt(error: PromptError) -> Error {
     match error {
         PromptError::Store(error) => error.into(),
-        PromptError::Blocked { ref by, .. } => Failure::unmet("blocked", error.to_string())
+        PromptError::Blocked { ref by, .. } => Error::unmet("blocked", error.to_string())
             .skill(by.as_str())
             .hint(format!(
                 "metier log {} shows what it blocked",
@@ -217,16 +222,16 @@ pub(crate) fn no_prompt(error: PromptError) -> Failure {
 }
 
 /// What to say when a call has no answer.
-pub(crate) fn failed(error: &CallError) -> Failure {
+pub fn failed(error: &CallError) -> Error {
     let message = error.to_string();
     match error {
-        CallError::NotActive(skill) => Failure::unmet("not-active", message)
+        CallError::NotActive(skill) => Error::unmet("not-active", message)
             .skill(skill.as_str())
             .hint(format!("name it with --skills {}", shell_word(skill))),
         CallError::Unknown {
             skill, kind, there, ..
         } => {
-            let failure = Failure::unmet("not-found", message).skill(skill.as_str());
+            let failure = Error::unmet("not-found", message).skill(skill.as_str());
             match there.as_slice() {
                 [] => failure.hint(format!(
                     "it contributes no {kind}; metier info {}",
@@ -238,22 +243,22 @@ pub(crate) fn failed(error: &CallError) -> Failure {
         CallError::WhichWorkflow { skill, there } => {
             let first = there.first().map(String::as_str).unwrap_or_default();
             let hint = format!("metier run {} --workflow {first}", shell_word(skill));
-            Failure::unmet("which-workflow", message)
+            Error::unmet("which-workflow", message)
                 .skill(skill.as_str())
                 .hint(hint)
         }
-        CallError::Input { .. } => Failure::unmet("input", message)
+        CallError::Input { .. } => Error::unmet("input", message)
             .hint("metier tools NAME --json shows the schema of its input"),
-        CallError::Cancelled { by, .. } => Failure::unmet("cancelled", message)
+        CallError::Cancelled { by, .. } => Error::unmet("cancelled", message)
             .skill(by.as_str())
             .hint(format!(
                 "metier log {} shows what it cancelled",
                 shell_word(by)
             )),
-        CallError::NotAllowed { .. } => Failure::unmet("not-allowed", message)
+        CallError::NotAllowed { .. } => Error::unmet("not-allowed", message)
             .hint("metier log shows which hook changed its input"),
         CallError::Busy(skill) => {
-            Failure::unmet("busy", message)
+            Error::unmet("busy", message)
                 .skill(skill.as_str())
                 .hint(format!(
                     "metier log {} shows what it waits for",
@@ -261,17 +266,17 @@ pub(crate) fn failed(error: &CallError) -> Failure {
                 ))
         }
         CallError::Session { skill, error } => {
-            let failure = Failure::unmet(code(error), message).skill(skill.as_str());
-            let failure = last_words(error).into_iter().fold(failure, Failure::detail);
+            let failure = Error::unmet(code(error), message).skill(skill.as_str());
+            let failure = last_words(error).into_iter().fold(failure, Error::detail);
             failure.hint(format!(
                 "metier log {} shows what it did",
                 shell_word(skill)
             ))
         }
-        CallError::Answer { skill, .. } => Failure::unmet("protocol", message)
+        CallError::Answer { skill, .. } => Error::unmet("protocol", message)
             .skill(skill.as_str())
             .hint("docs/writing-skills.md says what a skill answers"),
-        CallError::Store(_) => Failure::broken("store", message),
+        CallError::Store(_) => Error::broken("store", message),
     }
 }
 

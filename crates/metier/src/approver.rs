@@ -1,7 +1,5 @@
 //! The person at the terminal, asked in a way that no skill can talk into.
 
-mod wording;
-
 use std::{
     io::{self, BufRead, IsTerminal, StdinLock, Write},
     sync::Arc,
@@ -15,7 +13,7 @@ use rustix::{
     termios::QueueSelector,
 };
 
-pub(crate) use wording::difference;
+use metier::wording;
 
 use crate::talk::Screen;
 

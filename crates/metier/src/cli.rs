@@ -4,6 +4,8 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 
+pub(crate) use metier::NamedRoot;
+
 use crate::commands::{
     agent, call, chat, completions, compose, config, deps, doctor, exec, info, list, log, man, mcp,
     new, permissions, prompt, read, run, scan, select, show, spawn, test, tools, trust, validate,
@@ -79,13 +81,6 @@ pub(crate) enum Color {
     Always,
     /// Never
     Never,
-}
-
-/// `--root [SOURCE=]DIR`.
-#[derive(Clone, Debug)]
-pub(crate) struct NamedRoot {
-    pub(crate) source: metier_model::Source,
-    pub(crate) path: PathBuf,
 }
 
 /// A word before `=` is a source; a path may hold a `=` of its own.

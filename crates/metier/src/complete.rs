@@ -230,7 +230,10 @@ fn with_inventory<T: Default>(line: &Line<'_>, use_it: impl FnOnce(&Inventory) -
         return T::default();
     };
     let output = Output::json();
-    let Ok(machine) = Machine::look(&cli.global) else {
+    let Ok(machine) = Machine::look(
+        cli.global.directory.as_deref(),
+        cli.global.config.as_deref(),
+    ) else {
         return T::default();
     };
     let session = Session::open_anyway(&cli.global, &machine, &output);

@@ -9,18 +9,18 @@ use metier_host::{
 use metier_store::{Decision, NewReceipt, Outcome, Store};
 
 use crate::{
-    failure::Failure,
+    Error, NoticeLevel, Notices,
     machine::{self, Machine},
-    output::{Output, Tone, one_line},
+    text::one_line,
 };
 
 /// Where folders for temporary files are made.
-pub(crate) fn temporary(cache: &Path) -> PathBuf {
+pub fn temporary(cache: &Path) -> PathBuf {
     cache.join("runs")
 }
 
 /// Puts back what skills of dead runs have made in protected places, with a receipt each, and removes their temporary files.
-pub(crate) fn tidy_up(machine: &Machine, output: &Output) -> Result<(), Failure> {
+pub fn tidy_up(machine: &Machine, notices: &dyn Notices) -> Result<(), Error> {
     let Some(cache) = &machine.cache else {
         return Ok(());
     };
@@ -30,18 +30,17 @@ pub(crate) fn tidy_up(machine: &Machine, output: &Output) -> Result<(), Failure>
     }
     let database = machine.database.as_ref();
     let database =
-        database.ok_or_else(|| Failure::broken("store", "there is no place for receipts"))?;
+        database.ok_or_else(|| Error::broken("store", "there is no place for receipts"))?;
     let store = Store::open(database)?;
     for leftovers in found {
         let receipt = receipt(&leftovers);
         let line = format!(
-            "{} skill `{}`: {}",
-            output.paint_talk("warning:", Tone::Warn),
+            "skill `{}`: {}",
             one_line(&receipt.skill),
             one_line(receipt.reason.as_deref().unwrap_or_default())
         );
         store.append(&[receipt])?;
-        output.note(&line);
+        notices.notice(NoticeLevel::Warning, &line);
         leftovers.forget();
     }
     Ok(())

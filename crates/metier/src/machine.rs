@@ -11,42 +11,42 @@ use std::{
 
 use etcetera::BaseStrategy;
 
-use crate::{cli::Global, failure::Failure};
+use crate::Error;
 
 /// Values that everything else is given.
 #[derive(Clone)]
-pub(crate) struct Machine {
-    pub(crate) home: Option<PathBuf>,
-    pub(crate) work: PathBuf,
+pub struct Machine {
+    pub home: Option<PathBuf>,
+    pub work: PathBuf,
     /// The repository's root, or the working directory.
-    pub(crate) project: PathBuf,
-    pub(crate) config_file: Option<PathBuf>,
-    pub(crate) own_skills: Option<PathBuf>,
-    pub(crate) database: Option<PathBuf>,
-    pub(crate) cache: Option<PathBuf>,
-    pub(crate) path: Option<OsString>,
+    pub project: PathBuf,
+    pub config_file: Option<PathBuf>,
+    pub own_skills: Option<PathBuf>,
+    pub database: Option<PathBuf>,
+    pub cache: Option<PathBuf>,
+    pub path: Option<OsString>,
     /// Names of the variables that are set and not empty.
-    pub(crate) variables: BTreeSet<String>,
+    pub variables: BTreeSet<String>,
     /// `METIER_…` variables, for the configuration.
-    pub(crate) settings: Vec<(String, String)>,
-    pub(crate) now: SystemTime,
+    pub settings: Vec<(String, String)>,
+    pub now: SystemTime,
     /// A number that changes with the program.
-    pub(crate) stamp: u64,
+    pub stamp: u64,
 }
 
 impl Machine {
-    pub(crate) fn look(global: &Global) -> Result<Self, Failure> {
+    pub fn look(directory: Option<&Path>, config: Option<&Path>) -> Result<Self, Error> {
         let start = env::current_dir().map_err(|error| {
-            Failure::broken(
+            Error::broken(
                 "working-directory",
                 format!("the working directory can't be used: {error}"),
             )
             .hint("cd to a folder that exists")
         })?;
-        let work = match &global.directory {
+        let work = match directory {
             None => start,
             Some(directory) => start.join(directory).canonicalize().map_err(|error| {
-                Failure::broken(
+                Error::broken(
                     "working-directory",
                     format!("can't work in `{}`: {error}", directory.display()),
                 )
@@ -68,7 +68,7 @@ impl Machine {
         Ok(Self {
             project: project_root(&work, folders.home.as_deref()),
             work,
-            config_file: global.config.clone().or(folders
+            config_file: config.map(Path::to_owned).or(folders
                 .config
                 .as_ref()
                 .map(|folder| folder.join("config.toml"))),
@@ -85,12 +85,12 @@ impl Machine {
     }
 
     /// Where the lines are kept that were typed in chats: what people say to a model is no skill's business.
-    pub(crate) fn history(&self) -> Option<PathBuf> {
+    pub fn history(&self) -> Option<PathBuf> {
         Some(self.database.as_ref()?.with_file_name("chat-history"))
     }
 
     /// The same machine at this moment, for a run that answers many questions.
-    pub(crate) fn now(&self) -> Self {
+    pub fn now(&self) -> Self {
         Self {
             now: now(),
             ..self.clone()
@@ -143,7 +143,7 @@ fn project_root(work: &Path, home: Option<&Path>) -> PathBuf {
 }
 
 /// The time; tests set it with `METIER_NOW`, as `2026-01-02T03:04:05Z`.
-pub(crate) fn now() -> SystemTime {
+pub fn now() -> SystemTime {
     env::var("METIER_NOW")
         .ok()
         .and_then(|text| humantime::parse_rfc3339(&text).ok())
@@ -163,7 +163,7 @@ fn stamp() -> u64 {
 }
 
 /// How long before `now` a time in RFC 3339 was; as it is if it can't be read.
-pub(crate) fn ago(now: SystemTime, at: &str) -> String {
+pub fn ago(now: SystemTime, at: &str) -> String {
     match humantime::parse_rfc3339(at) {
         Ok(time) => metier_model::text::ago(now.duration_since(time).unwrap_or_default()),
         Err(_) => at.to_owned(),
@@ -171,6 +171,6 @@ pub(crate) fn ago(now: SystemTime, at: &str) -> String {
 }
 
 /// A time as `YYYY-MM-DDTHH:MM:SSZ`.
-pub(crate) fn timestamp(time: SystemTime) -> String {
+pub fn timestamp(time: SystemTime) -> String {
     humantime::format_rfc3339_seconds(time).to_string()
 }

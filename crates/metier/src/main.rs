@@ -11,32 +11,26 @@
 //!
 //! **Start reading at** `cli.rs`, then `session.rs`, then `commands/list.rs`.
 
-mod active;
 mod agents;
 mod approver;
 mod chat;
 mod cli;
 mod commands;
-mod compiler;
 mod complete;
 mod conversations;
 mod failure;
 mod help;
-mod interpreter;
 mod interrupt;
-mod leftovers;
 mod logging;
-mod machine;
-mod office;
-mod opinions;
 mod output;
-mod screening;
 mod session;
 mod talk;
 mod templates;
 mod wrap;
 
 use std::{ffi::OsString, process::ExitCode};
+
+use metier::{active, leftovers, machine, office, opinions, screening};
 
 use clap::{
     Parser,
@@ -54,25 +48,12 @@ use output::Output;
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // Before anything else, and with nothing else: this is how children of skills are started.
+    // Before anything else, and with nothing else: this is how the code of skills is started.
+    if let Some(code) = metier::worker::run_if_worker() {
+        return code;
+    }
     let first = std::env::args_os().nth(1);
-    if first.as_deref().is_some_and(|word| word == "__exec") {
-        metier_host::child::shim::main();
-    }
     let word = first.as_deref().and_then(|word| word.to_str());
-    let unsandboxed = || {
-        let second = std::env::args_os().nth(2);
-        second.is_some_and(|word| word == "--unsandboxed")
-    };
-    if let Some(language) = word.and_then(interpreter::Language::of) {
-        return interpreter::main(language, unsandboxed());
-    }
-    if word == Some("__wasm-compile") {
-        return compiler::main(unsandboxed());
-    }
-    if word == Some("__native-host") {
-        return metier_native::main(std::env::args_os().nth(2));
-    }
     if word == Some("__complete") {
         let words: Vec<OsString> = std::env::args_os().skip(2).collect();
         return complete::main(&words);
@@ -84,13 +65,17 @@ fn main() -> ExitCode {
     };
     let mut output = Output::new(&cli.global);
     logging::start(&output);
-    let done = Machine::look(&cli.global).and_then(|machine| {
+    let done = Machine::look(
+        cli.global.directory.as_deref(),
+        cli.global.config.as_deref(),
+    )
+    .and_then(|machine| {
         output = output.clone().at(&machine);
         commands::run(&cli, &machine, &output)
     });
     match done {
         Ok(code) => code,
-        Err(failure) => failure.report(&output),
+        Err(failure) => failure::report(&failure, &output),
     }
 }
 
@@ -110,10 +95,11 @@ fn misused(arguments: &[OsString], error: &clap::Error) -> ExitCode {
         && let Some((message, hint)) = help::planned(word)
     {
         let failure = Failure::broken("not-yet", message).hint(hint);
-        return failure.report(&match Cli::try_parse_from(["metier"]) {
+        let output = match Cli::try_parse_from(["metier"]) {
             Ok(cli) if !is_json => Output::new(&cli.global),
             _ => Output::json(),
-        });
+        };
+        return failure::report(&failure, &output);
     }
     if !is_json {
         // There is nowhere left to report to if even this fails.
@@ -130,7 +116,6 @@ fn misused(arguments: &[OsString], error: &clap::Error) -> ExitCode {
     let (message, hint) = words
         .split_once(" tip: ")
         .unwrap_or((&words, "metier --help"));
-    Failure::broken("usage", message)
-        .hint(hint)
-        .report(&Output::json())
+    let failure = Failure::broken("usage", message).hint(hint);
+    failure::report(&failure, &Output::json())
 }

@@ -9,23 +9,17 @@ use std::{
 
 use metier_catalog::Entry;
 use metier_host::{sandbox::NamedByVariables, world::HostEnvironment};
-use metier_policy::{Approver, Asked, Changes, Headless, Meter, Rates, SessionAnswers, Terms};
+use metier_policy::{Approver, Asked, Changes, Meter, Rates, SessionAnswers, Terms};
 use metier_runtime::{
     desk::{Asking, Desk, Refused},
     premises::Premises,
 };
 use metier_store::{SharedStore, Store};
 
-use crate::{
-    approver::{Terminal, difference},
-    failure::Failure,
-    leftovers,
-    output::one_line,
-    session::Session,
-};
+use crate::{Error, NoticeLevel, leftovers, text::one_line, wording, workspace::Workspace};
 
 /// Where, below the cache, folders are made that stand for projects in tests of skills.
-pub(crate) const TEST_PROJECTS: &str = "tests";
+pub const TEST_PROJECTS: &str = "tests";
 
 /// Variables that any child may see.
 const COMMON: &[&str] = &[
@@ -47,8 +41,8 @@ const COMMON: &[&str] = &[
 ];
 
 /// What decides and acts in this run.
-pub(crate) struct Office {
-    session: Session,
+pub struct Office {
+    workspace: Workspace,
     store: SharedStore,
     approver: Arc<dyn Approver>,
     warn: Arc<dyn Fn(&str) + Send + Sync>,
@@ -64,21 +58,15 @@ pub(crate) struct Office {
 
 impl Office {
     /// Opens the database; without one nothing is done, because nothing could be written down.
-    pub(crate) fn open(session: &Session) -> Result<Self, Failure> {
-        let output = &session.output;
-        let approver: Arc<dyn Approver> = if output.is_attended() {
-            Arc::new(Terminal::new(output.is_json()))
-        } else {
-            Arc::new(Headless)
-        };
-        Self::with(session, approver)
+    pub fn open(workspace: &Workspace) -> Result<Self, Error> {
+        Self::with(workspace, Arc::clone(&workspace.settings.approver))
     }
 
     /// The same with somebody else to ask.
-    pub(crate) fn with(session: &Session, approver: Arc<dyn Approver>) -> Result<Self, Failure> {
-        let machine = &session.machine;
+    pub fn with(workspace: &Workspace, approver: Arc<dyn Approver>) -> Result<Self, Error> {
+        let machine = &workspace.machine;
         let nowhere = |what: &str| {
-            Failure::broken("store", format!("there is no place for {what}"))
+            Error::broken("store", format!("there is no place for {what}"))
                 .hint("set METIER_HOME to a folder")
         };
         let database = machine
@@ -91,10 +79,10 @@ impl Office {
             .ok_or_else(|| nowhere("temporary files"))?;
         // A folder that is there is fenced in. One that isn't could be made by a skill, and would count until the skill ends.
         if let Some(folder) = machine.own_skills.as_deref().and_then(Path::parent) {
-            std::fs::create_dir_all(folder).map_err(|error| Failure::unwritable(folder, &error))?;
+            std::fs::create_dir_all(folder).map_err(|error| Error::unwritable(folder, &error))?;
         }
         let shim = std::env::current_exe().map_err(|error| {
-            Failure::broken("program", format!("the program can't find itself: {error}"))
+            Error::broken("program", format!("the program can't find itself: {error}"))
                 .hint("start metier by its full path")
         })?;
         let config = machine
@@ -105,20 +93,20 @@ impl Office {
             .iter()
             .filter_map(|name| Some(((*name).into(), std::env::var_os(name)?)));
         let named = NamedByVariables::read(machine.home.as_deref(), &|name| std::env::var_os(name));
-        let mut obeyed = session.obeyed();
+        let mut obeyed = workspace.obeyed();
         obeyed.extend(named.obeyed);
         obeyed.push(cache.join(TEST_PROJECTS));
         let store = Store::open(database)?;
         store.close_abandoned(&crate::machine::timestamp(now()))?;
-        let output = Arc::clone(&session.output);
+        let notices = Arc::clone(&workspace.notices);
         Ok(Self {
-            session: session.clone(),
+            workspace: workspace.clone(),
             store: store.into(),
             approver,
-            warn: Arc::new(move |line| output.warn(&one_line(line))),
+            warn: Arc::new(move |line| notices.notice(NoticeLevel::Alert, &one_line(line))),
             common: common.collect(),
             own: own(database)
-                .chain(session.machine.history())
+                .chain(workspace.machine.history())
                 .chain(config)
                 .chain([cache.join("catalog"), cache.join("wasm")])
                 .chain(named.secret)
@@ -133,12 +121,12 @@ impl Office {
     }
 
     /// The same with what was answered in this session so far.
-    pub(crate) fn sharing(self, answers: Arc<SessionAnswers>) -> Self {
+    pub fn sharing(self, answers: Arc<SessionAnswers>) -> Self {
         Self { answers, ..self }
     }
 
     /// The same for a session that has a name already.
-    pub(crate) fn named(self, id: &str) -> Self {
+    pub fn named(self, id: &str) -> Self {
         Self {
             id: id.to_owned(),
             ..self
@@ -146,19 +134,15 @@ impl Office {
     }
 
     /// What is at hand when a skill works. `stop` ends what it waits for; `project` stands in for the user's own.
-    pub(crate) fn premises(
-        self,
-        stop: Option<Arc<AtomicBool>>,
-        project: Option<&Path>,
-    ) -> Premises {
-        let machine = Arc::clone(&self.session.machine);
+    pub fn premises(self, stop: Option<Arc<AtomicBool>>, project: Option<&Path>) -> Premises {
+        let machine = Arc::clone(&self.workspace.machine);
         let mut desk = self.desk();
         if let Some(project) = project {
             project.clone_into(&mut desk.terms.project);
         }
         Premises {
             desk: Arc::new(desk),
-            config: Arc::clone(&self.session.config),
+            config: Arc::clone(&self.workspace.config),
             variable: Arc::new(|name| std::env::var_os(name)),
             host: Arc::new(HostEnvironment {
                 shim: self.shim,
@@ -169,7 +153,7 @@ impl Office {
                 own: self.own,
                 obeyed: self.obeyed,
                 temporary: self.temporary,
-                unsandboxed: self.session.global.unsandboxed,
+                unsandboxed: self.workspace.settings.unsandboxed,
                 stop,
             }),
             compiled: self.compiled,
@@ -177,13 +161,13 @@ impl Office {
     }
 
     /// Who decides.
-    pub(crate) fn desk(&self) -> Desk {
+    pub fn desk(&self) -> Desk {
         Desk {
             store: self.store.clone(),
             approver: Arc::clone(&self.approver),
-            approved_now: self.session.global.approve_skills.clone(),
-            approved: self.session.config.approved.clone(),
-            terms: terms(&self.session),
+            approved_now: self.workspace.settings.approve_skills.clone(),
+            approved: self.workspace.config.approved.clone(),
+            terms: terms(&self.workspace),
             clock: Arc::new(now),
             warn: Arc::clone(&self.warn),
             meter: Meter::default(),
@@ -194,13 +178,13 @@ impl Office {
 }
 
 /// A name that no session had before.
-pub(crate) fn fresh_id() -> Result<String, Failure> {
+pub fn fresh_id() -> Result<String, Error> {
     let number = getrandom::u64().map_err(std::io::Error::from)?;
     Ok(format!("{number:016x}"))
 }
 
 /// A folder for the user alone. It must be there before a skill could make it: what is in it will be run.
-pub(crate) fn private(folder: PathBuf) -> Result<PathBuf, Failure> {
+pub fn private(folder: PathBuf) -> Result<PathBuf, Error> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -225,9 +209,9 @@ fn now() -> SystemTime {
 }
 
 /// What holds for every grant of this run.
-pub(crate) fn terms(session: &Session) -> Terms {
-    let limits = &session.config.limits;
-    let prefixes = session.config.security.allowed_command_prefixes.as_ref();
+pub fn terms(workspace: &Workspace) -> Terms {
+    let limits = &workspace.config.limits;
+    let prefixes = workspace.config.security.allowed_command_prefixes.as_ref();
     let words = |prefix: &String| prefix.split_whitespace().map(str::to_owned).collect();
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     Terms {
@@ -239,13 +223,13 @@ pub(crate) fn terms(session: &Session) -> Terms {
         shell_timeout: Duration::from_secs(limits.shell_exec_timeout),
         fetch_timeout: Duration::from_secs(limits.net_fetch_timeout),
         prefixes: prefixes.map(|prefixes| prefixes.iter().map(words).collect()),
-        project: real(&session.machine.project),
-        home: session.machine.home.as_deref().map(real),
+        project: real(&workspace.machine.project),
+        home: workspace.machine.home.as_deref().map(real),
     }
 }
 
 /// What to say when there is no grant.
-pub(crate) fn refused(entry: &Entry, refused: Refused) -> Failure {
+pub fn refused(entry: &Entry, refused: Refused) -> Error {
     let name = entry.name();
     let word = metier_model::text::shell_word(&name);
     match refused {
@@ -261,7 +245,7 @@ pub(crate) fn refused(entry: &Entry, refused: Refused) -> Failure {
             ref changes,
             other_source,
         } => {
-            let failure = Failure::unmet(
+            let failure = Error::unmet(
                 "not-approved",
                 format!("skill `{name}` needs permission, and nobody was there to give it"),
             )
@@ -281,15 +265,15 @@ pub(crate) fn refused(entry: &Entry, refused: Refused) -> Failure {
     }
 }
 
-fn denied(name: &str, asked: &[Asked]) -> Failure {
-    let failure = Failure::unmet("denied", format!("skill `{name}`: permission was denied"));
+fn denied(name: &str, asked: &[Asked]) -> Error {
+    let failure = Error::unmet("denied", format!("skill `{name}`: permission was denied"));
     asked.iter().fold(failure.skill(name), |failure, asked| {
         failure.detail(asked.want.to_string())
     })
 }
 
 /// What a bare name in the configuration does not approve, and what would.
-pub(crate) fn meant_by_name(entry: &Entry) -> String {
+pub fn meant_by_name(entry: &Entry) -> String {
     let (name, source) = (entry.name(), entry.source.as_str());
     format!(
         "`{name}` in skills.approved means your own and built-in skills; this one has the source {source}: \
@@ -297,12 +281,14 @@ pub(crate) fn meant_by_name(entry: &Entry) -> String {
     )
 }
 
-fn changed(failure: Failure, changes: &Changes) -> Failure {
+fn changed(failure: Error, changes: &Changes) -> Error {
     let failure = failure.detail(format!(
         "it is not what was approved on {}:",
         one_line(&changes.since)
     ));
-    difference(changes).lines().fold(failure, |failure, line| {
-        failure.detail(line.trim().to_owned())
-    })
+    wording::difference(changes)
+        .lines()
+        .fold(failure, |failure, line| {
+            failure.detail(line.trim().to_owned())
+        })
 }

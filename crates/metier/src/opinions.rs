@@ -11,10 +11,10 @@ use metier_sdk::wire::{FoundByScanner, ScannedFile};
 use serde_json::{Value, json};
 
 use crate::{
+    Error, NoticeLevel,
     active::{self, Stage},
-    failure::Failure,
-    output::one_line,
-    session::Session,
+    text::one_line,
+    workspace::Workspace,
 };
 
 /// How much text of a skill is shown to scanners at once, and of one file.
@@ -24,14 +24,14 @@ const MAX_FILE: usize = 1 << 20;
 const MAX_FOUND: usize = 200;
 
 /// One skill that was scanned: its files as they were, and what was found.
-pub(crate) struct Scanned<'a> {
-    pub(crate) entry: &'a Entry,
-    pub(crate) snapshot: &'a Snapshot,
-    pub(crate) report: &'a Report,
+pub struct Scanned<'a> {
+    pub entry: &'a Entry,
+    pub snapshot: &'a Snapshot,
+    pub report: &'a Report,
 }
 
 /// Whether any skill here has something to say: a quick look, without activating any.
-pub(crate) fn anybody(usual: &Catalog) -> bool {
+pub fn anybody(usual: &Catalog) -> bool {
     usual.entries.iter().any(speaks)
 }
 
@@ -41,37 +41,40 @@ fn speaks(entry: &Entry) -> bool {
 }
 
 /// What others found, for each of the scanned skills in turn. A skill that can't be activated is named and left out.
-pub(crate) fn of(session: &Session, scanned: &[Scanned<'_>]) -> Result<Vec<Vec<Finding>>, Failure> {
-    let inventory = Arc::new(session.inventory()?);
-    active::on(session, &inventory, &[], Stage::default(), |runtime| {
-        activate(session, &inventory, runtime);
-        let each = scanned.iter().map(|one| look(session, runtime, one));
+pub fn of(workspace: &Workspace, scanned: &[Scanned<'_>]) -> Result<Vec<Vec<Finding>>, Error> {
+    let inventory = Arc::new(workspace.inventory()?);
+    active::on(workspace, &inventory, &[], Stage::default(), |runtime| {
+        activate(workspace, &inventory, runtime);
+        let each = scanned.iter().map(|one| look(workspace, runtime, one));
         each.collect()
     })
 }
 
-fn activate(session: &Session, inventory: &Inventory, runtime: &Runtime) {
+fn activate(workspace: &Workspace, inventory: &Inventory, runtime: &Runtime) {
     for skill in &inventory.skills {
         let entry = inventory.entry(skill);
         if skill.status != Status::Ready || !speaks(entry) {
             continue;
         }
         let place = entry.place.path().to_string_lossy().into_owned();
-        if let Err(failure) = active::activate(session, runtime, &place) {
-            session.output.note(&format!(
-                "skill `{}` does not look at this: {}",
-                one_line(&entry.name()),
-                one_line(failure.message())
-            ));
+        if let Err(failure) = active::activate(workspace, runtime, &place) {
+            workspace.notices.notice(
+                NoticeLevel::Note,
+                &format!(
+                    "skill `{}` does not look at this: {}",
+                    one_line(&entry.name()),
+                    one_line(failure.message())
+                ),
+            );
         }
     }
 }
 
 fn look(
-    session: &Session,
+    workspace: &Workspace,
     runtime: &Runtime,
     scanned: &Scanned<'_>,
-) -> Result<Vec<Finding>, Failure> {
+) -> Result<Vec<Finding>, Error> {
     let name = scanned.entry.name();
     let (files, left_out) = files(scanned.snapshot);
     let mut found = Vec::new();
@@ -82,18 +85,22 @@ fn look(
                     .into_iter()
                     .filter_map(|finding| finding_of(&one.skill, &one.scanner, &finding, &files)),
             ),
-            Err(error) => session.output.note(&format!(
-                "scanner `{}` of skill `{}`: {}",
-                one_line(&one.scanner),
-                one_line(&one.skill),
-                one_line(&error)
-            )),
+            Err(error) => workspace.notices.notice(
+                NoticeLevel::Note,
+                &format!(
+                    "scanner `{}` of skill `{}`: {}",
+                    one_line(&one.scanner),
+                    one_line(&one.skill),
+                    one_line(&error)
+                ),
+            ),
         }
     }
     if left_out > 0 && !found.is_empty() {
-        session.output.note(&format!(
-            "{left_out} files of `{name}` are too large for the scanners of skills"
-        ));
+        workspace.notices.notice(
+            NoticeLevel::Note,
+            &format!("{left_out} files of `{name}` are too large for the scanners of skills"),
+        );
     }
     let all = scanned.report.findings.iter().chain(&found);
     let rows: Vec<Value> = all

@@ -7,17 +7,27 @@ use std::{
     io::{self, BufWriter, IsTerminal, Write},
     os::fd::AsFd,
     path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
 };
 
 use anstyle::{AnsiColor, Style};
+use metier::{NoticeLevel, Notices};
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::{
     cli::{Color, Global},
+    failure::Failure,
     machine::Machine,
     wrap::wrapped,
 };
+
+pub(crate) use metier::text::{count, one_line};
 
 /// What a colour stands for; the words beside it always say the same.
 #[derive(Clone, Copy)]
@@ -144,33 +154,38 @@ impl Output {
     }
 
     /// The one JSON document of a run.
-    pub(crate) fn document(&self, document: &impl Serialize) -> io::Result<()> {
+    pub(crate) fn document(&self, document: &impl Serialize) -> Result<(), Failure> {
         let mut out = BufWriter::with_capacity(256 * 1024, io::stdout().lock());
-        serde_json::to_writer(&mut out, document)?;
-        out.write_all(b"\n")?;
-        out.flush()
+        let written = serde_json::to_writer(&mut out, document).map_err(io::Error::from);
+        let written = written.and_then(|()| out.write_all(b"\n"));
+        written.and_then(|()| out.flush()).or_else(unwritten)
     }
 
     /// The one JSON document of a run, when it writes itself, in large pieces: straight to the file
     /// behind stdout, which would look through every byte for the end of a line.
-    pub(crate) fn stream(&self, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    pub(crate) fn stream(
+        &self,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         let stdout = io::stdout().lock();
-        write(&mut File::from(stdout.as_fd().try_clone_to_owned()?))
+        let file = stdout.as_fd().try_clone_to_owned().map(File::from);
+        let written = file.and_then(|mut file| write(&mut file));
+        written.or_else(unwritten)
     }
 
     /// A report for people on stdout: paths as the user would type them, lines wrapped at the width of the terminal.
-    pub(crate) fn report(&self, text: &str) -> io::Result<()> {
+    pub(crate) fn report(&self, text: &str) -> Result<(), Failure> {
         self.text(&wrapped(&self.as_typed(text), self.width))
     }
 
     /// Text for stdout, exactly as it is: a value that a script may use.
-    pub(crate) fn text(&self, text: &str) -> io::Result<()> {
+    pub(crate) fn text(&self, text: &str) -> Result<(), Failure> {
         self.bytes(text.as_bytes())
     }
 
     /// Text that somebody else wrote. A program gets it as it is; on a terminal it can't do more than
     /// be read.
-    pub(crate) fn content(&self, text: &str) -> io::Result<()> {
+    pub(crate) fn content(&self, text: &str) -> Result<(), Failure> {
         if io::stdout().is_terminal() {
             self.text(&inert(text))
         } else {
@@ -212,7 +227,7 @@ impl Output {
     }
 
     /// A page for stdout; in JSON, a document with that page.
-    pub(crate) fn page(&self, key: &str, page: &[u8]) -> io::Result<()> {
+    pub(crate) fn page(&self, key: &str, page: &[u8]) -> Result<(), Failure> {
         if !self.json {
             return self.bytes(page);
         }
@@ -221,10 +236,10 @@ impl Output {
     }
 
     /// Bytes for stdout.
-    pub(crate) fn bytes(&self, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
-        out.write_all(bytes)?;
-        out.flush()
+        let written = out.write_all(bytes).and_then(|()| out.flush());
+        written.or_else(unwritten)
     }
 
     /// A line for stderr.
@@ -236,11 +251,7 @@ impl Output {
 
     /// Words for stderr that are not a line yet, or take one back.
     pub(crate) fn murmur(&self, words: &str) {
-        let mut stderr = io::stderr().lock();
-        stderr
-            .write_all(words.as_bytes())
-            .and_then(|()| stderr.flush())
-            .ok();
+        murmur(words);
     }
 
     /// A line for stderr that a quiet or JSON run leaves out.
@@ -305,6 +316,15 @@ impl Output {
     }
 }
 
+/// Writing to stdout failed. A closed pipe is the reader's choice, not our failure.
+fn unwritten(error: io::Error) -> Result<(), Failure> {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        std::process::exit(0);
+    }
+    let message = format!("the output can't be written: {error}");
+    Err(Failure::broken("output", message))
+}
+
 /// The text with what lies below a folder written shorter.
 fn shorter(text: &str, folder: &str, typed: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -362,12 +382,6 @@ pub(crate) fn inert(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Visible characters on one line: no text of a skill can move the cursor or hide itself.
-pub(crate) fn one_line(text: &str) -> String {
-    let visible = metier_model::text::visible(text);
-    visible.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 fn paint(text: &str, tone: Tone, colors: bool) -> String {
     if !colors {
         return text.to_owned();
@@ -383,7 +397,71 @@ fn paint(text: &str, tone: Tone, colors: bool) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// `1 skill`, `2 skills`.
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+impl Notices for Output {
+    fn notice(&self, level: NoticeLevel, line: &str) {
+        match level {
+            NoticeLevel::Alert => self.warn(line),
+            NoticeLevel::Warning => {
+                let word = self.paint_talk("warning:", Tone::Warn);
+                self.note(&format!("{word} {line}"));
+            }
+            NoticeLevel::Note => self.note(line),
+        }
+    }
+
+    fn progress(&self, what: &str, done: &Arc<AtomicUsize>) -> Option<Box<dyn Send>> {
+        self.shows_progress()
+            .then(|| Box::new(ProgressLine::start(what, done)) as Box<dyn Send>)
+    }
+
+    fn explains(&self) -> bool {
+        self.is_verbose()
+    }
+}
+
+/// A line that says how far some work is, if it takes longer than a moment. Gone when it is dropped.
+struct ProgressLine {
+    is_over: Arc<AtomicBool>,
+    shower: Option<JoinHandle<()>>,
+}
+
+impl ProgressLine {
+    fn start(what: &str, done: &Arc<AtomicUsize>) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (what, done, over) = (what.to_owned(), Arc::clone(done), Arc::clone(&is_over));
+        Self {
+            is_over,
+            shower: Some(thread::spawn(move || show_progress(&what, &done, &over))),
+        }
+    }
+}
+
+impl Drop for ProgressLine {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Release);
+        if let Some(shower) = self.shower.take() {
+            shower.thread().unpark();
+            shower.join().ok();
+        }
+    }
+}
+
+fn show_progress(what: &str, done: &AtomicUsize, is_over: &AtomicBool) {
+    thread::park_timeout(Duration::from_millis(200));
+    let mut shown = false;
+    while !is_over.load(Ordering::Acquire) {
+        let done = done.load(Ordering::Relaxed);
+        murmur(&format!("\r\x1b[2K{what} {done}"));
+        shown = true;
+        thread::park_timeout(Duration::from_millis(100));
+    }
+    if shown {
+        murmur("\r\x1b[2K");
+    }
+}
+
+fn murmur(words: &str) {
+    let mut stderr = io::stderr().lock();
+    let written = stderr.write_all(words.as_bytes());
+    written.and_then(|()| stderr.flush()).ok();
 }

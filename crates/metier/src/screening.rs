@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{OnceLock, atomic::AtomicUsize},
+    sync::{Arc, OnceLock, atomic::AtomicUsize},
     time::{Duration, Instant},
 };
 
@@ -18,14 +18,14 @@ use metier_scan::{Report, Unread, Verdict};
 use metier_store::{Accepted, Store};
 
 use crate::{
-    failure::Failure,
-    output::{Tone, count, one_line},
-    session::{Session, with_progress},
+    Error, NoticeLevel,
+    text::{count, one_line},
+    workspace::Workspace,
 };
 
 /// How skills are scanned in this run, and what is known from earlier ones.
-pub(crate) struct Screening {
-    session: Session,
+pub struct Screening {
+    workspace: Workspace,
     scanner: Scanner,
     problems: Vec<RuleProblem>,
     verdicts: Verdicts,
@@ -34,7 +34,7 @@ pub(crate) struct Screening {
 
 /// Why the content of a skill is not given out.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Refusal {
+pub enum Refusal {
     /// It can't be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -44,42 +44,42 @@ pub(crate) enum Refusal {
 }
 
 /// A skill that was scanned just now, or whose exact bytes were scanned before.
-pub(crate) enum Either {
+pub enum Either {
     Scanned(Scanned),
     Cached(Snapshot, Known),
 }
 
 /// What was found out about a skill, to be remembered.
-pub(crate) struct Noticed<'e> {
-    pub(crate) entry: &'e Entry,
-    pub(crate) digest: Digest,
+pub struct Noticed<'e> {
+    pub entry: &'e Entry,
+    pub digest: Digest,
     /// The state of the files that have this digest; `None` for a built-in skill.
-    pub(crate) state: Option<Fingerprint>,
-    pub(crate) known: &'e Known,
+    pub state: Option<Fingerprint>,
+    pub known: &'e Known,
     /// Whether it was scanned, and not found in the cache.
-    pub(crate) fresh: bool,
+    pub fresh: bool,
 }
 
 /// A skill that was looked at just now: which bytes, and what is to be said about them.
-pub(crate) struct Looked {
-    pub(crate) digest: Option<Digest>,
+pub struct Looked {
+    pub digest: Option<Digest>,
     /// The state of the files that have this digest.
     state: Option<Fingerprint>,
-    pub(crate) known: Known,
+    pub known: Known,
     /// Whether it was scanned, and not found in the cache.
     fresh: bool,
 }
 
 impl Screening {
     /// With the rules that the skills of a catalog bring.
-    pub(crate) fn new(session: &Session, catalog: &Catalog, verdicts: Verdicts) -> Self {
-        let folder = session.config.scan.rules_dir.as_deref();
-        let folder = folder.map(|folder| session.expand(folder));
+    pub fn new(workspace: &Workspace, catalog: &Catalog, verdicts: Verdicts) -> Self {
+        let folder = workspace.config.scan.rules_dir.as_deref();
+        let folder = folder.map(|folder| workspace.expand(folder));
         let Rulebook { patterns, problems } =
-            Rulebook::gather(folder.as_deref(), catalog, &session.config);
+            Rulebook::gather(folder.as_deref(), catalog, &workspace.config);
         Self {
-            session: session.clone(),
-            scanner: Scanner::new(&session.config, patterns, session.machine.stamp),
+            workspace: workspace.clone(),
+            scanner: Scanner::new(&workspace.config, patterns, workspace.machine.stamp),
             problems,
             verdicts,
             accepted: OnceLock::new(),
@@ -87,34 +87,34 @@ impl Screening {
     }
 
     /// The user's own rules must be right before anything is vouched for; those of a skill are only told about.
-    pub(crate) fn check_rules(&self) -> Result<(), Failure> {
+    pub fn check_rules(&self) -> Result<(), Error> {
         for problem in &self.problems {
             if problem.own {
-                return Err(Failure::broken("rule", problem.message.clone())
+                return Err(Error::broken("rule", problem.message.clone())
                     .path(&problem.file)
                     .line(problem.line)
                     .hint("fix the rule, or see `metier config skills.scan.rules_dir`"));
             }
-            let output = &self.session.output;
-            output.note(&format!(
-                "{} {}: a rule for the scanner is not used: {}",
-                output.paint_talk("warning:", Tone::Warn),
-                one_line(&problem.file.to_string_lossy()),
-                one_line(&problem.message)
-            ));
+            let (file, message) = (problem.file.to_string_lossy(), &problem.message);
+            let line = format!(
+                "{}: a rule for the scanner is not used: {}",
+                one_line(&file),
+                one_line(message)
+            );
+            self.workspace.notices.notice(NoticeLevel::Warning, &line);
         }
         Ok(())
     }
 
-    pub(crate) fn problems(&self) -> &[RuleProblem] {
+    pub fn problems(&self) -> &[RuleProblem] {
         &self.problems
     }
 
     /// What the user accepted about these bytes. The database is opened only when somebody asks; one that can't be read has
     /// accepted nothing.
-    pub(crate) fn accepted(&self, digest: Digest) -> Option<&Accepted> {
+    pub fn accepted(&self, digest: Digest) -> Option<&Accepted> {
         let all = self.accepted.get_or_init(|| {
-            let store = self.session.machine.database.as_ref();
+            let store = self.workspace.machine.database.as_ref();
             let store = store.and_then(|path| Store::open_existing(path).ok().flatten());
             let all = store.and_then(|store| store.all_accepted().ok());
             all.unwrap_or_default()
@@ -126,8 +126,8 @@ impl Screening {
     }
 
     /// What follows from a verdict, with the user's last word.
-    pub(crate) fn judged(&self, known: Known, digest: Option<Digest>) -> Known {
-        known.judged(&self.session.config, || {
+    pub fn judged(&self, known: Known, digest: Option<Digest>) -> Known {
+        known.judged(&self.workspace.config, || {
             digest.is_some_and(|digest| self.accepted(digest).is_some())
         })
     }
@@ -141,7 +141,7 @@ impl Screening {
 
     /// Scans skills on all cores; `keep` takes from each what is wanted of it. With `least`, a skill whose exact bytes have a cached
     /// verdict that is not over it is not scanned again.
-    pub(crate) fn scan<T: Send>(
+    pub fn scan<T: Send>(
         &self,
         entries: &[&Entry],
         least: Option<Verdict>,
@@ -162,7 +162,7 @@ impl Screening {
     }
 
     /// Scans bytes that were read before, where there is room for deep programs.
-    pub(crate) fn scan_held(&self, entry: &Entry, snapshot: &Snapshot) -> (Report, usize) {
+    pub fn scan_held(&self, entry: &Entry, snapshot: &Snapshot) -> (Report, usize) {
         let scanner = &self.scanner;
         let done = AtomicUsize::new(0);
         let scanned = scanning::in_parallel(&[snapshot], 1, &done, |snapshot| {
@@ -173,22 +173,21 @@ impl Screening {
     }
 
     /// All files of a skill, as far as there is room for them.
-    pub(crate) fn snapshot(&self, entry: &Entry) -> Result<Snapshot, ReadError> {
+    pub fn snapshot(&self, entry: &Entry) -> Result<Snapshot, ReadError> {
         self.scanner.snapshot(entry)
     }
 
     /// What is to be said about a report on these bytes.
-    pub(crate) fn known(&self, report: &Report, digest: Option<Digest>) -> Known {
+    pub fn known(&self, report: &Report, digest: Option<Digest>) -> Known {
         self.judged(Known::of(report), digest)
     }
 
     fn each<T: Send>(&self, entries: &[&Entry], work: impl Fn(&Entry) -> T + Sync) -> Vec<T> {
-        let done = AtomicUsize::new(0);
+        let done = Arc::new(AtomicUsize::new(0));
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let what = format!("Scanning {}…", count(entries.len(), "skill"));
-        with_progress(&self.session.output, &what, &done, || {
-            scanning::in_parallel(entries, threads.min(8), &done, |entry| work(entry))
-        })
+        let _shown = self.workspace.notices.progress(&what, &done);
+        scanning::in_parallel(entries, threads.min(8), &done, |entry| work(entry))
     }
 
     /// Looks at skills as they are now; only what is not in the cache is scanned. A skill whose turn did not come before the end has no
@@ -226,7 +225,7 @@ impl Screening {
     }
 
     /// Looks at the skills of an inventory that could be used, and lets it know.
-    pub(crate) fn look_at_all(&self, inventory: &mut Inventory) {
+    pub fn look_at_all(&self, inventory: &mut Inventory) {
         let wanted: Vec<usize> = inventory
             .skills
             .iter()
@@ -237,7 +236,7 @@ impl Screening {
     }
 
     /// The same for some of them, for at most this long; how many were not looked at. A scan that has begun is finished.
-    pub(crate) fn look_at(
+    pub fn look_at(
         &self,
         inventory: &mut Inventory,
         wanted: Vec<usize>,
@@ -274,8 +273,8 @@ impl Screening {
     }
 
     /// Writes down what was found out, for later lists and loads.
-    pub(crate) fn remember<'e>(&self, catalog: &Catalog, found: impl Iterator<Item = Noticed<'e>>) {
-        let Some(index) = self.session.index() else {
+    pub fn remember<'e>(&self, catalog: &Catalog, found: impl Iterator<Item = Noticed<'e>>) {
+        let Some(index) = self.workspace.index() else {
             return;
         };
         let rules = self.scanner.identity();
@@ -294,13 +293,13 @@ impl Screening {
         }
         if !verdicts.is_empty() {
             // A cache that can't be written costs time, nothing else.
-            Verdicts::add(&index, verdicts, self.session.machine.now).ok();
+            Verdicts::add(&index, verdicts, self.workspace.machine.now).ok();
         }
-        self.session.remember_digests(&catalog.roots, &digests);
+        self.workspace.remember_digests(&catalog.roots, &digests);
     }
 
     /// The bytes of a skill, if they may be given out: scanned before, or now, unless the user doesn't want that.
-    pub(crate) fn admit(&self, catalog: &Catalog, entry: &Entry) -> Result<Snapshot, Refusal> {
+    pub fn admit(&self, catalog: &Catalog, entry: &Entry) -> Result<Snapshot, Refusal> {
         let snapshot = self.scanner.snapshot(entry)?;
         let digest = snapshot.digest;
         let remember = |known: &Known, fresh| {
@@ -318,7 +317,7 @@ impl Screening {
                 remember(&known, false);
                 known
             }
-            None if !self.session.config.security.scan_on_load => return Ok(snapshot),
+            None if !self.workspace.config.security.scan_on_load => return Ok(snapshot),
             None => {
                 let (report, _) = self.scan_held(entry, &snapshot);
                 let known = Known::of(&report);
@@ -332,13 +331,9 @@ impl Screening {
         match (known.stance, reason) {
             (Stance::Blocked, Some(reason)) => Err(Refusal::Blocked(reason.message.into())),
             (Stance::Warned, Some(reason)) => {
-                let output = &self.session.output;
-                output.note(&format!(
-                    "{} skill `{}`: {}",
-                    output.paint_talk("warning:", Tone::Warn),
-                    one_line(&name),
-                    one_line(&reason.message)
-                ));
+                let message = one_line(&reason.message);
+                let line = format!("skill `{}`: {message}", one_line(&name));
+                self.workspace.notices.notice(NoticeLevel::Warning, &line);
                 Ok(snapshot)
             }
             _ => Ok(snapshot),
@@ -355,7 +350,7 @@ impl Screen for Screening {
 }
 
 /// A skill that can't be read has not been read.
-pub(crate) fn unreadable(error: &ReadError) -> Report {
+pub fn unreadable(error: &ReadError) -> Report {
     unread(error.to_string())
 }
 
@@ -370,14 +365,14 @@ fn unread(why: String) -> Report {
 }
 
 /// What to say when a skill is not given out.
-pub(crate) fn refused(entry: &Entry, refusal: &Refusal) -> Failure {
+pub fn refused(entry: &Entry, refusal: &Refusal) -> Error {
     let name = entry.name();
     match refusal {
-        Refusal::Blocked(why) => Failure::unmet("blocked", format!("skill `{name}` is blocked"))
+        Refusal::Blocked(why) => Error::unmet("blocked", format!("skill `{name}` is blocked"))
             .skill(&*name)
             .detail(why)
             .hint(format!("metier scan {}", shell_word(&name))),
-        Refusal::Read(error) => Failure::unmet(
+        Refusal::Read(error) => Error::unmet(
             "unreadable",
             format!("skill `{name}` can't be read: {error}"),
         )

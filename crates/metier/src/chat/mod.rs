@@ -275,7 +275,7 @@ impl Chat<'_> {
     fn complain(&mut self, failure: &Failure) {
         self.went_well = false;
         let output = &self.session.output;
-        for line in failure.lines(|word, tone| output.paint_talk(word, tone)) {
+        for line in crate::failure::lines(failure, |word, tone| output.paint_talk(word, tone)) {
             self.talk.screen().say(&line);
         }
     }

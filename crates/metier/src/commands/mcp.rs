@@ -144,8 +144,11 @@ impl Skills for Served {
 }
 
 fn refusal(failure: &Failure) -> Refusal {
-    let lines = failure.lines(|word, _| word.to_owned());
-    Refusal::new(&failure.document(), &(lines.join("\n") + "\n"))
+    let lines = crate::failure::lines(failure, |word, _| word.to_owned());
+    Refusal::new(
+        &crate::failure::document(failure),
+        &(lines.join("\n") + "\n"),
+    )
 }
 
 /// The skills that a model may choose, within a budget that leaves room for the conversation.

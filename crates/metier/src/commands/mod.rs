@@ -33,9 +33,7 @@ pub(crate) mod why;
 
 use std::process::ExitCode;
 
-use metier_model::text::shell_word;
-use metier_policy::ReasonKind::Untrusted;
-use metier_runtime::{Inventory, Skill, Status};
+pub(crate) use metier::explain::{find, find_usable, not_ready};
 
 use crate::{
     cli::{Cli, Command},
@@ -81,103 +79,5 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(Command::Config(args)) => config::run(&open_anyway()?, args),
         Some(Command::Completions(args)) => completions::run(args, output),
         Some(Command::Man(args)) => man::run(args, output),
-    }
-}
-
-/// The skill of a name, or an error with the nearest names.
-fn find<'a>(session: &Session, inventory: &'a Inventory, name: &str) -> Result<&'a Skill, Failure> {
-    if name.contains('/')
-        && let Ok(folder) = session.machine.work.join(name).canonicalize()
-        && let Ok(skill) = inventory.find(&folder.to_string_lossy())
-    {
-        return Ok(skill);
-    }
-    inventory.find(name).map_err(|missing| {
-        let shown = crate::output::one_line(&missing.name);
-        let failure =
-            Failure::unmet("unknown-skill", format!("there is no skill `{shown}`")).skill(shown);
-        match missing.near.as_slice() {
-            [] => failure.hint("metier list --all shows every skill"),
-            near => failure.hint(format!(
-                "did you mean {}?",
-                near.iter()
-                    .map(|name| format!("`{name}`"))
-                    .collect::<Vec<_>>()
-                    .join(" or ")
-            )),
-        }
-    })
-}
-
-/// Why a skill that lacks something is not used, in the same words at every door.
-pub(crate) fn not_ready(skill: &Skill, name: &str) -> Failure {
-    let failure = Failure::unmet("not-ready", format!("skill `{name}` is not ready"));
-    let reasons = skill.reasons.iter().map(|one| one.message.to_string());
-    let failure = reasons.fold(failure.skill(name), Failure::detail);
-    match skill.way_out() {
-        Some(hint) => failure.hint(hint),
-        None => failure.hint(format!("metier info {}", shell_word(name))),
-    }
-}
-
-/// A skill whose content may be shown once it was screened: an invalid, untrusted or disabled one is refused with its reasons.
-pub(crate) fn find_usable<'a>(
-    session: &Session,
-    inventory: &'a Inventory,
-    name: &str,
-) -> Result<&'a Skill, Failure> {
-    let skill = find(session, inventory, name)?;
-    let entry = inventory.entry(skill);
-    let refuse = |code, what: &str| {
-        Failure::unmet(code, format!("skill `{}` {what}", entry.name())).skill(entry.name())
-    };
-    match skill.status {
-        Status::Ready | Status::NotReady | Status::Shadowed => Ok(skill),
-        // The list knows only what was there last time; whoever gives out content looks again.
-        Status::Blocked if skill.reasons.iter().all(|reason| reason.kind != Untrusted) => Ok(skill),
-        Status::Invalid => {
-            let failure = refuse("invalid", "can't be read").path(entry.manifest_path());
-            let error = entry
-                .diagnostics
-                .iter()
-                .find(|diagnostic| diagnostic.severity == metier_model::Severity::Error);
-            let failure = error
-                .map(|error| error.message.to_string())
-                .into_iter()
-                .fold(failure, Failure::detail);
-            Err(failure
-                .line(
-                    error
-                        .and_then(|error| error.position)
-                        .map(|position| position.line),
-                )
-                .hint(format!(
-                    "metier validate {}",
-                    shell_word(&entry.place.path().to_string_lossy())
-                )))
-        }
-        Status::Blocked | Status::Disabled => {
-            let what = if skill.status == Status::Blocked {
-                "is blocked"
-            } else {
-                "is disabled"
-            };
-            let code = if skill.status == Status::Blocked {
-                "blocked"
-            } else {
-                "disabled"
-            };
-            let failure = skill
-                .reasons
-                .iter()
-                .fold(refuse(code, what), |failure, reason| {
-                    failure.detail(reason.message.to_string())
-                });
-            let hint = skill
-                .reasons
-                .iter()
-                .find_map(|reason| reason.hint.as_deref());
-            Err(failure.hint(hint.unwrap_or("metier info shows why")))
-        }
     }
 }

@@ -6,6 +6,7 @@ use std::{
     process::ExitCode,
 };
 
+use metier::roots_to_trust;
 use metier_catalog::Root;
 use metier_model::Source;
 use metier_store::{Store, TrustedRoot};
@@ -17,7 +18,7 @@ use crate::{
     failure::Failure,
     machine,
     output::{Tone, count, one_line},
-    session::{Session, roots_to_trust},
+    session::Session,
 };
 
 /// Trust the skills of a project folder

@@ -14,7 +14,7 @@ use metier_wasm::{Limits, compile, prepare};
 /// How much memory a compiler may use; the largest modules need about one GiB.
 const MEMORY: u64 = 3 << 30;
 
-pub(crate) fn main(unsandboxed: bool) -> ExitCode {
+pub(super) fn main(unsandboxed: bool) -> ExitCode {
     let limits = WorkerLimits {
         memory: MEMORY,
         cpu_seconds: Limits::CEILING.compile_time.as_secs(),

@@ -11,7 +11,7 @@ use metier_policy::{
 };
 use sha2::{Digest as _, Sha256};
 
-use crate::output::{count, one_line};
+use crate::text::{count, one_line};
 
 /// How many files of a kind are named in a question.
 const MAX_NAMED: usize = 10;
@@ -22,7 +22,7 @@ const SHOWN_END: usize = 100;
 
 /// The question. Texts of skills and models stand on lines of their own, behind our words, with everything that a terminal would obey
 /// spelled out.
-pub(super) fn question(question: &ApprovalQuestion, by_subagent: bool) -> String {
+pub fn question(question: &ApprovalQuestion, by_subagent: bool) -> String {
     match &question.subject {
         ApprovalSubject::Permissions { asked, changes } => {
             about_permissions(question, asked, changes.as_ref())
@@ -32,7 +32,7 @@ pub(super) fn question(question: &ApprovalQuestion, by_subagent: bool) -> String
 }
 
 /// The answers, each with what it covers.
-pub(super) fn choices(question: &ApprovalQuestion) -> String {
+pub fn choices(question: &ApprovalQuestion) -> String {
     let mut out = "\n".to_owned();
     let is_act = matches!(question.subject, ApprovalSubject::Act(_));
     let undo = format!(
@@ -155,7 +155,7 @@ fn want(asked: &Asked) -> String {
 }
 
 /// Everything that is asked for, in full.
-pub(super) fn all_wants(asked: &[Asked]) -> String {
+pub fn all_wants(asked: &[Asked]) -> String {
     let lines = by_danger(asked).into_iter().enumerate();
     let lines = lines.map(|(at, asked)| format!("  {}. {}\n", at + 1, want(asked)));
     format!("\nIt wants to\n{}", lines.collect::<String>())
@@ -183,7 +183,7 @@ fn cut(text: String) -> String {
 }
 
 /// What is different, a line each.
-pub(crate) fn difference(changes: &Changes) -> String {
+pub fn difference(changes: &Changes) -> String {
     let kinds = [
         ("new permission", &changes.new_permissions),
         (

@@ -16,14 +16,14 @@ const CHUNK: usize = 64 * 1024;
 
 /// What a worker interprets.
 #[derive(Clone, Copy)]
-pub(crate) enum Language {
+pub(super) enum Language {
     Starlark,
     Js,
 }
 
 impl Language {
     /// By the word that a session starts this program with.
-    pub(crate) fn of(word: &str) -> Option<Self> {
+    pub(super) fn of(word: &str) -> Option<Self> {
         match word {
             "__starlark" => Some(Self::Starlark),
             "__js" => Some(Self::Js),
@@ -54,7 +54,7 @@ impl Language {
     }
 }
 
-pub(crate) fn main(language: Language, unsandboxed: bool) -> ExitCode {
+pub(super) fn main(language: Language, unsandboxed: bool) -> ExitCode {
     let limits = WorkerLimits {
         die_with_parent: true,
         unsandboxed,

@@ -1,0 +1,206 @@
+//! What went wrong: a code, a sentence, the skill and file it is about, and what to type next.
+
+use std::{fmt, path::Path};
+
+/// Why something was not done. Behind a pointer, because most results are not errors.
+#[derive(Debug)]
+pub struct Error(Box<Inside>);
+
+#[derive(Debug)]
+struct Inside {
+    kind: ErrorKind,
+    code: &'static str,
+    message: String,
+    details: Vec<String>,
+    hint: Option<String>,
+    skill: Option<String>,
+    path: Option<String>,
+    line: Option<u32>,
+}
+
+/// Whose fault an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The request could not be met.
+    Unmet,
+    /// Wrong usage, or a broken environment.
+    Broken,
+    /// The user stopped it.
+    Interrupted,
+}
+
+impl Error {
+    /// The request could not be met: invalid, refused, not found.
+    #[must_use]
+    pub fn unmet(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Unmet, code, message.into())
+    }
+
+    /// Wrong usage, or a broken environment.
+    #[must_use]
+    pub fn broken(code: &'static str, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Broken, code, message.into())
+    }
+
+    /// The user stopped it.
+    #[must_use]
+    pub fn interrupted(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Interrupted, "interrupted", message.into())
+    }
+
+    /// A folder or file of metier's own that can't be written: a disk that is full or read-only, or another user's.
+    #[must_use]
+    pub fn unwritable(path: &Path, error: &std::io::Error) -> Self {
+        let message = format!("a folder of metier's own can't be written: {error}");
+        Self::broken("not-written", message)
+            .path(path)
+            .hint("make room there or check its permissions, or set METIER_HOME to a folder that can be written")
+    }
+
+    fn new(kind: ErrorKind, code: &'static str, message: String) -> Self {
+        Self(Box::new(Inside {
+            kind,
+            code,
+            message,
+            details: Vec::new(),
+            hint: None,
+            skill: None,
+            path: None,
+            line: None,
+        }))
+    }
+
+    /// What happened, with the details and what to type.
+    #[must_use]
+    pub fn in_full(&self) -> String {
+        let inside = &self.0;
+        let hint = inside.hint.iter().map(|hint| format!("hint: {hint}"));
+        let lines = inside.details.iter().map(|detail| format!("  {detail}"));
+        let all = std::iter::once(inside.message.clone())
+            .chain(lines)
+            .chain(hint);
+        all.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The same for whoever can't see this program.
+    #[must_use]
+    pub fn to_report(&self) -> metier_agent::Report {
+        let inside = &self.0;
+        let details: String = inside
+            .details
+            .iter()
+            .map(|detail| format!("; {detail}"))
+            .collect();
+        metier_agent::Report {
+            code: inside.code,
+            message: format!("{}{details}", inside.message),
+            skill: inside.skill.clone(),
+            hint: inside.hint.clone(),
+            is_broken: matches!(inside.kind, ErrorKind::Broken),
+        }
+    }
+
+    /// Whether a permission is missing.
+    #[must_use]
+    pub fn is_about_permission(&self) -> bool {
+        matches!(self.0.code, "denied" | "not-approved" | "not-permitted")
+    }
+
+    /// What happened, without the rest.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Whose fault it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// A stable word for programs.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        self.0.code
+    }
+
+    /// Further lines.
+    #[must_use]
+    pub fn details(&self) -> &[String] {
+        &self.0.details
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn advice(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// The skill that it is about.
+    #[must_use]
+    pub fn about_skill(&self) -> Option<&str> {
+        self.0.skill.as_deref()
+    }
+
+    /// The file that it is about, and the line in it.
+    #[must_use]
+    pub fn place(&self) -> Option<(&str, Option<u32>)> {
+        self.0.path.as_deref().map(|path| (path, self.0.line))
+    }
+
+    /// With what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// About this skill.
+    #[must_use]
+    pub fn skill(mut self, skill: impl Into<String>) -> Self {
+        self.0.skill = Some(skill.into());
+        self
+    }
+
+    /// About this file.
+    #[must_use]
+    pub fn path(mut self, path: impl AsRef<Path>) -> Self {
+        self.0.path = Some(path.as_ref().to_string_lossy().into_owned());
+        self
+    }
+
+    /// About this line of the file.
+    #[must_use]
+    pub fn line(mut self, line: Option<u32>) -> Self {
+        self.0.line = line;
+        self
+    }
+
+    /// A further line between the message and the hint.
+    #[must_use]
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.0.details.push(detail.into());
+        self
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Self::broken("io", error.to_string())
+    }
+}
+
+impl From<metier_store::StoreError> for Error {
+    fn from(error: metier_store::StoreError) -> Self {
+        let hint = error.hint();
+        Self::broken("store", error.to_string()).hint(hint)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.in_full())
+    }
+}
+
+impl std::error::Error for Error {}

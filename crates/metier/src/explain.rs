@@ -1,0 +1,163 @@
+//! Errors about skills, in the same words at every door.
+
+use metier_host::{child::ChildError, sandbox::SurveyError, world::WorldError};
+use metier_model::text::shell_word;
+use metier_policy::ReasonKind::Untrusted;
+use metier_runtime::{Inventory, Skill, Status, worker::Failed};
+
+use crate::{Error, Workspace, text::one_line};
+
+/// The skill of a name, or an error with the nearest names.
+pub fn find<'a>(
+    workspace: &Workspace,
+    inventory: &'a Inventory,
+    name: &str,
+) -> Result<&'a Skill, Error> {
+    if name.contains('/')
+        && let Ok(folder) = workspace.machine.work.join(name).canonicalize()
+        && let Ok(skill) = inventory.find(&folder.to_string_lossy())
+    {
+        return Ok(skill);
+    }
+    inventory.find(name).map_err(|missing| {
+        let shown = one_line(&missing.name);
+        let failure =
+            Error::unmet("unknown-skill", format!("there is no skill `{shown}`")).skill(shown);
+        match missing.near.as_slice() {
+            [] => failure.hint("metier list --all shows every skill"),
+            near => failure.hint(format!(
+                "did you mean {}?",
+                near.iter()
+                    .map(|name| format!("`{name}`"))
+                    .collect::<Vec<_>>()
+                    .join(" or ")
+            )),
+        }
+    })
+}
+
+/// Why a skill that lacks something is not used, in the same words at every door.
+pub fn not_ready(skill: &Skill, name: &str) -> Error {
+    let failure = Error::unmet("not-ready", format!("skill `{name}` is not ready"));
+    let reasons = skill.reasons.iter().map(|one| one.message.to_string());
+    let failure = reasons.fold(failure.skill(name), Error::detail);
+    match skill.way_out() {
+        Some(hint) => failure.hint(hint),
+        None => failure.hint(format!("metier info {}", shell_word(name))),
+    }
+}
+
+/// A skill whose content may be shown once it was screened: an invalid, untrusted or disabled one is refused with its reasons.
+pub fn find_usable<'a>(
+    workspace: &Workspace,
+    inventory: &'a Inventory,
+    name: &str,
+) -> Result<&'a Skill, Error> {
+    let skill = find(workspace, inventory, name)?;
+    let entry = inventory.entry(skill);
+    let refuse = |code, what: &str| {
+        Error::unmet(code, format!("skill `{}` {what}", entry.name())).skill(entry.name())
+    };
+    match skill.status {
+        Status::Ready | Status::NotReady | Status::Shadowed => Ok(skill),
+        // The list knows only what was there last time; whoever gives out content looks again.
+        Status::Blocked if skill.reasons.iter().all(|reason| reason.kind != Untrusted) => Ok(skill),
+        Status::Invalid => {
+            let failure = refuse("invalid", "can't be read").path(entry.manifest_path());
+            let error = entry
+                .diagnostics
+                .iter()
+                .find(|diagnostic| diagnostic.severity == metier_model::Severity::Error);
+            let failure = error
+                .map(|error| error.message.to_string())
+                .into_iter()
+                .fold(failure, Error::detail);
+            Err(failure
+                .line(
+                    error
+                        .and_then(|error| error.position)
+                        .map(|position| position.line),
+                )
+                .hint(format!(
+                    "metier validate {}",
+                    shell_word(&entry.place.path().to_string_lossy())
+                )))
+        }
+        Status::Blocked | Status::Disabled => {
+            let what = if skill.status == Status::Blocked {
+                "is blocked"
+            } else {
+                "is disabled"
+            };
+            let code = if skill.status == Status::Blocked {
+                "blocked"
+            } else {
+                "disabled"
+            };
+            let failure = skill
+                .reasons
+                .iter()
+                .fold(refuse(code, what), |failure, reason| {
+                    failure.detail(reason.message.to_string())
+                });
+            let hint = skill
+                .reasons
+                .iter()
+                .find_map(|reason| reason.hint.as_deref());
+            Err(failure.hint(hint.unwrap_or("metier info shows why")))
+        }
+    }
+}
+
+/// What to say when an act was not done.
+pub fn act_failed(skill: &str, error: Failed) -> Error {
+    let word = shell_word(skill).into_owned();
+    match error {
+        Failed::Store(error) => error.into(),
+        Failed::Refused(refusal) => {
+            let failure =
+                Error::unmet(refusal.code, format!("skill `{skill}`: {refusal}")).skill(skill);
+            match &refusal.needed {
+                Some(needed) => failure.hint(format!(
+                    "metier permissions {word} --approve {}",
+                    shell_word(needed)
+                )),
+                None => failure.hint(match refusal.code {
+                    "prefix" => "metier config skills.security.allowed_command_prefixes".into(),
+                    "rate-limit" => "metier config shows skills.limits.max_…_per_turn".into(),
+                    _ => format!("metier log {word} shows what was refused"),
+                }),
+            }
+        }
+        error @ Failed::Changed => {
+            let failure = Error::unmet("changed", format!("skill `{skill}`: {error}"));
+            failure.skill(skill).hint(format!(
+                "metier permissions {word} shows what it asks for now"
+            ))
+        }
+        Failed::Elsewhere(reason) => Error::unmet("not-done", format!("skill `{skill}`: {reason}"))
+            .skill(skill)
+            .hint(format!("metier log {word} shows what was tried")),
+        Failed::World(error) => {
+            let failure =
+                Error::unmet("not-done", format!("skill `{skill}`: {error}")).skill(skill);
+            match error {
+                WorldError::Child(ChildError::NoSandbox { .. }) => {
+                    failure.hint("metier doctor says what is missing; --unsandboxed runs it without, and the receipt says so")
+                }
+                WorldError::Child(ChildError::Survey(SurveyError::TooMany { .. })) => failure.hint(format!(
+                    "metier permissions {word} --revoke takes `file:write` for this folder back; then approve a smaller one, \
+                     as in: metier permissions {word} --approve 'file:write(./src/**)'"
+                )),
+                WorldError::NoCopy(_) => failure.hint(format!(
+                    "metier info {word} lists its files; rename or remove the one that is named here"
+                )),
+                WorldError::Unjudged(place) => failure.hint(format!(
+                    "run it without --unsandboxed, or remove {}",
+                    place.display()
+                )),
+                _ => failure.hint(format!("metier log {word} shows what was tried")),
+            }
+        }
+    }
+}

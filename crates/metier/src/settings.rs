@@ -1,0 +1,75 @@
+//! What a workspace is opened with.
+
+use std::{path::PathBuf, sync::Arc};
+
+use metier_model::Source;
+use metier_policy::{Approver, Headless};
+
+use crate::{
+    Error,
+    machine::Machine,
+    notices::{Logged, Notices},
+};
+
+/// Where skills are looked for, and what the caller decided for this run. Everything else is in the user's configuration.
+#[derive(Clone)]
+pub struct Settings {
+    /// The machine as the caller sees it.
+    #[doc(hidden)]
+    pub machine: Machine,
+    /// Look here and nowhere else; empty for the usual places.
+    pub roots: Vec<NamedRoot>,
+    /// Skills, or folders of skills, that win over all others.
+    pub skill_dirs: Vec<PathBuf>,
+    /// Skills that were asked for by name.
+    pub skills: Vec<String>,
+    /// Skills whose requests are approved for this run.
+    pub approve_skills: Vec<String>,
+    /// Whether programs of skills run without a sandbox. The receipts say so.
+    pub unsandboxed: bool,
+    /// Whether every skill is read again instead of trusting the index.
+    pub no_index: bool,
+    /// Whether the caller named the file of the configuration: then it must be there.
+    pub is_config_named: bool,
+    /// Who is asked for permission.
+    pub approver: Arc<dyn Approver>,
+    /// Who hears what is worth knowing.
+    pub notices: Arc<dyn Notices>,
+}
+
+/// A folder of skills, and what it counts as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedRoot {
+    /// What it counts as.
+    pub source: Source,
+    /// The folder.
+    pub path: PathBuf,
+}
+
+impl Settings {
+    /// This user in the current folder, as the command line sees them: `HOME`, `METIER_HOME`, XDG folders, `PATH`. Nobody is asked for
+    /// permission, and notices go to the log.
+    ///
+    /// # Errors
+    /// When the current folder can't be used.
+    pub fn from_env() -> Result<Self, Error> {
+        Ok(Self::of(Machine::look(None, None)?))
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub fn of(machine: Machine) -> Self {
+        Self {
+            machine,
+            roots: Vec::new(),
+            skill_dirs: Vec::new(),
+            skills: Vec::new(),
+            approve_skills: Vec::new(),
+            unsandboxed: false,
+            no_index: false,
+            is_config_named: false,
+            approver: Arc::new(Headless),
+            notices: Arc::new(Logged),
+        }
+    }
+}

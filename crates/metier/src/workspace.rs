@@ -1,0 +1,577 @@
+//! The workspace: configuration, roots, trust, and the inventory of this machine.
+
+use std::{
+    fs,
+    path::{Component, Path, PathBuf},
+    sync::{Arc, atomic::AtomicUsize},
+    time::Duration,
+};
+
+use metier_catalog::{
+    Catalog, Entry, Fingerprint, Host, IndexHome, Limits, Options, Place, Places, Root, Verdicts,
+    discover, read_named, read_small,
+};
+use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
+use metier_model::{Digest, Mode, Need, Source};
+use metier_runtime::{
+    Inventory,
+    scanning::{Screen, Unscreened},
+    survey,
+};
+use metier_store::{Store, TrustedRoot};
+
+use crate::{Error, NoticeLevel, Notices, Settings, machine::Machine, screening::Screening};
+
+/// How long ago a skill was changed that somebody is still working on.
+const JUST_NOW: Duration = Duration::from_secs(600);
+
+/// With more unknown skills than this, nobody is waiting for one of them.
+const MAX_NEW: usize = 64;
+
+/// The largest new skill that is hashed for a list.
+const MAX_NEW_BYTES: u64 = 4 << 20;
+const MAX_NEW_FILES: usize = 1_000;
+
+/// The skills of a machine, and everything that may be done with them. Cheap to clone; clones are the same workspace.
+#[derive(Clone)]
+pub struct Workspace {
+    #[doc(hidden)]
+    pub settings: Arc<Settings>,
+    #[doc(hidden)]
+    pub machine: Arc<Machine>,
+    #[doc(hidden)]
+    pub config: Arc<Config>,
+    #[doc(hidden)]
+    pub problems: Arc<Vec<Problem>>,
+    #[doc(hidden)]
+    pub notices: Arc<dyn Notices>,
+}
+
+impl Workspace {
+    /// Loads the configuration. The user's own mistakes are errors; a project's are only noticed:
+    /// a mistake in a repository must not stop the program. (It may switch skills off: that tightens.)
+    ///
+    /// # Errors
+    /// When the user's configuration can't be read or is wrong.
+    pub fn open(settings: Settings) -> Result<Self, Error> {
+        let workspace = Self::open_anyway(settings)?;
+        let own = |problem: &&Problem| {
+            problem.is_error() && !matches!(problem.origin, Origin::Project(_))
+        };
+        if let Some(problem) = workspace.problems.iter().find(own) {
+            return Err(problem_failure(problem));
+        }
+        for problem in workspace.problems.iter() {
+            workspace
+                .notices
+                .notice(NoticeLevel::Warning, &problem.to_string());
+        }
+        Ok(workspace)
+    }
+
+    /// The same for those who are there to fix the configuration.
+    ///
+    /// # Errors
+    /// When it can't be read at all.
+    pub fn open_anyway(settings: Settings) -> Result<Self, Error> {
+        let Loaded { config, problems } = metier_config::load(layers(&settings)?);
+        Ok(Self {
+            machine: Arc::new(settings.machine.clone()),
+            notices: Arc::clone(&settings.notices),
+            settings: Arc::new(settings),
+            config: Arc::new(config),
+            problems: Arc::new(problems),
+        })
+    }
+
+    /// Lenient or strict.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        match self.config.validation {
+            Validation::Lenient => Mode::Lenient,
+            Validation::Strict => Mode::Strict,
+        }
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        let limits = &self.config.limits;
+        let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+        Limits {
+            max_skills: size(limits.max_skills),
+            max_entries: size(limits.max_entries),
+            max_skill_bytes: limits.max_skill_bytes,
+            max_depth: size(limits.max_depth),
+            max_root_time: Duration::from_secs(limits.max_root_seconds),
+        }
+    }
+
+    /// Everything that is there, judged.
+    pub fn inventory(&self) -> Result<Inventory, Error> {
+        let agent = AgentFiles::read(self);
+        let (roots, builtins) = self.roots(&agent)?;
+        Ok(self.take_stock(roots, builtins, self.mode(), &agent.selection))
+    }
+
+    /// The same for our own agent, which knows its tools: a skill that needs another one is not ready.
+    pub fn agent_inventory(&self) -> Result<Inventory, Error> {
+        let agent = AgentFiles::read(self);
+        let (roots, builtins) = self.roots(&agent)?;
+        let mode = self.mode();
+        let catalog = self.look(roots, builtins, mode, self.index().as_ref());
+        let tools = match &self.config.agent.tools {
+            Some(_) => None,
+            None => Some(agent_tools(&catalog)),
+        };
+        Ok(self.judge(catalog, mode, &agent.selection, tools.as_deref()))
+    }
+
+    /// Looks into the given roots only, at every file anew, and closer at a skill that was named
+    /// itself than at the thousands in a folder.
+    pub fn examine(&self, roots: Vec<Root>, mode: Mode) -> Inventory {
+        let named: Vec<PathBuf> = roots
+            .iter()
+            .filter_map(|root| root.path.canonicalize().ok())
+            .collect();
+        let is_named = |entry: &&mut Entry| {
+            let path = entry.place.path();
+            named
+                .iter()
+                .any(|named| *named == *path || *named == path.join(entry.files.main()))
+        };
+        let mut catalog = self.look(roots, false, mode, None);
+        let limit = self.config.limits.max_skill_bytes;
+        let entries = catalog.entries.iter_mut().filter(is_named);
+        entries.for_each(|entry| entry.examine(mode, limit));
+        self.judge(catalog, mode, &[], None)
+    }
+
+    /// Where the warm index is, unless nobody wants it.
+    pub fn index(&self) -> Option<IndexHome> {
+        let cache = self.machine.cache.as_ref()?;
+        let home = IndexHome {
+            folder: cache.join("catalog"),
+            stamp: self.machine.stamp,
+        };
+        (!self.settings.no_index).then_some(home)
+    }
+
+    /// Lets later lists show digests that were worked out just now.
+    pub fn remember_digests(&self, roots: &[Root], digests: &[(PathBuf, Digest, Fingerprint)]) {
+        let Some(index) = self.index().filter(|_| !digests.is_empty()) else {
+            return;
+        };
+        for root in roots {
+            let Ok(root) = root.path.canonicalize() else {
+                continue;
+            };
+            let below: Vec<(&Path, Digest, Fingerprint)> = digests
+                .iter()
+                .filter(|(path, _, _)| path.starts_with(&root))
+                .map(|(path, digest, state)| (path.as_path(), *digest, *state))
+                .collect();
+            if !below.is_empty() {
+                index.remember_digests(&root, self.mode(), self.machine.now, &below);
+            }
+        }
+    }
+
+    /// The verdicts of earlier scans.
+    fn verdicts(&self) -> Verdicts {
+        self.index()
+            .map_or_else(Verdicts::default, |index| Verdicts::load(&index))
+    }
+
+    /// How skills are scanned here, with the rules that the skills of a catalog bring.
+    pub fn screening(&self, catalog: &Catalog) -> Screening {
+        Screening::new(self, catalog, self.verdicts())
+    }
+
+    /// The skills of the usual places, not judged.
+    pub fn catalog(&self) -> Result<Catalog, Error> {
+        let agent = AgentFiles::read(self);
+        let (roots, builtins) = self.roots(&agent)?;
+        Ok(self.look(roots, builtins, self.mode(), self.index().as_ref()))
+    }
+
+    /// Whether the usual places hold more folders than this: a guess at the number of skills, before any of them is looked at.
+    pub fn is_crowded(&self, limit: usize) -> Result<bool, Error> {
+        let (roots, _) = self.roots(&AgentFiles::read(self))?;
+        let listed = roots
+            .iter()
+            .filter_map(|root| fs::read_dir(&root.path).ok())
+            .flatten()
+            .filter_map(Result::ok);
+        let folders = listed.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_file()));
+        Ok(folders.take(limit + 1).count() > limit)
+    }
+
+    fn take_stock(
+        &self,
+        roots: Vec<Root>,
+        builtins: bool,
+        mode: Mode,
+        selection: &[String],
+    ) -> Inventory {
+        let index = self.index();
+        let catalog = self.look(roots, builtins, mode, index.as_ref());
+        self.judge(catalog, mode, selection, None)
+    }
+
+    fn look(
+        &self,
+        roots: Vec<Root>,
+        builtins: bool,
+        mode: Mode,
+        index: Option<&IndexHome>,
+    ) -> Catalog {
+        let found = Arc::new(AtomicUsize::new(0));
+        let options = Options {
+            mode,
+            limits: self.limits(),
+            threads: std::thread::available_parallelism()
+                .map_or(1, usize::from)
+                .min(8),
+            index,
+            now: self.machine.now,
+            builtins,
+            progress: Some(&found),
+        };
+        let _shown = self.notices.progress("Looking for skills…", &found);
+        discover(roots, &options)
+    }
+
+    /// The digests of skills that were changed just now. The index can't vouch for those yet, and somebody who wrote a
+    /// skill, scanned it and lists it wants to see what the scan said. Nothing is scanned, only a few small skills are
+    /// hashed, and none that is not trusted: what a stranger put there must not take time before anybody looked at it.
+    fn digest_newest(&self, catalog: &mut Catalog) {
+        let since = self.machine.now.checked_sub(JUST_NOW);
+        let is_new = |entry: &Entry| {
+            let state = entry.place.fingerprint().ok().flatten();
+            state.is_some_and(|state| since.is_none_or(|since| state.changed_since(since)))
+        };
+        let Catalog { roots, entries, .. } = catalog;
+        let is_trusted = |entry: &Entry| {
+            let root = entry.root.and_then(|root| roots.get(usize::from(root)));
+            root.is_some_and(|root| root.trusted)
+        };
+        let is_unknown = |entry: &&mut Entry| {
+            let in_folder = matches!(entry.place, Place::Folder(_));
+            entry.digest.is_none() && entry.card.is_some() && in_folder && is_trusted(entry)
+        };
+        let unknown: Vec<&mut Entry> = entries.iter_mut().filter(is_unknown).collect();
+        if unknown.len() > MAX_NEW {
+            return;
+        }
+        let mut digests = Vec::new();
+        for entry in unknown.into_iter().filter(|entry| is_new(entry)) {
+            let found = entry.place.digest_within(MAX_NEW_BYTES, MAX_NEW_FILES).ok();
+            entry.digest = found.map(|(digest, _)| digest);
+            let path = entry.place.path().into_owned();
+            digests.extend(found.map(|(digest, state)| (path, digest, state)));
+        }
+        self.remember_digests(roots, &digests);
+    }
+
+    fn judge(
+        &self,
+        mut catalog: Catalog,
+        mode: Mode,
+        selection: &[String],
+        own_tools: Option<&[String]>,
+    ) -> Inventory {
+        let setting = |path: &str| self.config.setting_is_truthy(path);
+        let host = Host::new(
+            self.machine.path.as_deref(),
+            self.machine.variables.clone(),
+            &setting,
+            self.config.agent.tools.as_deref(),
+        );
+        let host = match own_tools {
+            Some(tools) => host.with_own_tools(tools),
+            None => host,
+        };
+        let verdicts = self.verdicts();
+        if !verdicts.is_empty() {
+            self.digest_newest(&mut catalog);
+        }
+        // Without verdicts there is nothing to look up, and nobody reads a rule for it.
+        let screening = (!verdicts.is_empty()).then(|| Screening::new(self, &catalog, verdicts));
+        let screen: &dyn Screen = match &screening {
+            Some(screening) => screening,
+            None => &Unscreened,
+        };
+        survey(catalog, &self.config, &host, mode, selection, screen)
+    }
+
+    /// Where to look, in rising precedence, and whether the built-in skills are wanted.
+    fn roots(&self, agent: &AgentFiles) -> Result<(Vec<Root>, bool), Error> {
+        let absolute = |path: &Path| self.machine.work.join(path);
+        let mut roots: Vec<Root> = if self.settings.roots.is_empty() {
+            let extra: Vec<PathBuf> = self
+                .config
+                .load
+                .extra_dirs
+                .iter()
+                .map(|path| self.expand(path))
+                .collect();
+            metier_catalog::usual(&self.places(), &extra, self.config.load.agents, true)
+        } else {
+            self.settings
+                .roots
+                .iter()
+                .map(|root| Root::explicit(root.source, absolute(&root.path)))
+                .collect()
+        };
+        roots.extend(
+            agent
+                .folders
+                .iter()
+                .map(|path| Root::usual(Source::Inline, path.clone())),
+        );
+        if self.settings.roots.is_empty() {
+            self.judge_trust(&mut roots)?;
+        }
+        roots.extend(
+            self.settings
+                .skill_dirs
+                .iter()
+                .map(|path| Root::explicit(Source::Inline, absolute(path))),
+        );
+        Ok((roots, self.settings.roots.is_empty()))
+    }
+
+    /// Every place that skills and settings are read from, in this run or another: no skill writes there.
+    pub fn obeyed(&self) -> Vec<PathBuf> {
+        let machine = &*self.machine;
+        let extra = self.config.load.extra_dirs.iter();
+        let extra: Vec<PathBuf> = extra.map(|path| self.expand(path)).collect();
+        let usual = metier_catalog::usual(&self.places(), &extra, true, true);
+        let given = self.settings.roots.iter().map(|root| &root.path);
+        let given = given.chain(&self.settings.skill_dirs);
+        let given = given.map(|path| machine.work.join(path));
+        let config = machine.config_file.as_ref();
+        usual
+            .into_iter()
+            .map(|root| root.path)
+            .chain(given)
+            .chain(AgentFiles::read(self).folders)
+            .chain(config.map(|file| machine.work.join(file)))
+            .collect()
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub fn places(&self) -> Places<'_> {
+        let machine = &*self.machine;
+        Places {
+            home: machine.home.as_deref(),
+            own: machine.own_skills.as_deref(),
+            work: &machine.work,
+            project: &machine.project,
+        }
+    }
+
+    /// `~/x` and paths relative to the folder of the configuration file.
+    pub fn expand(&self, path: &Path) -> PathBuf {
+        match (path.strip_prefix("~"), &self.machine.home) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => {
+                let base = self
+                    .machine
+                    .config_file
+                    .as_deref()
+                    .and_then(Path::parent)
+                    .unwrap_or(&self.machine.work);
+                self.machine.work.join(base).join(path)
+            }
+        }
+    }
+
+    /// Says of each root that a project brings, those that its AGENT.md names included, whether the user trusted it. The
+    /// database is opened only when there is something to ask it about.
+    fn judge_trust(&self, roots: &mut [Root]) -> Result<(), Error> {
+        let of_project = |root: &&mut Root| matches!(root.source, Source::Project | Source::Inline);
+        let brought = roots.iter_mut().filter(of_project);
+        let mut there: Vec<&mut Root> = brought
+            .filter_map(|root| {
+                root.trusted = false;
+                root.path.exists().then_some(root)
+            })
+            .collect();
+        if there.is_empty() {
+            return Ok(());
+        }
+        let database = self.machine.database.as_ref();
+        let store = database.map(|database| Store::open_existing(database));
+        let store = store.transpose()?.flatten();
+        let project = real(&self.machine.project);
+        for root in &mut there {
+            let below = root.path.strip_prefix(&self.machine.project);
+            root.trusted = match (&store, below) {
+                (Some(store), Ok(below)) => {
+                    let usual = metier_catalog::usual_in_project();
+                    store.trusts_root(&project.join(below), &real(&root.path), usual)?
+                }
+                _ => false,
+            };
+        }
+        Ok(())
+    }
+}
+
+/// The tools of our own agent: the program's, and those that skills ask for by the name of a skill that is there (`kubernetes__apply`).
+fn agent_tools(catalog: &Catalog) -> Vec<String> {
+    let cards = || catalog.entries.iter().filter_map(|one| one.card.as_ref());
+    let is_there = |skill: &str| cards().any(|card| *card.name == *skill);
+    let of_skills = cards()
+        .flat_map(|card| &card.requirements)
+        .filter_map(|requirement| match &requirement.need {
+            Need::Tool(name) => Some(name),
+            _ => None,
+        })
+        .filter(|name| {
+            name.split_once("__")
+                .is_some_and(|(skill, _)| is_there(skill))
+        })
+        .map(|name| name.to_string());
+    let own = metier_agent::tool_names().map(str::to_owned);
+    own.chain(of_skills).collect()
+}
+
+/// The path without links, if it is there.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// The roots of skills in a project as they are now, for the user to trust; and whether all of its folders were looked at.
+pub fn roots_to_trust(project: &Path) -> (Vec<TrustedRoot>, bool) {
+    let (mut roots, all) = metier_catalog::roots_below(project);
+    let named = AgentFiles::of(project).folders.into_iter();
+    roots.extend(named.filter_map(|folder| {
+        let below = folder.strip_prefix(project).ok()?;
+        Some(below.components().collect())
+    }));
+    let there = roots.into_iter().filter_map(|root| {
+        let target = project.join(&root).canonicalize().ok()?;
+        // What has no name in UTF-8 can't be written down, and so it stays untrusted.
+        let is_text = root.to_str().is_some() && target.to_str().is_some();
+        is_text.then_some(TrustedRoot { root, target })
+    });
+    (there.collect(), all)
+}
+
+pub fn problem_failure(problem: &Problem) -> Error {
+    let failure = Error::broken("config", problem.message.clone())
+        .line(problem.line.and_then(|line| u32::try_from(line).ok()));
+    let failure = match (problem.path(), &problem.origin) {
+        (Some(path), _) => failure.path(path),
+        (None, origin) => failure.detail(format!("from {origin}")),
+    };
+    failure.hint(
+        problem
+            .hint
+            .clone()
+            .unwrap_or_else(|| "metier config shows all values and where they come from".into()),
+    )
+}
+
+/// The configuration, layer by layer.
+fn layers(settings: &Settings) -> Result<Vec<Layer>, Error> {
+    let machine = &settings.machine;
+    let mut layers = Vec::new();
+    // With named roots the same skills are the answer on every machine: of the user's file only the models count then, unless it is
+    // named too.
+    let whole = settings.roots.is_empty() || settings.is_config_named;
+    if let Some(file) = &machine.config_file {
+        let path = machine.work.join(file);
+        match read_named(&path, MAX_PROJECT_FILE) {
+            Ok(text) if whole => layers.push(Layer::user(path, text)),
+            Ok(text) => layers.push(Layer::user_models(path, text)),
+            Err(_) if !whole => {}
+            Err(error)
+                if error.kind() == std::io::ErrorKind::NotFound && !settings.is_config_named => {}
+            Err(error) => {
+                return Err(Error::broken(
+                    "config",
+                    format!("the configuration can't be read: {error}"),
+                )
+                .path(file)
+                .hint("check the file, or name another with `--config`"));
+            }
+        }
+    }
+    if settings.roots.is_empty() {
+        let text = match read_small(&machine.project, PROJECT_CONFIG, MAX_PROJECT_FILE) {
+            Ok(text) => text,
+            // What can't be read can't tighten anything; say so where every other mistake is said.
+            Err(error) => Some(format!("= {error}")),
+        };
+        let file = machine.project.join(PROJECT_CONFIG);
+        layers.extend(text.map(|text| Layer::project(file, text)));
+    }
+    layers.extend(
+        machine
+            .settings
+            .iter()
+            .map(|(name, value)| Layer::env(name, value)),
+    );
+    Ok(layers)
+}
+
+const PROJECT_CONFIG: &str = ".metier/config.toml";
+
+/// The largest file of a project that is read before anybody has trusted it.
+const MAX_PROJECT_FILE: u64 = 1 << 20;
+
+/// What AGENT.md and AGENTS.md of the project, and `--skills`, ask for.
+#[derive(Default)]
+struct AgentFiles {
+    selection: Vec<String>,
+    folders: Vec<PathBuf>,
+}
+
+impl AgentFiles {
+    fn read(workspace: &Workspace) -> Self {
+        let selection = workspace.settings.skills.clone();
+        if !workspace.settings.roots.is_empty() {
+            return Self {
+                selection,
+                ..Self::default()
+            };
+        }
+        let mut files = Self::of(&workspace.machine.project);
+        let asked = std::mem::replace(&mut files.selection, selection);
+        for skill in asked {
+            if !files.selection.contains(&skill) {
+                files.selection.push(skill);
+            }
+        }
+        files
+    }
+
+    /// What those of one project ask for.
+    fn of(project: &Path) -> Self {
+        let mut files = Self::default();
+        for name in ["AGENT.md", "AGENTS.md"] {
+            let Ok(Some(text)) = read_small(project, name, MAX_PROJECT_FILE) else {
+                continue;
+            };
+            for skill in metier_model::agent_skills(&text) {
+                if skill.contains('/') || skill.starts_with('.') {
+                    // What a project brings lies in the project.
+                    let folder: PathBuf = project.join(&*skill).components().collect();
+                    let outside = folder.components().any(|part| part == Component::ParentDir);
+                    if real(&folder).starts_with(real(project)) && !outside {
+                        files.folders.push(folder);
+                    }
+                } else {
+                    files.selection.push(skill.into());
+                }
+            }
+        }
+        files
+    }
+}
