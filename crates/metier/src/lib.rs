@@ -11,10 +11,17 @@
 //!
 //! # fn main() -> Result<(), metier::Error> {
 //! let workspace = Workspace::open(Settings::from_env()?)?;
-//! let inventory = workspace.inventory()?;
-//! for skill in inventory.ready() {
-//!     println!("{}", inventory.entry(skill).name());
+//! let skills = workspace.skills()?;
+//! for skill in skills.ready() {
+//!     println!("{}: {}", skill.name(), skill.description());
 //! }
+//! let text = workspace.render("review-pr", ["123"])?.content;
+//!
+//! let mut session = workspace.session(&skills, metier::SessionOptions::default())?;
+//! session.activate("kubernetes")?;
+//! let pods = session.call("kubernetes__pods", &serde_json::json!({ "namespace": "default" }))?;
+//! # let _ = (text, pods);
+//! session.end()?;
 //! # Ok(())
 //! # }
 //! ```
@@ -26,11 +33,13 @@
 
 #[doc(hidden)]
 pub mod active;
+mod approvals;
 mod error;
 #[doc(hidden)]
 pub mod explain;
 #[doc(hidden)]
 pub mod leftovers;
+mod live_session;
 #[doc(hidden)]
 pub mod machine;
 mod notices;
@@ -39,8 +48,11 @@ pub mod office;
 #[doc(hidden)]
 pub mod opinions;
 #[doc(hidden)]
+pub mod rendering;
+#[doc(hidden)]
 pub mod screening;
 mod settings;
+mod skills;
 #[doc(hidden)]
 pub mod text;
 #[doc(hidden)]
@@ -48,14 +60,29 @@ pub mod wording;
 pub mod worker;
 mod workspace;
 
+pub use approvals::{ApprovalQueue, PendingApproval};
 pub use error::{Error, ErrorKind};
+pub use live_session::{Session, SessionOptions};
+pub use metier_catalog::Resource;
+pub use metier_model::Source;
+pub use metier_policy::{ApprovalQuestion, Approver, Headless, Reply};
+pub use metier_runtime::{
+    Status,
+    live::{Called, Model, Tool},
+};
 pub use notices::{Logged, NoticeLevel, Notices};
+pub use rendering::{ShowOptions, Shown};
 pub use settings::{NamedRoot, Settings};
+pub use skills::{Skill, Skills};
 pub use workspace::Workspace;
 #[doc(hidden)]
 pub use workspace::{problem_failure, roots_to_trust};
 
 const _: () = {
     const fn is_shareable<T: Send + Sync + Clone>() {}
+    const fn is_sendable<T: Send>() {}
     is_shareable::<Workspace>();
+    is_shareable::<Skills>();
+    is_shareable::<ApprovalQueue>();
+    is_sendable::<Session>();
 };

@@ -463,6 +463,8 @@ pub fn roots_to_trust(project: &Path) -> (Vec<TrustedRoot>, bool) {
     (there.collect(), all)
 }
 
+/// A problem of the configuration as an error.
+#[must_use]
 pub fn problem_failure(problem: &Problem) -> Error {
     let failure = Error::broken("config", problem.message.clone())
         .line(problem.line.and_then(|line| u32::try_from(line).ok()));

@@ -7,13 +7,14 @@ use std::{
     process::ExitCode,
 };
 
+use metier::rendering::not_read;
 use metier_host::{
     child::{Exit, Relay, Stream},
     world::{Done, WorldError},
 };
 use metier_model::text::shell_word;
 use metier_policy::{Act, Purpose};
-use metier_runtime::{premises::Stopped, render::Loaded};
+use metier_runtime::premises::Stopped;
 use metier_wire::{ExecDocument, ReceiptRow};
 
 pub(crate) use metier::explain::act_failed as failed;
@@ -23,7 +24,6 @@ use crate::{
     failure::Failure,
     office::{self, Office},
     output::Output,
-    screening::refused,
     session::Session,
 };
 
@@ -48,17 +48,11 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let skill = find_usable(session, &inventory, &args.name)?;
     let entry = inventory.entry(skill);
     let name = entry.name();
-    let screening = session.screening(&inventory.catalog);
-    screening.check_rules()?;
-    let held = screening
-        .admit(&inventory.catalog, entry)
-        .map_err(|refusal| refused(entry, &refusal))?;
+    let held = session.admit(&inventory, entry)?;
     let script = args.script.strip_prefix("./").unwrap_or(&args.script);
     held.read(script, u64::MAX)
-        .map_err(|error| super::read::failure(&args.name, &error))?;
-    let limit = session.config.limits.max_skill_bytes;
-    let loaded =
-        Loaded::new(entry, held, limit).map_err(|error| super::show::failure(entry, &error))?;
+        .map_err(|error| not_read(&args.name, &error))?;
+    let loaded = session.loaded(entry, held)?;
     let premises = Office::open(session)?.premises(None, None);
     let act = Act::Script {
         path: script.into(),

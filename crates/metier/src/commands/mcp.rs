@@ -2,6 +2,7 @@
 
 use std::{io::IsTerminal, process::ExitCode};
 
+use metier::ShowOptions;
 use metier_catalog::{Entry, Resource};
 use metier_model::{Source, text::shell_word};
 use metier_runtime::{Inventory, Status, prompt, render::Arguments};
@@ -110,8 +111,8 @@ impl Skills for Served {
             let inventory = session.inventory()?;
             let entry = for_models(session, &inventory, name)?;
             let arguments = Arguments::from_text(arguments);
-            let how = show::How::default();
-            let document = show::document(session, &inventory, entry, &arguments, how)?;
+            let how = ShowOptions::default();
+            let document = show::document(session.show(&inventory, entry, &arguments, how)?);
             Ok(Reply::framed(&document, &document.content))
         })
     }
@@ -120,7 +121,7 @@ impl Skills for Served {
         self.session(|session| {
             let inventory = session.inventory()?;
             let entry = for_models(session, &inventory, name)?;
-            let resource = read::resource(session, &inventory, entry, path)?;
+            let resource = session.resource(&inventory, entry, path)?;
             let document = read::document(entry, path, &resource);
             let text = match &resource {
                 Resource::Text(text) => text.clone(),

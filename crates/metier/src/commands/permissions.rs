@@ -7,7 +7,6 @@ use metier_policy::{Asked, Identity, Request, Why, plain};
 use metier_runtime::{
     desk::{self, Subject},
     permissions as asked, premises,
-    render::Loaded,
 };
 use metier_store::{Answer, Store};
 use metier_wire::{AnswersDocument, PermissionRow, SkillPermissions};
@@ -17,7 +16,6 @@ use crate::{
     failure::Failure,
     office::{Office, meant_by_name, terms},
     output::{Tone, one_line},
-    screening::refused,
     session::Session,
 };
 
@@ -49,14 +47,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
         return revoke(session, name, permissions);
     }
     let entry = inventory.entry(find_usable(session, &inventory, name)?);
-    let screening = session.screening(&inventory.catalog);
-    screening.check_rules()?;
-    let held = screening
-        .admit(&inventory.catalog, entry)
-        .map_err(|refusal| refused(entry, &refusal))?;
-    let limit = session.config.limits.max_skill_bytes;
-    let loaded =
-        Loaded::new(entry, held, limit).map_err(|error| super::show::failure(entry, &error))?;
+    let loaded = session.load(&inventory, entry)?;
     let request = asked::everything(&loaded, &session.config);
     let answer = match (&args.approve, &args.deny) {
         (Some(permissions), _) => Some((permissions, Answer::Allowed)),

@@ -10,21 +10,21 @@ use std::{
 };
 
 use clap::ValueEnum;
+use metier::ShowOptions;
 use metier_catalog::read_named;
 use metier_model::hooks::may_hook;
 use metier_runtime::{
     Inventory,
     prompt::{self, FullOptions, Listing},
-    render::{self, Arguments},
+    render::Arguments,
 };
 use metier_wire::{PromptDocument, PromptSkill};
 
 use crate::{
     active,
-    commands::{find_usable, show},
+    commands::find_usable,
     failure::Failure,
     output::{Tone, count, one_line},
-    screening::refused,
     session::Session,
 };
 
@@ -203,18 +203,13 @@ fn active_bodies(session: &Session, inventory: &Arc<Inventory>) -> Result<Vec<St
     if session.global.skills.is_empty() {
         return Ok(Vec::new());
     }
-    let screening = session.screening(&inventory.catalog);
-    screening.check_rules()?;
     let names = session.global.skills.iter();
     let bodies: Result<Vec<String>, Failure> = names
         .map(|name| {
             let entry = inventory.entry(find_usable(session, inventory, name)?);
-            let held = screening
-                .admit(&inventory.catalog, entry)
-                .map_err(|refusal| refused(entry, &refusal))?;
-            let shown = show::activate(session, entry, held, &Arguments::default(), false)?;
-            let directory = entry.place.path().to_string_lossy().into_owned();
-            Ok(render::wrap(&entry.name(), &directory, &shown.rendered))
+            let how = ShowOptions::default();
+            let shown = session.show(inventory, entry, &Arguments::default(), how)?;
+            Ok(shown.content)
         })
         .collect();
     let mut all = bodies?;

@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, process::ExitCode, sync::Arc};
 
+use metier::ShowOptions;
 use metier_agent::{Ground, Plan, Report};
 use metier_catalog::Entry;
 use metier_model::{Card, text::shell_word};
@@ -197,8 +198,8 @@ fn print(
     args: &Args,
 ) -> Result<ExitCode, Failure> {
     let arguments = Arguments::from_words(&args.arguments);
-    let how = show::How::default();
-    let document = show::document(session, inventory, entry, &arguments, how)?;
+    let how = ShowOptions::default();
+    let document = show::document(session.show(inventory, entry, &arguments, how)?);
     if session.output.is_json() {
         session.output.document(&document)?;
     } else {

@@ -7,6 +7,7 @@ use std::{
     sync::Arc,
 };
 
+use metier::rendering::not_read;
 use metier_catalog::{Entry, Root};
 use metier_model::{
     Case, Expect, Mode, Permission, Scope, Source, What, cases_in_file, scope::Anchor,
@@ -112,7 +113,7 @@ fn test_skill(
     let files = entry
         .place
         .files()
-        .map_err(|error| super::read::failure(&entry.name(), &error))?;
+        .map_err(|error| not_read(&entry.name(), &error))?;
     let is_test = |path: &str, ending: &str| {
         path.strip_prefix("tests/")
             .is_some_and(|name| !name.contains('/') && name.ends_with(ending))
@@ -127,7 +128,7 @@ fn test_skill(
         };
         if is_test(path, ".yaml") || is_test(path, ".yml") {
             let read = entry.place.read(path, limit);
-            let bytes = read.map_err(|error| super::read::failure(&entry.name(), &error))?;
+            let bytes = read.map_err(|error| not_read(&entry.name(), &error))?;
             suite.cases(&String::from_utf8_lossy(&bytes))?;
         } else if is_test(path, ".star") {
             suite.functions()?;

@@ -1,0 +1,152 @@
+//! Questions that are answered elsewhere: by a page, a client, another thread, later.
+
+use std::{
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use metier_policy::{ApprovalQuestion, ApprovalSubject, Approver, Changes, Reply};
+
+/// Collects the questions of sessions until they are answered.
+///
+/// A session that needs an answer waits on its own thread; the queue itself never blocks. A question that is not answered in time is a no: the
+/// act is refused, and the receipt says so.
+///
+/// ```
+/// use metier::{ApprovalQueue, Reply};
+/// use std::time::Duration;
+///
+/// let queue = ApprovalQueue::new(Duration::from_secs(60));
+/// assert!(queue.pending().is_empty());
+/// assert!(!queue.answer(1, Reply::Once), "there is no such question");
+/// ```
+///
+/// `examples/approve_from_elsewhere.rs` answers from another thread.
+#[derive(Clone)]
+pub struct ApprovalQueue {
+    shared: Arc<Shared>,
+    patience: Duration,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    last_id: u64,
+    open: Vec<PendingApproval>,
+    answered: Vec<(u64, Reply)>,
+}
+
+/// A question that waits for an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingApproval {
+    /// What [`ApprovalQueue::answer`] takes.
+    pub id: u64,
+    /// The question: which skill, in which bytes, how dangerous, which answers are offered.
+    pub question: ApprovalQuestion,
+}
+
+impl PendingApproval {
+    /// The skill that asks.
+    #[must_use]
+    pub fn skill(&self) -> &str {
+        &self.question.identity.skill
+    }
+
+    /// What it asks for, as permissions or as the act that is about to happen.
+    #[must_use]
+    pub fn wants(&self) -> Vec<String> {
+        match &self.question.subject {
+            ApprovalSubject::Permissions { asked, .. } => {
+                asked.iter().map(|asked| asked.want.to_string()).collect()
+            }
+            ApprovalSubject::Act(pending) => vec![pending.shown().to_owned()],
+        }
+    }
+
+    /// What is different from the bytes that were approved, if any were.
+    #[must_use]
+    pub fn changes(&self) -> Option<&Changes> {
+        match &self.question.subject {
+            ApprovalSubject::Permissions { changes, .. } => changes.as_ref(),
+            ApprovalSubject::Act(_) => None,
+        }
+    }
+}
+
+impl ApprovalQueue {
+    /// A queue whose questions stay open for this long.
+    #[must_use]
+    pub fn new(patience: Duration) -> Self {
+        Self {
+            shared: Arc::default(),
+            patience,
+        }
+    }
+
+    /// The questions that wait now, the oldest first.
+    #[must_use]
+    pub fn pending(&self) -> Vec<PendingApproval> {
+        self.state().open.clone()
+    }
+
+    /// Waits for a question, at most this long.
+    #[must_use]
+    pub fn wait(&self, most: Duration) -> Option<PendingApproval> {
+        let is_empty = |state: &mut State| state.open.is_empty();
+        let waited = self
+            .shared
+            .changed
+            .wait_timeout_while(self.state(), most, is_empty);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.open.first().cloned()
+    }
+
+    /// Answers a question; whether it was still open. An answer that the question does not offer is a no.
+    #[must_use]
+    pub fn answer(&self, id: u64, reply: Reply) -> bool {
+        let mut state = self.state();
+        let Some(position) = state.open.iter().position(|one| one.id == id) else {
+            return false;
+        };
+        state.open.remove(position);
+        state.answered.push((id, reply));
+        self.shared.changed.notify_all();
+        true
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        let state = self.shared.state.lock();
+        state.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Approver for ApprovalQueue {
+    fn ask(&self, question: &ApprovalQuestion) -> Reply {
+        let mut state = self.state();
+        state.last_id += 1;
+        let id = state.last_id;
+        state.open.push(PendingApproval {
+            id,
+            question: question.clone(),
+        });
+        self.shared.changed.notify_all();
+        let end = Instant::now() + self.patience;
+        loop {
+            if let Some(position) = state.answered.iter().position(|(one, _)| *one == id) {
+                return state.answered.remove(position).1;
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                state.open.retain(|one| one.id != id);
+                return Reply::Nobody;
+            }
+            let waited = self.shared.changed.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The content of skills, as a model gets it: trusted, scanned, its commands permitted, run and written down.
+
+use metier_catalog::{Entry, ReadError, Resource, Snapshot};
+use metier_model::{template::Piece, text::shell_word};
+use metier_runtime::{
+    Inventory,
+    activate::{self, Activation, ActivationError, Ran},
+    render::{self, Arguments, Here, Loaded, Nobody, RenderError},
+};
+
+use crate::{
+    Error, Workspace, explain,
+    office::{self, Office},
+    screening::refused,
+};
+
+/// The largest file of a skill that is given out.
+const MAX_RESOURCE: u64 = 10 * 1024 * 1024;
+
+/// A skill, ready for a model.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// Its name.
+    pub name: String,
+    /// The digest of its bytes.
+    pub digest: String,
+    /// What the model gets.
+    pub content: String,
+    /// Its folder.
+    pub directory: String,
+    /// Files that lie beside it.
+    pub resources: Vec<String>,
+    /// The commands that ran for it.
+    pub commands: Vec<Ran>,
+}
+
+/// How a skill is shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ShowOptions {
+    /// Only the body, without the frame that says where it comes from.
+    pub raw: bool,
+    /// Leave commands as they are written: nothing runs.
+    pub no_exec: bool,
+}
+
+impl Workspace {
+    /// The text of a skill with these arguments in their places, framed for a model. Its commands run if they may.
+    ///
+    /// # Errors
+    /// When there is no such skill, when it may not be used, when the scanner blocks it, or when it needs a permission that it does not have.
+    pub fn render<A: Into<String>>(
+        &self,
+        name: &str,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Result<Shown, Error> {
+        let inventory = self.inventory()?;
+        let entry = inventory.entry(explain::find_usable(self, &inventory, name)?);
+        let words: Vec<String> = arguments.into_iter().map(Into::into).collect();
+        let arguments = Arguments::from_words(&words);
+        self.show(&inventory, entry, &arguments, ShowOptions::default())
+    }
+
+    /// A file that came with a skill, by its path below the skill's folder.
+    ///
+    /// # Errors
+    /// When there is none, when it is not in the skill's folder, or when the skill may not be given out.
+    pub fn read(&self, name: &str, path: &str) -> Result<Resource, Error> {
+        let inventory = self.inventory()?;
+        let entry = inventory.entry(explain::find_usable(self, &inventory, name)?);
+        self.resource(&inventory, entry, path)
+    }
+
+    /// The bytes of a skill, scanned, if they may be given out.
+    #[doc(hidden)]
+    pub fn admit(&self, inventory: &Inventory, entry: &Entry) -> Result<Snapshot, Error> {
+        let screening = self.screening(&inventory.catalog);
+        screening.check_rules()?;
+        let admitted = screening.admit(&inventory.catalog, entry);
+        admitted.map_err(|refusal| refused(entry, &refusal))
+    }
+
+    /// A skill whose bytes were scanned and may be given out.
+    #[doc(hidden)]
+    pub fn load(&self, inventory: &Inventory, entry: &Entry) -> Result<Loaded, Error> {
+        self.loaded(entry, self.admit(inventory, entry)?)
+    }
+
+    #[doc(hidden)]
+    pub fn loaded(&self, entry: &Entry, held: Snapshot) -> Result<Loaded, Error> {
+        let limit = self.config.limits.max_skill_bytes;
+        Loaded::new(entry, held, limit).map_err(|error| not_rendered(entry, &error))
+    }
+
+    #[doc(hidden)]
+    pub fn show(
+        &self,
+        inventory: &Inventory,
+        entry: &Entry,
+        arguments: &Arguments,
+        how: ShowOptions,
+    ) -> Result<Shown, Error> {
+        let loaded = self.load(inventory, entry)?;
+        let digest = loaded.held.digest.to_string();
+        let shown = activate(self, &loaded, arguments, how.no_exec)?;
+        let directory = entry.place.path().to_string_lossy().into_owned();
+        let content = if how.raw {
+            shown.rendered.body
+        } else {
+            render::wrap(&entry.name(), &directory, &shown.rendered)
+        };
+        Ok(Shown {
+            name: entry.name().into_owned(),
+            digest,
+            content,
+            directory,
+            resources: shown.rendered.resources,
+            commands: shown.commands,
+        })
+    }
+
+    #[doc(hidden)]
+    pub fn resource(
+        &self,
+        inventory: &Inventory,
+        entry: &Entry,
+        path: &str,
+    ) -> Result<Resource, Error> {
+        // What can't be given out anyway is refused for that.
+        let refuse = |error: &ReadError| not_read(&entry.name(), error);
+        let looked = entry.place.resource(path, MAX_RESOURCE);
+        looked.map_err(|error| refuse(&error))?;
+        let held = self.admit(inventory, entry)?;
+        let resource = held.resource(path, MAX_RESOURCE);
+        resource.map_err(|error| refuse(&error))
+    }
+}
+
+/// A skill as a model gets it; its commands run if they may, or stay as they are.
+fn activate(
+    workspace: &Workspace,
+    loaded: &Loaded,
+    arguments: &Arguments,
+    no_exec: bool,
+) -> Result<Activation, Error> {
+    let entry = &*loaded.entry;
+    let project = workspace.machine.project.to_string_lossy();
+    let pieces = loaded.pieces();
+    if no_exec
+        || !pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Command(_)))
+    {
+        let here = Here {
+            project: &project,
+            session: "",
+            reads: !no_exec,
+        };
+        let rendered = render::render(loaded, &pieces, arguments, here, &Nobody);
+        return Ok(Activation {
+            rendered: rendered.map_err(|error| not_rendered(entry, &error))?,
+            commands: Vec::new(),
+            receipts: Vec::new(),
+        });
+    }
+    let premises = Office::open(workspace)?.premises(None, None);
+    activate::activate(loaded, arguments, &project, &premises)
+        .map_err(|error| stopped(entry, error))
+}
+
+/// What to say when a skill can't be activated.
+fn stopped(entry: &Entry, error: ActivationError) -> Error {
+    let name = entry.name();
+    let word = shell_word(&name).into_owned();
+    let unmet = |code, message: String| Error::unmet(code, message).skill(name.as_ref());
+    match error {
+        ActivationError::Render(error) => not_rendered(entry, &error),
+        ActivationError::Refused(error) => office::refused(entry, error),
+        ActivationError::Failed(error) => explain::act_failed(&name, error),
+        error @ ActivationError::Arguments { .. } => {
+            unmet("arguments-refused", format!("skill `{name}`: {error}")).hint(format!(
+                "metier show {word} --no-exec leaves its commands as they are written"
+            ))
+        }
+        error @ ActivationError::Shell(_) => unmet("shell", format!("skill `{name}`: {error}"))
+            .hint(format!(
+                "metier show {word} --no-exec leaves its commands as they are written"
+            )),
+        ActivationError::Command { ref stderr, .. }
+        | ActivationError::Pipeline { ref stderr, .. } => {
+            let failure = unmet("command-failed", format!("skill `{name}`: {error}"));
+            let lines = stderr.lines().take(5).map(str::to_owned);
+            lines.fold(failure, Error::detail).hint(format!(
+                "commands see no network and no files but the skill's own, unless approved: metier permissions {word}"
+            ))
+        }
+    }
+}
+
+/// What to say when a body can't be rendered.
+pub fn not_rendered(entry: &Entry, error: &RenderError) -> Error {
+    let failure = Error::unmet(
+        "unreadable",
+        format!("skill `{}` can't be shown: {error}", entry.name()),
+    )
+    .skill(entry.name())
+    .path(entry.manifest_path());
+    match error {
+        RenderError::Argument { .. } => failure.hint(format!(
+            "metier info {} lists its files",
+            shell_word(&entry.name())
+        )),
+        _ => failure.hint(format!(
+            "metier validate {}",
+            shell_word(&entry.place.path().to_string_lossy())
+        )),
+    }
+}
+
+/// What to say when a file of a skill is not given out.
+pub fn not_read(skill: &str, error: &ReadError) -> Error {
+    let code = match error {
+        ReadError::BadPath { .. } | ReadError::HardLink(_) => "path-refused",
+        ReadError::NotFound(_) => "not-found",
+        ReadError::NotAFile { .. } => "not-a-file",
+        ReadError::TooLarge { .. }
+        | ReadError::TooManyFiles { .. }
+        | ReadError::TooDeep { .. }
+        | ReadError::PathTooLong { .. } => "too-large",
+        ReadError::Os { .. } => "unreadable",
+    };
+    Error::unmet(code, error.to_string())
+        .skill(skill)
+        .hint(format!("metier info {} lists its files", shell_word(skill)))
+}

@@ -1,0 +1,96 @@
+//! The skills of a workspace, as they were when it was asked.
+
+use std::{borrow::Cow, path::PathBuf, sync::Arc};
+
+use metier_model::Source;
+use metier_runtime::{Inventory, Status};
+
+use crate::{Error, Workspace, explain};
+
+/// Every skill that was found, usable or not.
+#[derive(Clone)]
+pub struct Skills {
+    pub(crate) inventory: Arc<Inventory>,
+}
+
+/// One skill.
+#[derive(Clone, Copy)]
+pub struct Skill<'a> {
+    inventory: &'a Inventory,
+    skill: &'a metier_runtime::Skill,
+}
+
+impl Skills {
+    /// All of them, also those that can't be used.
+    pub fn all(&self) -> impl Iterator<Item = Skill<'_>> {
+        let inventory = &*self.inventory;
+        let skills = inventory.skills.iter();
+        skills.map(move |skill| Skill { inventory, skill })
+    }
+
+    /// Those that can be used now.
+    pub fn ready(&self) -> impl Iterator<Item = Skill<'_>> {
+        self.all().filter(|skill| skill.status() == Status::Ready)
+    }
+}
+
+impl<'a> Skill<'a> {
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> Cow<'a, str> {
+        self.inventory.entry(self.skill).name()
+    }
+
+    /// When to use it, in its author's words; empty when it could not be read.
+    #[must_use]
+    pub fn description(&self) -> &'a str {
+        let card = self.inventory.entry(self.skill).card.as_ref();
+        card.map_or("", |card| &card.description)
+    }
+
+    /// Where it comes from.
+    #[must_use]
+    pub fn source(&self) -> Source {
+        self.inventory.entry(self.skill).source
+    }
+
+    /// Whether it can be used.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.skill.status
+    }
+
+    /// Why it can't be used, a sentence each.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<String> {
+        let reasons = self.skill.reasons.iter();
+        reasons.map(|reason| reason.message.to_string()).collect()
+    }
+
+    /// Its folder, or `builtin:NAME`.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.inventory.entry(self.skill).place.path().into_owned()
+    }
+}
+
+impl Workspace {
+    /// The skills of this workspace, judged: trusted or not, ready or not. Nothing is scanned for it; what was scanned before is known.
+    ///
+    /// # Errors
+    /// When the trusted folders can't be read from the database.
+    pub fn skills(&self) -> Result<Skills, Error> {
+        let inventory = Arc::new(self.inventory()?);
+        Ok(Skills { inventory })
+    }
+
+    /// The skill of a name, `source:name` or path, if its content may be shown once it was scanned.
+    ///
+    /// # Errors
+    /// When there is none, with the nearest names; when it is invalid, disabled or not trusted, with the reasons.
+    pub fn find<'s>(&self, skills: &'s Skills, name: &str) -> Result<Skill<'s>, Error> {
+        let inventory = &*skills.inventory;
+        let skill = explain::find_usable(self, inventory, name)?;
+        Ok(Skill { inventory, skill })
+    }
+}
