@@ -23,6 +23,7 @@ mod approved_request;
 mod authority;
 mod conditions;
 mod doors;
+mod embedding;
 mod fenced;
 mod first_hour;
 mod judged_bytes;
