@@ -3,10 +3,8 @@
 use std::{fmt, path::Path};
 
 /// Why something was not done. Behind a pointer, because most results are not errors.
-#[derive(Debug)]
 pub struct Error(Box<Inside>);
 
-#[derive(Debug)]
 struct Inside {
     kind: ErrorKind,
     code: &'static str,
@@ -200,6 +198,13 @@ impl From<metier_store::StoreError> for Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.in_full())
+    }
+}
+
+/// The same as for people: a `main` that returns an error prints it so.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
