@@ -25,7 +25,7 @@ use super::{
 };
 use super::{is_hazardous_value, is_name};
 use crate::sandbox::look::Look;
-use crate::sandbox::{Mechanism, Profile, SecondLook, Support, sys};
+use crate::sandbox::{Mechanism, Profile, SecondLook, Support, Trails, sys};
 
 /// How long the shim has to put up the fence. It takes milliseconds; this is for a machine on its knees.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -583,8 +583,9 @@ fn settle(profile: &Profile, others: &OtherRuns) -> Result<(Profile, Watch), Chi
     };
     let mut look = Look::default();
     let mut whole = profile.clone();
-    let survey = watch::survey(&mut whole, others)?;
-    let mut settled = whole.settled(&mut look).map_err(unfit)?;
+    let mut trails = Trails::default();
+    let survey = watch::survey(&mut whole, others, &mut trails)?;
+    let mut settled = whole.settled(&mut trails).map_err(unfit)?;
     settled.check()?;
     let watch = Watch::new(&mut settled, survey, others, &mut look)?;
     Ok((settled, watch))

@@ -10,7 +10,7 @@ use metier_model::{Permission, Scope};
 
 use crate::{
     child::ChildError,
-    sandbox::{Guard, Names, is_below},
+    sandbox::{Guard, Names, Trails, is_below},
     world::{World, WorldError},
 };
 
@@ -82,8 +82,11 @@ impl World<'_> {
             ..Guard::default()
         };
         let mut places = protection.known();
-        let survey = guard.survey(&places).map_err(ChildError::from)?;
+        let mut trails = Trails::default();
+        let survey = guard
+            .survey(&places, &mut trails)
+            .map_err(ChildError::from)?;
         places.extend(survey.protected(&guard.roots));
-        Ok(protection.steps(&places).into_iter().collect())
+        Ok(protection.steps(&places, &mut trails).into_iter().collect())
     }
 }
