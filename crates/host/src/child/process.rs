@@ -25,7 +25,7 @@ use super::{
 };
 use super::{is_hazardous_value, is_name};
 use crate::sandbox::look::Look;
-use crate::sandbox::{Mechanism, Profile, SecondLook, Support, sys};
+use crate::sandbox::{Mechanism, Profile, SecondLook, Support, Trails, sys};
 
 /// How long the shim has to put up the fence. It takes milliseconds; this is for a machine on its knees.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -82,31 +82,25 @@ pub fn spawn(spec: &Spec<'_>) -> Result<Child, ChildError> {
 /// Starts a child with the strongest mechanism there is; without a program, only the fence.
 fn enclose(spec: &Spec<'_>) -> Result<Child, ChildError> {
     check(spec)?;
-    let (profile, mut watch) = match spec.fence {
-        Fence::Profile(profile) => {
-            let others = spec.journal.map(|place| OtherRuns::read(place.folder));
-            let others = others.transpose()?.unwrap_or_default();
-            let (profile, mut watch) = settle(profile, &others)?;
-            if let Some(JournalPlace { folder, owner }) = spec.journal {
-                watch.write_down(folder, owner)?;
-            }
-            (Some(profile), watch)
-        }
-        Fence::Unsandboxed => (None, Watch::default()),
-    };
-    let candidates: &[Mechanism] = match (&profile, spec.mechanism) {
-        (None, _) => &[Mechanism::None],
-        (Some(_), None) => &[Mechanism::Namespaces, Mechanism::Landlock],
-        (Some(_), Some(Mechanism::Namespaces)) => &[Mechanism::Namespaces],
-        (Some(_), Some(Mechanism::Landlock)) => &[Mechanism::Landlock],
-        (Some(_), Some(Mechanism::None)) => {
+    let candidates: &[Mechanism] = match (spec.fence, spec.mechanism) {
+        (Fence::Unsandboxed, _) => &[Mechanism::None],
+        (Fence::Profile(_), None) => &[Mechanism::Namespaces, Mechanism::Landlock],
+        (Fence::Profile(_), Some(Mechanism::Namespaces)) => &[Mechanism::Namespaces],
+        (Fence::Profile(_), Some(Mechanism::Landlock)) => &[Mechanism::Landlock],
+        (Fence::Profile(_), Some(Mechanism::None)) => {
             let reasons = vec!["none was to be used".to_owned()];
             return Err(ChildError::NoSandbox { reasons });
         }
     };
+    // The shim takes as long to come up as the look at the folders takes, and knows nothing before it has its job. So both happen at once.
+    let mut waiting = Some(Child::without_job(spec)?);
+    let (profile, mut watch) = fenced(spec)?;
     let mut reasons = Vec::new();
     for mechanism in candidates {
-        match start(spec, profile.as_ref(), *mechanism, watch.lock())? {
+        let child = waiting
+            .take()
+            .map_or_else(|| Child::without_job(spec), Ok)?;
+        match give_job(child, spec, profile.as_ref(), *mechanism, watch.lock())? {
             Started::Yes(mut child) => {
                 tracing::debug!(program = ?spec.program, ?mechanism, "child started");
                 std::mem::swap(&mut child.watch, &mut watch);
@@ -116,6 +110,20 @@ fn enclose(spec: &Spec<'_>) -> Result<Child, ChildError> {
         }
     }
     Err(ChildError::NoSandbox { reasons })
+}
+
+/// What the shim is given, and what is looked at afterwards. That is written down before anything of the child runs.
+fn fenced(spec: &Spec<'_>) -> Result<(Option<Profile>, Watch), ChildError> {
+    let Fence::Profile(profile) = spec.fence else {
+        return Ok((None, Watch::default()));
+    };
+    let others = spec.journal.map(|place| OtherRuns::read(place.folder));
+    let others = others.transpose()?.unwrap_or_default();
+    let (profile, mut watch) = settle(profile, &others)?;
+    if let Some(JournalPlace { folder, owner }) = spec.journal {
+        watch.write_down(folder, owner)?;
+    }
+    Ok((Some(profile), watch))
 }
 
 /// What this machine offers: tried out, not guessed from version numbers.
@@ -170,6 +178,38 @@ pub struct Child {
 }
 
 impl Child {
+    /// A shim that waits for its job. Until then it reads nothing but the line, and ends when that is cut.
+    fn without_job(spec: &Spec<'_>) -> Result<Self, ChildError> {
+        let (line, theirs) = control::pair()?;
+        let mut shim = Command::new(spec.shim)
+            .arg("__exec")
+            .env_clear()
+            .env(SMALL_PAGES.0, SMALL_PAGES.1)
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|source| ChildError::Shim {
+                shim: spec.shim.to_owned(),
+                source,
+            })?;
+        let pid = i32::try_from(shim.id()).ok().and_then(Pid::from_raw);
+        let pid = pid.ok_or_else(|| io::Error::other("a process without a number"))?;
+        let handle = pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from)?;
+        Ok(Self {
+            stdin: None,
+            stdout: shim.stdout.take(),
+            stderr: shim.stderr.take(),
+            mechanism: Mechanism::None,
+            max_output: spec.max_output,
+            started: Instant::now(),
+            shim,
+            handle,
+            line,
+            watch: Watch::default(),
+        })
+    }
+
     /// What keeps it in.
     #[must_use]
     pub fn mechanism(&self) -> Mechanism {
@@ -543,8 +583,9 @@ fn settle(profile: &Profile, others: &OtherRuns) -> Result<(Profile, Watch), Chi
     };
     let mut look = Look::default();
     let mut whole = profile.clone();
-    let survey = watch::survey(&mut whole, others)?;
-    let mut settled = whole.settled(&mut look).map_err(unfit)?;
+    let mut trails = Trails::default();
+    let survey = watch::survey(&mut whole, others, &mut trails)?;
+    let mut settled = whole.settled(&mut trails).map_err(unfit)?;
     settled.check()?;
     let watch = Watch::new(&mut settled, survey, others, &mut look)?;
     Ok((settled, watch))
@@ -555,7 +596,9 @@ enum Started {
     Unavailable(String),
 }
 
-fn start(
+/// Gives the shim its job, and waits until the fence stands.
+fn give_job(
+    mut child: Child,
     spec: &Spec<'_>,
     profile: Option<&Profile>,
     mechanism: Mechanism,
@@ -574,7 +617,6 @@ fn start(
         profile: profile.cloned(),
     };
     let job = in_memory(&job.encode())?;
-    let (line, theirs) = control::pair()?;
     let (stdin, theirs_to_read) = match spec.stdin {
         Stdin::Null => (None, None),
         Stdin::Bytes(bytes) => (None, Some(in_memory(bytes)?)),
@@ -584,31 +626,9 @@ fn start(
             (Some(File::from(write)), Some(read))
         }
     };
-    let started = Instant::now();
-    let mut shim = Command::new(spec.shim)
-        .arg("__exec")
-        .env_clear()
-        .env(SMALL_PAGES.0, SMALL_PAGES.1)
-        .stdin(Stdio::from(theirs))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(broken)?;
-    let pid = i32::try_from(shim.id()).ok().and_then(Pid::from_raw);
-    let pid = pid.ok_or_else(|| io::Error::other("a process without a number"))?;
-    let handle = pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from)?;
-    let mut child = Child {
-        stdin,
-        stdout: shim.stdout.take(),
-        stderr: shim.stderr.take(),
-        mechanism,
-        max_output: spec.max_output,
-        started,
-        shim,
-        handle,
-        line,
-        watch: Watch::default(),
-    };
+    child.stdin = stdin;
+    child.mechanism = mechanism;
+    child.started = Instant::now();
     let mut along = vec![job.as_fd(), spec.cwd];
     along.extend(theirs_to_read.as_ref().map(AsFd::as_fd));
     along.extend(lock);

@@ -6,6 +6,7 @@
 //!
 //! The list is written down before the child starts ([`Journal`]), so that the next run can do the same if this program is killed.
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -23,18 +24,24 @@ use crate::sandbox::look::{Look, Seen};
 use crate::sandbox::object::{
     FOLDER, Found, Mark, Moment, give_back, make_accessible, open_folder, rename_aside,
 };
-use crate::sandbox::{Guard, Profile, SecondLook, Survey, SurveyError, UndonePlace};
+use crate::sandbox::{
+    Guard, Profile, SecondLook, Survey, SurveyError, Trails, UndonePlace, all_names,
+};
 
 /// How often a folder is read again because entries appeared to be left.
 const PASSES: usize = 16;
 
 /// Looks for protected places in the folders that a child may write, and adds them to the profile. What another run may have made there is
 /// protected, but does not count as known.
-pub(crate) fn survey(profile: &mut Profile, others: &OtherRuns) -> Result<Survey, SurveyError> {
+pub(crate) fn survey(
+    profile: &mut Profile,
+    others: &OtherRuns,
+    trails: &mut Trails,
+) -> Result<Survey, SurveyError> {
     let Some(guard) = &profile.guard else {
         return Ok(Survey::default());
     };
-    let mut survey = guard.survey(&profile.protect)?;
+    let mut survey = guard.survey(&profile.protect, trails)?;
     survey.forget(|place, mark| others.made(place, mark));
     profile.protect.extend(survey.protected(&guard.roots));
     Ok(survey)
@@ -194,9 +201,10 @@ impl Watch {
         for root in std::mem::take(&mut self.roots) {
             let links = root.links.iter();
             let straightened = links.map(|(name, to)| (name, root.straighten(name, to, ended)));
-            let missing = root.missing.iter();
+            let straightened: Vec<_> = straightened.collect();
+            let missing = root.to_look_at();
             let cleared = missing.map(|name| (name, root.clear(name, ended)));
-            for (name, done) in straightened.chain(cleared) {
+            for (name, done) in straightened.into_iter().chain(cleared) {
                 match done {
                     Ok(undone) => look.undone.extend(undone),
                     Err(error) => look.failed.push((root.path.join(name), error)),
@@ -227,6 +235,18 @@ impl Root {
             handle: openat(CWD, path, FOLDER, Mode::empty())?,
             missing: Vec::new(),
             links: Vec::new(),
+        })
+    }
+
+    /// The names that were not there, but for those that a listing of the folder shows to be missing still.
+    fn to_look_at(&self) -> impl Iterator<Item = &PathBuf> {
+        let again = openat(&self.handle, ".", FOLDER, Mode::empty());
+        let listed = again.ok().and_then(all_names);
+        self.missing.iter().filter(move |name| {
+            let first = name.iter().next();
+            let is_listed =
+                |names: &HashSet<OsString>| first.is_none_or(|name| names.contains(name));
+            listed.as_ref().is_none_or(is_listed)
         })
     }
 

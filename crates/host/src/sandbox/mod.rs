@@ -57,7 +57,7 @@ pub(crate) mod trouble;
 pub use crate::child::detect;
 pub use confine::{ConfineError, WorkerLimits, confine};
 pub use mounted::MountTable;
-pub(crate) use names::{Names, is_below};
+pub(crate) use names::{Names, all_names, is_below};
 pub use places::{KERNEL, credential_places, machine_keys, system_read};
 pub use profile::{Contradiction, Limits, Mechanism, Network, Profile, StandIn, Support};
 pub use protected::Protection;

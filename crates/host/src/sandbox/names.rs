@@ -1,9 +1,20 @@
 //! How a folder compares names: some file systems take `claude.md` for `CLAUDE.md`.
 
 use std::{
+    collections::HashSet,
     ffi::{OsStr, OsString},
+    mem::MaybeUninit,
+    os::{fd::AsFd, unix::ffi::OsStrExt},
     path::Path,
 };
+
+use rustix::fs::{Mode, OFlags, RawDir, fstat, fstatfs};
+
+/// The largest folder that is listed, in bytes; and how many bytes of names there may be.
+const LARGEST_FOLDER: usize = 32 << 10;
+/// File systems that find an entry exactly if they list it: ext4, XFS, btrfs, tmpfs, F2FS. Those of the network and of programs may find more, ZFS
+/// has a folder that it does not list, and an overlay is like what is below it.
+const LISTING_ALL: [u32; 5] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0xf2f5_2010];
 
 /// How names in one folder are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,30 +46,59 @@ impl Names {
 /// Whether a folder folds names; `None` if it can't be opened.
 #[cfg(target_os = "linux")]
 fn folds(folder: &Path) -> Option<bool> {
-    use rustix::fs::{Mode, OFlags};
-    /// Kinds that always do: vfat and msdos, exfat, ntfs (three drivers), cifs, smb2, hfs, hfsplus, vboxsf, 9p.
-    const KINDS: &[u32] = &[
-        0x4d44,
-        0x2011_BAB0,
-        0x5346_544e,
-        0x7366_746e,
-        0x6573_5546,
-        0xFF53_4D42,
-        0xFE53_4D42,
-        0x4244,
-        0x482b,
-        0x786f_4256,
-        0x0102_1997,
-    ];
-    /// What a folder of ext4, f2fs, bcachefs or tmpfs is marked with that does (`FS_CASEFOLD_FL`).
-    const MARK: u32 = 0x4000_0000;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = rustix::fs::open(folder, flags, Mode::empty()).ok()?;
-    let kind = rustix::fs::fstatfs(&folder).map_or(0, |found| found.f_type);
+    let kind = kind_of(&folder);
+    Some(FOLDING.contains(&kind) || is_marked(&folder))
+}
+
+/// Kinds of file systems that always fold names: vfat and msdos, exfat, ntfs (three drivers), cifs, smb2, hfs, hfsplus, vboxsf, 9p.
+const FOLDING: &[u32] = &[
+    0x4d44,
+    0x2011_BAB0,
+    0x5346_544e,
+    0x7366_746e,
+    0x6573_5546,
+    0xFF53_4D42,
+    0xFE53_4D42,
+    0x4244,
+    0x482b,
+    0x786f_4256,
+    0x0102_1997,
+];
+
+/// The kind of a folder's file system; 0 if that can't be said.
+fn kind_of(folder: impl AsFd) -> u32 {
+    let kind = fstatfs(folder).map_or(0, |found| found.f_type);
     // The number is a magic one, however wide the field is.
-    let kind = u32::try_from(kind).unwrap_or_default();
-    let is_marked = || rustix::fs::ioctl_getflags(&folder).is_ok_and(|f| f.bits() & MARK != 0);
-    Some(KINDS.contains(&kind) || is_marked())
+    u32::try_from(kind).unwrap_or_default()
+}
+
+/// Whether a folder of ext4, f2fs, bcachefs or tmpfs is marked as one that folds names (`FS_CASEFOLD_FL`).
+fn is_marked(folder: impl AsFd) -> bool {
+    const MARK: u32 = 0x4000_0000;
+    rustix::fs::ioctl_getflags(folder).is_ok_and(|flags| flags.bits() & MARK != 0)
+}
+
+/// The names of all entries of a small folder, where no other name finds one. The handle must be new: reading goes on where it stopped.
+pub(crate) fn all_names(folder: impl AsFd) -> Option<HashSet<OsString>> {
+    let size = usize::try_from(fstat(&folder).ok()?.st_size).ok()?;
+    if size > LARGEST_FOLDER || !LISTING_ALL.contains(&kind_of(&folder)) || is_marked(&folder) {
+        return None;
+    }
+    let mut buffer = [MaybeUninit::uninit(); LARGEST_FOLDER / 2];
+    let mut entries = RawDir::new(&folder, &mut buffer);
+    let (mut names, mut length) = (HashSet::new(), 0);
+    while let Some(entry) = entries.next() {
+        let entry = entry.ok()?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        length += name.len();
+        if length > LARGEST_FOLDER {
+            return None;
+        }
+        names.insert(name.to_owned());
+    }
+    Some(names)
 }
 
 /// Elsewhere, nearly all do.
@@ -80,5 +120,30 @@ pub(crate) fn is_below(path: &Path, place: &Path, names: Names) -> bool {
             let [path, place] = [path, place].map(|path| names.compared(path.as_os_str()));
             Path::new(&path).starts_with(place)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+
+    use super::*;
+
+    #[test]
+    fn a_folder_with_many_entries_is_not_listed() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = || all_names(File::open(folder.path()).unwrap());
+        fs::write(folder.path().join("one"), "").unwrap();
+        let few = names();
+        assert!(few.is_none_or(|names| names.len() == 3 && names.contains(OsStr::new("one"))));
+        for number in 0..=LARGEST_FOLDER / 200 {
+            fs::write(folder.path().join(format!("{number:0200}")), "").unwrap();
+        }
+        assert_eq!(names(), None);
+    }
+
+    #[test]
+    fn a_folder_of_the_kernel_is_not_listed() {
+        assert_eq!(all_names(File::open("/proc/self").unwrap()), None);
     }
 }

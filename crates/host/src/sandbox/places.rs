@@ -5,6 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::trail::Trails;
+
 /// What nearly every program needs to start and to speak the user's language. No place with private keys in it.
 const SYSTEM: &[&str] = &[
     // programs and libraries
@@ -341,11 +343,12 @@ const MACHINE_KEYS: &[&str] = &[
 #[must_use]
 pub fn system_read(path_dirs: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();
+    let mut trails = Trails::default();
     for folder in path_dirs.iter().filter(|folder| folder.is_absolute()) {
         toolchain(folder, home, &mut found);
         for interpreter in INTERPRETERS {
             // A program of a virtual environment is a link to the real one, with its library beside it there.
-            let Ok(real) = folder.join(interpreter).canonicalize() else {
+            let Some(real) = trails.of(&folder.join(interpreter)).real() else {
                 continue;
             };
             if let Some(folder) = real.parent() {
@@ -354,8 +357,9 @@ pub fn system_read(path_dirs: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
         }
     }
     let is_home = |path: &Path| home.is_some_and(|home| home.starts_with(path));
-    found.retain(|path| !is_home(path) && path.exists());
     found.sort_unstable();
+    found.dedup();
+    found.retain(|path| !is_home(path) && path.exists());
     // What lies below an entry that stays is in it already.
     let mut kept: Vec<PathBuf> = Vec::with_capacity(found.len());
     for path in found {

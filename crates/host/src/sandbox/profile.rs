@@ -3,8 +3,6 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-#[cfg(target_os = "linux")]
-use super::look::{Look, Seen};
 use super::survey::Guard;
 #[cfg(target_os = "linux")]
 use super::trail::Trails;
@@ -134,13 +132,7 @@ impl Profile {
     /// # Errors
     /// If a writable place does not exist: permission to write it would silently be none.
     #[cfg(target_os = "linux")]
-    pub(crate) fn settled(&self, look: &mut Look) -> Result<Self, (PathBuf, std::io::Error)> {
-        let mut existing = |paths: &[PathBuf]| -> Vec<PathBuf> {
-            let there = paths.iter().filter(|path| look.at(path) != Seen::Missing);
-            let mut real: Vec<_> = there.filter_map(|path| path.canonicalize().ok()).collect();
-            in_order(&mut real);
-            real
-        };
+    pub(crate) fn settled(&self, trails: &mut Trails) -> Result<Self, (PathBuf, std::io::Error)> {
         let mut write = Vec::with_capacity(self.write.len());
         for path in &self.write {
             write.push(path.canonicalize().map_err(|error| (path.clone(), error))?);
@@ -148,7 +140,7 @@ impl Profile {
         in_order(&mut write);
         let nothing = Guard::default();
         let guard = self.guard.as_ref().unwrap_or(&nothing);
-        let mut protect = guard.protection.steps(&self.protect);
+        let mut protect = guard.protection.steps(&self.protect, trails);
         // The rest is out of reach anyway.
         protect.retain(|place| {
             write
@@ -156,12 +148,14 @@ impl Profile {
                 .any(|root| place.starts_with(root) || root.starts_with(place))
         });
         in_order(&mut protect);
-        let mut trails = Trails::default();
         let ends = self.deny.iter().map(|place| trails.of(place).end);
         let mut deny = guard.protection.mounts().with_other_names(ends.collect());
         in_order(&mut deny);
+        let real = self.read.iter().filter_map(|path| trails.of(path).real());
+        let mut read = real.collect();
+        in_order(&mut read);
         Ok(Self {
-            read: existing(&self.read),
+            read,
             write,
             deny,
             protect,

@@ -75,7 +75,9 @@ impl Protection {
     /// The protection for a user. `work` is below `project` or equal to it; `obeyed` are places that metier reads skills and settings from.
     #[must_use]
     pub fn new(home: Option<&Path>, work: &Path, project: &Path, obeyed: &[PathBuf]) -> Self {
-        let homes: Vec<PathBuf> = home.into_iter().flat_map(with_real).collect();
+        let mut trails = Trails::default();
+        let mut with_real = |path: &Path| with_real(path, &mut trails);
+        let homes: Vec<PathBuf> = home.into_iter().flat_map(&mut with_real).collect();
         let work: Vec<PathBuf> = with_real(work).collect();
         let project: Vec<PathBuf> = with_real(project).collect();
         let above = work.iter().flat_map(|work| work.ancestors());
@@ -258,15 +260,18 @@ impl Protection {
     }
 
     /// Every step from these places to where they lead, under all of its names: the user's `~/.bashrc` may be kept elsewhere.
-    pub(crate) fn steps(&self, places: &[PathBuf]) -> Vec<PathBuf> {
-        self.mounts
-            .with_other_names(Trails::default().steps(places))
+    pub(crate) fn steps(&self, places: &[PathBuf], trails: &mut Trails) -> Vec<PathBuf> {
+        self.mounts.with_other_names(trails.steps(places))
     }
 }
 
 /// A path, and the same without links if that differs.
-fn with_real(path: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    let real = path.canonicalize().ok().filter(|real| real != path);
+fn with_real(path: &Path, trails: &mut Trails) -> impl Iterator<Item = PathBuf> + use<> {
+    let real = match path.is_absolute() {
+        true => trails.of(path).real(),
+        false => path.canonicalize().ok(),
+    };
+    let real = real.filter(|real| real != path);
     std::iter::once(path.to_owned()).chain(real)
 }
 
@@ -437,7 +442,7 @@ mod tests {
         fs::write(&target, "").unwrap();
         std::os::unix::fs::symlink("dotfiles/bashrc", folder.join("home/.bashrc")).unwrap();
         let protection = protection(&folder.join("home"), &folder.join("project"));
-        let steps = protection.steps(&protection.known());
+        let steps = protection.steps(&protection.known(), &mut Trails::default());
         assert!(steps.contains(&target));
         assert!(steps.contains(&folder.join("home/.bashrc")));
         assert!(!steps.contains(&folder.join("home/dotfiles/notes")));

@@ -157,15 +157,25 @@ impl Survey {
 }
 
 impl Guard {
-    /// Looks for protected places in the writable folders, and for what leads there. `named` are protected places that are known by name.
+    /// Looks for protected places in the writable folders, and for what leads there. `named` are protected places that are known by name, and
+    /// `trails` follows all of them.
     ///
     /// # Errors
     /// When there are too many files, or a folder can't be read.
-    pub(crate) fn survey(&self, named: &[PathBuf]) -> Result<Survey, SurveyError> {
-        self.survey_up_to(MOST_BEFORE, named)
+    pub(crate) fn survey(
+        &self,
+        named: &[PathBuf],
+        trails: &mut Trails,
+    ) -> Result<Survey, SurveyError> {
+        self.survey_up_to(MOST_BEFORE, named, trails)
     }
 
-    fn survey_up_to(&self, most: usize, named: &[PathBuf]) -> Result<Survey, SurveyError> {
+    fn survey_up_to(
+        &self,
+        most: usize,
+        named: &[PathBuf],
+        trails: &mut Trails,
+    ) -> Result<Survey, SurveyError> {
         let mut left = most;
         let mut before = Before {
             judge: Judge::new(self),
@@ -184,12 +194,11 @@ impl Guard {
             return Err(SurveyError::Unreadable { folder, source });
         }
         survey.covered.extend(self.elsewhere(&survey));
-        let mut trails = Trails::default();
         for place in named.iter().chain(survey.all_places()) {
             trails.of(place);
         }
         let mut inside = InPlaces {
-            linked: trails.into_shared(),
+            linked: trails.shared().clone(),
         };
         for folder in &folders {
             let walked = Walk::through(folder, &mut inside, &mut left);

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::{Guard, SecondLook, Survey, SurveyError};
 use crate::{
     child::watch::remove_tree,
-    sandbox::{Protection, object::open_folder},
+    sandbox::{Protection, Trails, object::open_folder},
 };
 
 fn guard() -> (TempDir, PathBuf, Guard) {
@@ -34,7 +34,7 @@ fn write(path: &Path) {
 }
 
 fn survey(guard: &Guard) -> Survey {
-    guard.survey(&[]).unwrap()
+    guard.survey(&[], &mut Trails::default()).unwrap()
 }
 
 fn undone(guard: &Guard, before: &Survey) -> Vec<PathBuf> {
@@ -170,8 +170,10 @@ fn more_files_than_can_be_looked_at_are_an_error_that_names_the_folder() {
     for number in 0..20 {
         write(&root.join(format!("a/{number}")));
     }
-    assert!(guard.survey_up_to(30, &[]).is_ok());
-    let error = guard.survey_up_to(20, &[]).unwrap_err();
+    assert!(guard.survey_up_to(30, &[], &mut Trails::default()).is_ok());
+    let error = guard
+        .survey_up_to(20, &[], &mut Trails::default())
+        .unwrap_err();
     assert!(matches!(error, SurveyError::TooMany { .. }), "{error}");
     let text = error.to_string();
     let start = format!("`{}` has more than 20 files and folders", root.display());
@@ -186,7 +188,7 @@ fn a_folder_that_is_writable_twice_is_walked_once() {
     }
     guard.roots.push(root.join("a"));
     guard.roots.push(root);
-    assert!(guard.survey_up_to(30, &[]).is_ok());
+    assert!(guard.survey_up_to(30, &[], &mut Trails::default()).is_ok());
 }
 
 /// Makes folders inside of one another, with names that add up to more than a path can have.

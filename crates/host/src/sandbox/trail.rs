@@ -8,17 +8,22 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    ffi::OsStr,
+    ffi::{OsStr, OsString},
     os::unix::fs::MetadataExt,
     path::{Component, Path, PathBuf},
 };
 
-use rustix::fs::{major, minor};
+use rustix::fs::{Mode, major, minor, open};
 
-use super::object::FileId;
+use super::{
+    names::all_names,
+    object::{FOLDER, FileId},
+};
 
 /// As many links as the kernel follows for one path (path_resolution(7)).
 const MOST_LINKS: usize = 40;
+/// How many names are looked for in a folder before it is listed.
+const FEW_NAMES: usize = 16;
 
 /// What decides where a name leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,23 +36,36 @@ pub(crate) struct Trail {
     is_there: bool,
 }
 
-/// Follows many names, and looks at each folder once.
+impl Trail {
+    /// The end, if it exists.
+    pub(crate) fn real(self) -> Option<PathBuf> {
+        self.is_there.then_some(self.end)
+    }
+}
+
+/// Follows many names, and looks at each folder once. It is made for one look: what it has seen is not looked at again.
 #[derive(Debug, Default)]
 pub(crate) struct Trails {
-    folders: HashMap<PathBuf, Trail>,
+    known: HashMap<PathBuf, Trail>,
+    folders: HashMap<PathBuf, Entries>,
     shared: HashSet<FileId>,
+}
+
+/// What is known of the entries of a folder.
+#[derive(Debug)]
+enum Entries {
+    /// Nothing; so many names were looked for.
+    Unread(usize),
+    /// All of their names.
+    Listed(HashSet<OsString>),
+    /// A listing would not be all that can be found there.
+    Unlisted,
 }
 
 impl Trails {
     /// Follows an absolute path.
     pub(crate) fn of(&mut self, path: &Path) -> Trail {
-        match (path.parent(), path.file_name()) {
-            (Some(folder), Some(name)) => {
-                let above = self.folder(folder, 0);
-                self.step(above, name, 0)
-            }
-            _ => self.folder(path, 0),
-        }
+        self.follow(path, 0)
     }
 
     /// The links on the way from these paths, and their ends.
@@ -62,21 +80,21 @@ impl Trails {
     }
 
     /// The files among the ends so far that have other names, on the same file system (hard links).
-    pub(crate) fn into_shared(self) -> HashSet<FileId> {
-        self.shared
+    pub(crate) fn shared(&self) -> &HashSet<FileId> {
+        &self.shared
     }
 
-    fn folder(&mut self, path: &Path, links: usize) -> Trail {
-        if let Some(known) = self.folders.get(path) {
+    fn follow(&mut self, path: &Path, links: usize) -> Trail {
+        if let Some(known) = self.known.get(path) {
             return known.clone();
         }
         let trail = match (path.parent(), path.components().next_back()) {
             (Some(above), Some(Component::Normal(name))) => {
-                let above = self.folder(above, links);
+                let above = self.follow(above, links);
                 self.step(above, name, links)
             }
             (Some(above), Some(Component::ParentDir)) => {
-                let mut trail = self.folder(above, links);
+                let mut trail = self.follow(above, links);
                 trail.end.pop();
                 trail
             }
@@ -88,15 +106,40 @@ impl Trails {
         };
         // Further in, the number of links that are left decides too.
         if links == 0 {
-            self.folders.insert(path.to_owned(), trail.clone());
+            self.known.insert(path.to_owned(), trail.clone());
         }
         trail
     }
 
+    /// Whether a folder is known to have no such entry. The folder has no links above it.
+    fn lacks(&mut self, folder: &Path, name: &OsStr) -> bool {
+        let entries = match self.folders.get_mut(folder) {
+            Some(entries) => entries,
+            None => self
+                .folders
+                .entry(folder.to_owned())
+                .or_insert(Entries::Unread(0)),
+        };
+        if let Entries::Unread(names) = entries {
+            *names += 1;
+            if *names <= FEW_NAMES {
+                return false;
+            }
+            let handle = open(folder, FOLDER, Mode::empty()).ok();
+            let names = handle.and_then(all_names);
+            *entries = names.map_or(Entries::Unlisted, Entries::Listed);
+        }
+        matches!(entries, Entries::Listed(names) if !names.contains(name))
+    }
+
     fn step(&mut self, above: Trail, name: &OsStr, links: usize) -> Trail {
-        let end = above.end.join(name);
-        let mut trail = Trail { end, ..above };
-        if !trail.is_there {
+        let is_missing = !above.is_there || self.lacks(&above.end, name);
+        let mut trail = Trail {
+            end: above.end.join(name),
+            is_there: !is_missing,
+            ..above
+        };
+        if is_missing {
             return trail;
         }
         let is_link = match trail.end.symlink_metadata() {
@@ -125,7 +168,7 @@ impl Trails {
             trail.is_there = false;
             return trail;
         }
-        let onward = self.folder(&target, links + trail.links.len());
+        let onward = self.follow(&target, links + trail.links.len());
         trail.links.extend(onward.links);
         trail.end = onward.end;
         trail.is_there = onward.is_there;
@@ -171,6 +214,29 @@ mod tests {
         check(&root, "dangling", &["dangling"], "gone/x");
         let absolute = ["docs/absolute", "folder"];
         check(&root, "docs/absolute/new/x", &absolute, "docs/new/x");
+    }
+
+    #[test]
+    fn a_folder_that_was_listed_has_the_same_trails() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir(root.join("there")).unwrap();
+        symlink("there", root.join("link")).unwrap();
+        let mut trails = Trails::default();
+        for number in 0..2 * FEW_NAMES {
+            let name = format!("missing-{number}/inner");
+            assert_eq!(trails.of(&root.join(name)).real(), None);
+        }
+        let is_listed = matches!(trails.folders.get(&root), Some(Entries::Listed(_)));
+        let names = all_names(fs::File::open(&root).unwrap());
+        assert_eq!(is_listed, names.is_some());
+        assert_eq!(
+            trails.of(&root.join("there")).real(),
+            Some(root.join("there"))
+        );
+        let trail = trails.of(&root.join("link/inner"));
+        assert_eq!(trail.links, [root.join("link")]);
+        assert_eq!(trail.end, root.join("there/inner"));
     }
 
     #[test]

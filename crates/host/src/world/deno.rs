@@ -21,6 +21,7 @@ use std::{
 use metier_model::{Permission, Scope};
 
 use super::{Begun, Running, World, WorldError, room::Runs};
+use crate::sandbox::Trails;
 
 /// What holds for all: nobody is asked, nothing is fetched, nothing is found in files that lie about.
 const ALWAYS: &[&str] = &[
@@ -160,7 +161,7 @@ impl World {
             }
         }
         let mut protected = self.protection().around(&openings.write, &[]);
-        protected.extend(self.protection().steps(&protected));
+        protected.extend(self.protection().steps(&protected, &mut Trails::default()));
         openings.deny_write = self.denied().into_iter().chain(protected).collect();
         let denied = self.grant.denied().iter();
         openings.deny_hosts = denied

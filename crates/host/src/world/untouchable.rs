@@ -11,7 +11,7 @@ use metier_model::{Permission, Scope};
 
 use crate::{
     child::ChildError,
-    sandbox::{Guard, Names, is_below},
+    sandbox::{Guard, Names, Trails, is_below},
     world::{World, WorldError},
 };
 
@@ -83,8 +83,11 @@ impl World {
             ..Guard::default()
         };
         let mut places = protection.known();
-        let survey = guard.survey(&places).map_err(ChildError::from)?;
+        let mut trails = Trails::default();
+        let survey = guard
+            .survey(&places, &mut trails)
+            .map_err(ChildError::from)?;
         places.extend(survey.protected(&guard.roots));
-        Ok(protection.steps(&places).into_iter().collect())
+        Ok(protection.steps(&places, &mut trails).into_iter().collect())
     }
 }

@@ -23,7 +23,7 @@ use crate::{
         journal::OtherRuns,
         watch::{self, Watch},
     },
-    sandbox::{Guard, Profile, SecondLook, UndonePlace, look::Look},
+    sandbox::{Guard, Profile, SecondLook, Trails, UndonePlace, look::Look},
     world::{World, WorldError, leftovers, room::WATCHED},
 };
 
@@ -141,9 +141,12 @@ impl World {
             ..Guard::default()
         };
         let mut places = self.protection().around(&guard.roots, &[]);
-        let survey = guard.survey(&places).map_err(ChildError::from)?;
+        let mut trails = Trails::default();
+        let survey = guard
+            .survey(&places, &mut trails)
+            .map_err(ChildError::from)?;
         places.extend(survey.protected(&guard.roots));
-        places.extend(self.protection().steps(&places));
+        places.extend(self.protection().steps(&places, &mut trails));
         places.extend(self.refused(Permission::FileWrite));
         places.retain(|place| place.starts_with(folder));
         Ok(places)
@@ -170,7 +173,8 @@ impl Wasi {
         let others = OtherRuns::read(&self.watched);
         let others = others.map_err(|source| failed(&self.watched, source))?;
         let mut look = Look::default();
-        let survey = watch::survey(&mut profile, &others).map_err(ChildError::from)?;
+        let survey = watch::survey(&mut profile, &others, &mut Trails::default());
+        let survey = survey.map_err(ChildError::from)?;
         let watch = Watch::new(&mut profile, survey, &others, &mut look);
         let mut watch = watch.map_err(|source| match profile.write.first() {
             Some(folder) => failed(folder, source),

@@ -292,6 +292,26 @@ fn a_shim_that_is_none_is_an_error() {
 }
 
 #[test]
+fn a_child_that_is_refused_leaves_no_shim_behind() {
+    let mut room = Room::new(Mechanism::Namespaces);
+    let folder = File::open(room.work()).unwrap();
+    let link = room.home().join("shim-of-this-test");
+    std::os::unix::fs::symlink(shim(), &link).unwrap();
+    room.profile.write.push(room.work().join("missing"));
+    let profile = Fence::Profile(&room.profile);
+    let refused = child::run(&Spec::new(&link, "/bin/true", folder.as_fd(), profile));
+    assert!(matches!(refused, Err(ChildError::Unfit(_))), "{refused:?}");
+    let name = link.to_str().unwrap();
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let is_shim = |path: &std::path::PathBuf| {
+        let line = fs::read(path.join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(name)
+    };
+    let left = processes.map(|entry| entry.path()).find(is_shim);
+    assert_eq!(left, None);
+}
+
+#[test]
 fn the_machine_is_asked_and_not_guessed() {
     let support = child::detect(shim());
     assert!(support.landlock.is_some(), "{support:?}");
