@@ -237,14 +237,7 @@ impl Matrix {
     }
 
     /// One cell: what the skill was told, and what was written down.
-    fn cell(
-        &self,
-        runtime: &Runtime,
-        guise: Guise,
-        kind: &str,
-        row: &Row,
-        prefix: &str,
-    ) -> String {
+    fn cell(&self, runtime: &Runtime, guise: Guise, kind: &str, row: &Row, prefix: &str) -> String {
         let name = named(guise, kind);
         if let Err(error) = runtime.activate(&name) {
             return self.plain(&format!("not active: {error}"));
