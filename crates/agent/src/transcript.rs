@@ -74,7 +74,10 @@ impl Transcript {
         });
         let lines = lines.collect::<Result<Vec<String>, Report>>()?;
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        self.lines = self.store.lock().append_lines(&self.id, self.lines, at, &lines)?;
+        self.lines = self
+            .store
+            .lock()
+            .append_lines(&self.id, self.lines, at, &lines)?;
         Ok(())
     }
 }

@@ -324,7 +324,7 @@ fn receipts(place: &str, folder: &Path) -> Outcome {
 /// The first activation, for which the skill is scanned, then many; the skill stays active.
 fn activations(stage: &Stage<'_>, runtime: &Runtime) -> Outcome {
     runtime.activate("greeter")?;
-    tell("scan_ms", stage.judging.get().as_secs_f64() * 1e3);
+    tell("scan_ms", stage.judging().as_secs_f64() * 1e3);
     runtime.deactivate("greeter")?;
     let judging = RefCell::new(Vec::new());
     let time = median(
@@ -333,7 +333,7 @@ fn activations(stage: &Stage<'_>, runtime: &Runtime) -> Outcome {
         || {
             judging
                 .borrow_mut()
-                .push(stage.judging.get().as_secs_f64() * 1e6);
+                .push(stage.judging().as_secs_f64() * 1e6);
             runtime.deactivate("greeter")?;
             Ok(())
         },

@@ -69,6 +69,13 @@ impl Asking {
             ..Self::default()
         }
     }
+
+    /// A number that no other single-use approval of this run has.
+    fn next_number(&self) -> u64 {
+        let mut once = self.once.lock();
+        *once += 1;
+        *once
+    }
 }
 
 /// The skill that wants something.
@@ -389,9 +396,10 @@ impl Desk {
     fn put<'q>(&self, question: &'q ApprovalQuestion) -> Result<&'q ApprovalOffer, No> {
         let start = Instant::now();
         let reply = self.approver.ask(question);
-        let waited = self.asking.waited.get();
-        let waited = waited.saturating_add(start.elapsed());
-        self.asking.waited.set(waited);
+        {
+            let mut waited = self.asking.waited.lock();
+            *waited = waited.saturating_add(start.elapsed());
+        }
         match question.taken(reply) {
             Some(offer) => Ok(offer),
             None if reply == Reply::Nobody => Err(No::Nobody),
@@ -441,9 +449,8 @@ impl Desk {
                 by: by.to_owned(),
             })
             .collect();
-        self.store
-            .lock()
-            .approve_with_files(&approvals, &files(subject.held))
+        let files = files(subject.held);
+        self.store.lock().approve_with_files(&approvals, &files)
     }
 
     /// Allow once: a record that is written and used up, so that nothing can use it again.
@@ -452,9 +459,7 @@ impl Desk {
             .duration_since(SystemTime::UNIX_EPOCH)
             .map_or(0, |time| i64::try_from(time.as_secs()).unwrap_or(i64::MAX));
         for asked in asked {
-            let once = &self.asking.once;
-            let number = once.get() + 1;
-            once.set(number);
+            let number = self.asking.next_number();
             let nonce = format!("{}-{number}", self.session);
             self.store.lock().grant_once(
                 &metier_store::SingleUse {
@@ -570,8 +575,8 @@ impl Desk {
         went: &Went,
         redactor: &Redactor,
     ) -> Result<Receipt, StoreError> {
-        let went = went.clean(redactor);
-        self.store.lock().complete(begun, &completion(self.time(), went))
+        let completion = completion(self.time(), went.clean(redactor));
+        self.store.lock().complete(begun, &completion)
     }
 
     /// What stands in every receipt of a skill.
@@ -629,13 +634,14 @@ impl Desk {
         state: &str,
         detail: &str,
     ) -> Result<(), StoreError> {
-        self.store.lock().set_state(&SkillState {
+        let state = SkillState {
             skill: skill.to_owned(),
             source: source.as_str().to_owned(),
             state: state.to_owned(),
             since: self.time(),
             detail: Some(detail.to_owned()),
-        })
+        };
+        self.store.lock().set_state(&state)
     }
 
     fn receipt(&self, identity: &Identity, act: &str, detail: &str, went: &Went) -> NewReceipt {

@@ -1,8 +1,9 @@
 //! A value behind a lock.
 //!
-//! A session can be sent to another thread, so what its parts share is behind locks; they are held for moments only, never while a skill works.
+//! A session can be sent to another thread, so what its parts share is behind locks. No lock is held while something else is called: a
+//! skill, a hook, the store or another lock. What works longer is taken out and put back.
 
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A value that is used by one caller at a time. A panic of one of them leaves it as it is.
 #[derive(Debug, Default)]
@@ -15,15 +16,6 @@ impl<T> Guarded<T> {
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The value, unless it is in use.
-    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-        match self.0.try_lock() {
-            Ok(guard) => Some(guard),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
     }
 
     pub(crate) fn set(&self, value: T) {

@@ -4,7 +4,7 @@ use std::{ffi::OsString, os::fd::BorrowedFd, path::PathBuf, sync::Arc};
 
 use metier_catalog::{CopyError, Entry, Place, Snapshot};
 use metier_config::Config;
-use metier_host::world::{HostEnvironment, SkillInWorld, WorldError};
+use metier_host::world::{SkillInWorld, WorldError};
 use metier_model::{Card, Permission, Scope};
 use metier_policy::{Grant, Identity, Purpose, Request, variables};
 
@@ -16,6 +16,11 @@ use crate::{
     worker::{Failed, SkillAtWork, Worker},
 };
 
+pub use metier_host::world::HostEnvironment;
+
+/// The value of a variable of this process.
+pub type ProcessVariable = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
+
 /// Who decides, and what surrounds a skill here. Values come in from the door.
 pub struct Premises {
     /// Who decides, and where it is written down.
@@ -23,7 +28,7 @@ pub struct Premises {
     /// What the user decided.
     pub config: Arc<Config>,
     /// The value of a variable of this process.
-    pub variable: Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>,
+    pub variable: ProcessVariable,
     /// What surrounds every skill.
     pub host: Arc<HostEnvironment>,
     /// Where compiled code is kept: one of our own places, which no skill reads or writes.

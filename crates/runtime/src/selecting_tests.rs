@@ -26,7 +26,7 @@ fn skill(root: &Path, name: &str, front: &str) {
     fs::write(folder.join("SKILL.md"), text).unwrap();
 }
 
-fn inventory(root: &Path, selection: &[&str]) -> Inventory {
+fn inventory(root: &Path, selection: &[&str]) -> Arc<Inventory> {
     let options = Options {
         mode: Mode::Lenient,
         limits: Limits {
@@ -48,14 +48,14 @@ fn inventory(root: &Path, selection: &[&str]) -> Inventory {
     let selection: Vec<String> = selection.iter().map(|name| (*name).to_owned()).collect();
     let config = load(Vec::new()).config;
     let catalog = discover(roots, &options);
-    survey(
+    Arc::new(survey(
         catalog,
         &config,
         &host,
         Mode::Lenient,
         &selection,
         &Unscreened,
-    )
+    ))
 }
 
 fn situation(task: &str) -> Situation<'_> {
@@ -68,8 +68,9 @@ fn situation(task: &str) -> Situation<'_> {
     }
 }
 
-fn names(inventory: &Inventory, task: &str) -> Vec<String> {
-    let picks = triggered(inventory, &situation(task), READING);
+fn names(inventory: &Arc<Inventory>, task: &str) -> Vec<String> {
+    let candidates = Candidates::read(inventory, READING);
+    let picks = candidates.select(&situation(task), &Rules::default()).picks;
     let name = |pick: &Pick<'_>| inventory.entry(pick.skill).name().into_owned();
     picks.iter().map(name).collect()
 }
@@ -117,7 +118,8 @@ fn half_of_a_pipeline_is_never_picked() {
             risk,
             domain: None,
         };
-        let selection = Candidates::read(&inventory, READING).select(&situation(task), &rules);
+        let candidates = Candidates::read(&inventory, READING);
+        let selection = candidates.select(&situation(task), &rules);
         let name = |pick: &Pick<'_>| inventory.entry(pick.skill).name().into_owned();
         let lacks = selection.incomplete.map(|incomplete| incomplete.lacks);
         let lacks: Vec<&str> = lacks.iter().flatten().map(|lack| lack.name).collect();
@@ -170,7 +172,8 @@ fn whatever_speaks_for_half_of_the_pipeline_speaks_for_all_of_it() {
             risk,
             domain,
         };
-        let selection = Candidates::read(&inventory, READING).select(&situation(task), &rules);
+        let candidates = Candidates::read(&inventory, READING);
+        let selection = candidates.select(&situation(task), &rules);
         assert!(selection.incomplete.is_none());
         selection.picks.len()
     };
@@ -202,7 +205,8 @@ proptest! {
             risk: if high { Risk::High } else { Risk::Low },
             domain: None,
         };
-        let selection = Candidates::read(&inventory, READING).select(&situation(&task), &rules);
+        let candidates = Candidates::read(&inventory, READING);
+        let selection = candidates.select(&situation(&task), &rules);
         let picks = selection.picks;
         let all = Candidates::read(&inventory, Reading { everything: true, ..READING });
         let (accounts, incomplete) = all.accounts(&situation(&task), &rules);

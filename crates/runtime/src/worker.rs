@@ -343,8 +343,10 @@ impl Worker {
 
     /// What was written down since this was asked last.
     pub(crate) fn take_receipts(&self) -> RecentReceipts {
-        self.receipts.lock().append(self.connections.take());
-        self.receipts.take()
+        let of_connections = self.connections.take();
+        let mut receipts = self.receipts.take();
+        receipts.append(of_connections);
+        receipts
     }
 
     /// Whether the skill was given values that must be taken out of its output.
@@ -362,8 +364,10 @@ impl Worker {
     /// What was written down so far: the newest, if it is much.
     #[must_use]
     pub fn receipts(&self) -> Vec<Receipt> {
-        self.receipts.lock().append(self.connections.take());
-        self.receipts.lock().all()
+        let of_connections = self.connections.take();
+        let mut receipts = self.receipts.lock();
+        receipts.append(of_connections);
+        receipts.all()
     }
 
     /// How many there are besides the newest.

@@ -4,11 +4,13 @@
 //! whatever a skill contains is read, hashed and scanned before it is used.
 
 use std::{
-    cell::RefCell,
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::{Duration, SystemTime},
 };
 
@@ -19,9 +21,9 @@ use metier_model::{Mode, Os, Source};
 use metier_policy::{Facts, Headless, Meter, Rates, Terms};
 use metier_runtime::{
     Inventory, Status,
-    desk::Desk,
+    desk::{Asking, Desk},
     live::{self, Patience, Runtime},
-    premises::Premises,
+    premises::{HostEnvironment, Premises},
     scanning::{Known, Scanner, Stance, Unscreened},
     survey,
 };
@@ -60,8 +62,8 @@ impl Facts for Furnished {
 pub(crate) struct Disk {
     metier: PathBuf,
     folder: PathBuf,
-    config: Config,
-    inventory: Inventory,
+    config: Arc<Config>,
+    inventory: Arc<Inventory>,
     /// The skills that were approved before: those with code.
     approved: Vec<String>,
     chosen: Chosen,
@@ -99,21 +101,22 @@ impl Disk {
         let roots = roots.collect::<Result<Vec<Root>, Error>>()?;
         let config = Config::default();
         let catalog = discover(roots, &options);
+        let inventory = survey(
+            catalog,
+            &config,
+            &Furnished,
+            Mode::Lenient,
+            &[],
+            &Unscreened,
+        );
         for place in ["runs", "project"] {
             fs::create_dir_all(folder.join(place))?;
         }
         Ok(Self {
             metier: metier.to_owned(),
             folder: fs::canonicalize(folder)?,
-            inventory: survey(
-                catalog,
-                &config,
-                &Furnished,
-                Mode::Lenient,
-                &[],
-                &Unscreened,
-            ),
-            config,
+            inventory: Arc::new(inventory),
+            config: Arc::new(config),
             approved: approved.iter().map(|&name| name.to_owned()).collect(),
             chosen,
             sessions: AtomicU64::new(0),
@@ -132,9 +135,17 @@ impl Disk {
         store.map_err(|error| Report::broken("store", error.to_string()))
     }
 
-    /// The same skills, and somebody else who answers.
-    pub(crate) fn with(self, chosen: Chosen) -> Self {
-        Self { chosen, ..self }
+    /// The same skills, and another model that answers.
+    pub(crate) fn with(&self, chosen: Chosen) -> Self {
+        Self {
+            metier: self.metier.clone(),
+            folder: self.folder.clone(),
+            config: Arc::clone(&self.config),
+            inventory: Arc::clone(&self.inventory),
+            approved: self.approved.clone(),
+            chosen,
+            sessions: AtomicU64::new(self.sessions.load(Ordering::Relaxed)),
+        }
     }
 
     fn terms(&self) -> Terms {
@@ -154,7 +165,7 @@ impl Disk {
 }
 
 impl Ground for Disk {
-    fn inventory(&self) -> &Inventory {
+    fn inventory(&self) -> &Arc<Inventory> {
         &self.inventory
     }
 
@@ -162,63 +173,47 @@ impl Ground for Disk {
         &self.config
     }
 
-    fn open(
-        &self,
-        id: &str,
-        voice: &dyn live::Model,
-        work: &mut dyn FnMut(&Runtime),
-    ) -> Result<(), Report> {
-        let store = self.store()?;
+    fn open(&self, id: &str, voice: Arc<dyn live::Model>) -> Result<Runtime, Report> {
         let (temporary, project) = (self.folder.join("runs"), self.folder.join("project"));
-        let premises = Premises {
-            desk: Desk {
-                store: &store,
-                approver: &Headless,
-                approved_now: &self.approved,
-                approved: &[],
-                terms: self.terms(),
-                clock: &SystemTime::now,
-                meter: Meter::default(),
-                session: id.to_owned(),
-                warn: &|_| {},
-                asking: metier_runtime::desk::Asking::default(),
-            },
-            config: &self.config,
-            variable: &|_| None,
-            shim: &self.metier,
-            work: &project,
-            home: None,
-            path: Some("/usr/bin:/bin".as_ref()),
-            common: &[],
-            stop: None,
-            own: &[self.folder.join("metier.db")],
-            obeyed: &[],
-            temporary: &temporary,
-            compiled: &temporary,
-            unsandboxed: false,
+        let desk = Desk {
+            store: self.store()?.into(),
+            approver: Arc::new(Headless),
+            approved_now: self.approved.clone(),
+            approved: Vec::new(),
+            terms: self.terms(),
+            clock: Arc::new(SystemTime::now),
+            meter: Meter::default(),
+            session: id.to_owned(),
+            warn: Arc::new(|_| {}),
+            asking: Asking::default(),
         };
-        let scanner = Scanner::new(&self.config, Vec::new(), 0);
-        let scanned = RefCell::new(BTreeSet::new());
-        let judge = |entry: &Entry| {
-            let held = scanner.snapshot(entry).map_err(|error| error.to_string())?;
-            if scanned.borrow_mut().insert(held.digest.to_string()) {
-                let (report, _) = scanner.scan_snapshot(entry, &held);
-                let known = Known::of(&report).judged(&self.config, || false);
-                if known.stance == Stance::Blocked {
-                    return Err(format!("it is blocked: {}", known.message));
-                }
-            }
-            Ok(held)
+        let host = HostEnvironment {
+            shim: self.metier.clone(),
+            work: project,
+            home: None,
+            path: Some("/usr/bin:/bin".into()),
+            common: Vec::new(),
+            own: vec![self.folder.join("metier.db")],
+            obeyed: Vec::new(),
+            temporary: temporary.clone(),
+            unsandboxed: false,
+            stop: None,
+        };
+        let premises = Premises {
+            desk: Arc::new(desk),
+            config: Arc::clone(&self.config),
+            variable: Arc::new(|_| None),
+            host: Arc::new(host),
+            compiled: temporary,
         };
         let patience = Patience {
             start: PATIENCE,
             tool: PATIENCE,
             hook: PATIENCE,
         };
-        let runtime = Runtime::new(&premises, &self.inventory, &judge, patience).with_model(voice);
-        work(&runtime);
-        let ended = runtime.end();
-        ended.map_err(|error| Report::broken("runtime", error.to_string()))
+        let inventory = Arc::clone(&self.inventory);
+        let judge = judge(Arc::clone(&self.config));
+        Ok(Runtime::new(premises, inventory, judge, patience).with_model(voice))
     }
 
     fn model(&self, _: Option<&str>) -> Result<Chosen, Report> {
@@ -233,4 +228,22 @@ impl Ground for Disk {
         let number = self.sessions.fetch_add(1, Ordering::Relaxed);
         Ok(format!("{number:016x}"))
     }
+}
+
+/// As the program does: every byte is read and hashed, and what was scanned once is not scanned again.
+fn judge(config: Arc<Config>) -> live::Judge {
+    let scanner = Scanner::new(&config, Vec::new(), 0);
+    let scanned = Mutex::new(BTreeSet::new());
+    Arc::new(move |entry: &Entry| {
+        let held = scanner.snapshot(entry).map_err(|error| error.to_string())?;
+        let mut scanned = scanned.lock().unwrap_or_else(PoisonError::into_inner);
+        if scanned.insert(held.digest.to_string()) {
+            let (report, _) = scanner.scan_snapshot(entry, &held);
+            let known = Known::of(&report).judged(&config, || false);
+            if known.stance == Stance::Blocked {
+                return Err(format!("it is blocked: {}", known.message));
+            }
+        }
+        Ok(held)
+    })
 }

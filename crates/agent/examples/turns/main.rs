@@ -72,6 +72,7 @@ fn main() -> Outcome {
     let roots = [own.as_path(), skills];
     let approved = ["core-tools", "greeter"];
     let ground = Disk::new(metier, folder, &roots, &approved, chosen(model.clone())?)?;
+    let ground = Arc::new(ground);
     let ready = ground.ready();
     if ready < SKILLS {
         return Err(format!("{ready} skills are ready, which is less than {SKILLS}").into());
@@ -81,7 +82,7 @@ fn main() -> Outcome {
     conversation(&ground, &model, turns)?;
     calls(&ground, &model, turns / 4)?;
     let provider = behind_http(&words(ANSWER_BYTES))?;
-    let ground = ground.with(chosen(Arc::new(provider))?);
+    let ground = Arc::new(ground.with(chosen(Arc::new(provider))?));
     over_http(&ground, turns / 4)
 }
 
@@ -120,8 +121,8 @@ fn lines(ground: &Disk) -> Outcome {
 }
 
 /// A long conversation: how long its turns take, and what is left of them.
-fn conversation(ground: &Disk, model: &Ready, turns: usize) -> Outcome {
-    let heard = Heard::default();
+fn conversation(ground: &Arc<Disk>, model: &Ready, turns: usize) -> Outcome {
+    let heard = Arc::new(Heard::default());
     let start = Instant::now();
     session(ground, &heard, |session| {
         tell("open_ms", start.elapsed().as_secs_f64() * 1e3);
@@ -165,9 +166,9 @@ fn prompt(session: &mut Session) -> Result<f64, Error> {
 }
 
 /// Turns in which the model calls a tool of a skill before it answers.
-fn calls(ground: &Disk, model: &Ready, turns: usize) -> Outcome {
+fn calls(ground: &Arc<Disk>, model: &Ready, turns: usize) -> Outcome {
     model.calls.store(true, Ordering::Relaxed);
-    let heard = Heard::default();
+    let heard = Arc::new(Heard::default());
     session(ground, &heard, |session| {
         let mut times = Times::default();
         for _ in 0..turns {
@@ -183,8 +184,8 @@ fn calls(ground: &Disk, model: &Ready, turns: usize) -> Outcome {
 }
 
 /// Turns whose requests go to a server on this machine.
-fn over_http(ground: &Disk, turns: usize) -> Outcome {
-    session(ground, &Heard::default(), |session| {
+fn over_http(ground: &Arc<Disk>, turns: usize) -> Outcome {
+    session(ground, &Arc::default(), |session| {
         let mut times = Times::default();
         for _ in 0..turns {
             times.take(|| session.turn("What is new?"))?;
@@ -195,8 +196,8 @@ fn over_http(ground: &Disk, turns: usize) -> Outcome {
 }
 
 fn session(
-    ground: &Disk,
-    heard: &Heard,
+    ground: &Arc<Disk>,
+    heard: &Arc<Heard>,
     work: impl FnOnce(&mut Session) -> Outcome,
 ) -> Outcome {
     let limits = BudgetLimits {
@@ -207,16 +208,17 @@ fn session(
     let shared = Shared {
         budget: Arc::new(Budget::new(limits)),
         cancel: Cancel::new(),
-        listener: heard,
+        listener: Arc::clone(heard) as _,
     };
     let plan = Plan {
         skills: vec!["greeter".to_owned()],
         ..Plan::default()
     };
-    let worked = open(ground, shared, plan, |session| {
-        work(session).map_err(|error| Report::new("measured", error.to_string()))
-    });
-    worked.map_err(|report| Error::from(report.to_string()))
+    let ground: Arc<dyn Ground> = Arc::clone(ground) as _;
+    let in_words = |report: Report| Error::from(report.to_string());
+    let mut session = open(&ground, shared, plan).map_err(in_words)?;
+    work(&mut session)?;
+    session.end().map_err(in_words)
 }
 
 /// Somebody who listens, and keeps nothing but counts.

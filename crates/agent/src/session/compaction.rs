@@ -100,9 +100,10 @@ impl Session {
     /// The texts of active skills that would go with the oldest items: those that are attached again, how, and those that can't be.
     fn attached(&self, items: usize) -> (Vec<SkillText>, Vec<KeptSkill>, Vec<String>) {
         let active = self.conversation.active();
+        let names = self.runtime.names();
         let mut ledger = self.runtime.ledger();
         // What is active without a text in the conversation has it in the prompt, or has none.
-        for name in self.runtime.names() {
+        for name in names {
             if !active.contains(&name) {
                 ledger.strip(&name);
             }

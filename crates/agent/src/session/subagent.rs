@@ -59,10 +59,7 @@ impl Child {
 
     /// The skills of a sub-agent that a model asks for, and whether it is to write code; none if it is to be an agent like any other. A model can
     /// say that a task is coding, and never that it is not.
-    fn named(
-        parent: &Session,
-        spawn: &Spawn,
-    ) -> Result<Option<(Vec<String>, bool)>, Report> {
+    fn named(parent: &Session, spawn: &Spawn) -> Result<Option<(Vec<String>, bool)>, Report> {
         let is_coding = spawn.coding == Some(true) || is_coding_of_model(&spawn.task);
         let Some(skills) = &spawn.skills else {
             if parent.role == Role::Orchestrator {
@@ -86,11 +83,7 @@ impl Child {
     }
 
     /// For a skill that wants a session of its own.
-    pub(super) fn fork(
-        parent: &Session,
-        skill: &Loaded,
-        arguments: &str,
-    ) -> Result<Self, Report> {
+    pub(super) fn fork(parent: &Session, skill: &Loaded, arguments: &str) -> Result<Self, Report> {
         // Its wish counts if it can be met.
         let wanted = wanted_model(&skill.manifest);
         let model = wanted.and_then(|name| {

@@ -13,6 +13,7 @@ mod params;
 mod process;
 mod round;
 mod several;
+mod starting;
 mod wasm;
 mod worker;
 

@@ -1,6 +1,6 @@
 //! Several sessions as one, with members that do as they are told.
 
-use std::{cell::RefCell, rc::Rc};
+use std::sync::{Arc, Mutex};
 
 use metier_sdk::wire::{HostRequest, RpcError, ToolSpec};
 use serde_json::json;
@@ -27,7 +27,7 @@ struct Member {
     name: &'static str,
     does: Does,
     contributions: Contributions,
-    heard: Rc<RefCell<Vec<String>>>,
+    heard: Arc<Mutex<Vec<String>>>,
 }
 
 impl Session for Member {
@@ -43,7 +43,8 @@ impl Session for Member {
         _: Duration,
     ) -> Result<Value, SessionError> {
         self.heard
-            .borrow_mut()
+            .lock()
+            .unwrap()
             .push(format!("{} {named}", self.name));
         if named != method::HOOK {
             return Ok(json!({ "output": self.name }));
@@ -68,7 +69,8 @@ impl Session for Member {
 
     fn close(self: Box<Self>, _: &dyn Host, _: Duration) -> Vec<Event> {
         self.heard
-            .borrow_mut()
+            .lock()
+            .unwrap()
             .push(format!("{} closed", self.name));
         vec![Event::Ended]
     }
@@ -77,8 +79,8 @@ impl Session for Member {
 const PHASE: HookPhase = HookPhase::BeforeToolCall;
 
 /// Several of these, each with a hook and with a tool of its own name, and what they heard.
-fn several(members: &[(&'static str, Does, bool)]) -> (Box<dyn Session>, Rc<RefCell<Vec<String>>>) {
-    let heard = Rc::new(RefCell::default());
+fn several(members: &[(&'static str, Does, bool)]) -> (Box<dyn Session>, Arc<Mutex<Vec<String>>>) {
+    let heard = Arc::new(Mutex::default());
     let members = members.iter().map(|&(name, does, fail_closed)| {
         let spec = HookSpec::Full {
             phase: PHASE,
@@ -98,7 +100,7 @@ fn several(members: &[(&'static str, Does, bool)]) -> (Box<dyn Session>, Rc<RefC
             name,
             does,
             contributions,
-            heard: Rc::clone(&heard),
+            heard: Arc::clone(&heard),
         }) as Box<dyn Session>
     });
     (Several::of(members.collect()).unwrap(), heard)
@@ -123,7 +125,7 @@ fn nobody_is_nothing_and_one_is_itself() {
     assert!(Several::of(Vec::new()).is_none());
     let (mut one, heard) = several(&[("a", Does::Append, false)]);
     hook(&mut *one).unwrap();
-    assert_eq!(*heard.borrow(), ["a hook/handle"]);
+    assert_eq!(*heard.lock().unwrap(), ["a hook/handle"]);
 }
 
 #[test]
@@ -146,7 +148,7 @@ fn the_first_that_cancels_ends_it() {
         hook(&mut *three).unwrap(),
         json!({ "cancel": { "reason": "no" } })
     );
-    assert_eq!(*heard.borrow(), ["a hook/handle", "no hook/handle"]);
+    assert_eq!(*heard.lock().unwrap(), ["a hook/handle", "no hook/handle"]);
 }
 
 #[test]
@@ -175,7 +177,7 @@ fn a_failure_that_must_count_counts() {
     assert!(two.contributions().hooks[0].fail_closed());
     assert_eq!(two.contributions().hooks.len(), 1);
     assert!(hook(&mut *two).is_err());
-    assert_eq!(*heard.borrow(), ["x hook/handle"]);
+    assert_eq!(*heard.lock().unwrap(), ["x hook/handle"]);
 }
 
 #[test]
@@ -205,5 +207,5 @@ fn all_come_to_an_end() {
         two.close(&Nobody, Duration::ZERO),
         [Event::Ended, Event::Ended]
     );
-    assert_eq!(*heard.borrow(), ["a closed", "b closed"]);
+    assert_eq!(*heard.lock().unwrap(), ["a closed", "b closed"]);
 }

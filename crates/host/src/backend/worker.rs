@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::process::{Alive, End, Started, Starter};
+use super::starting;
 use crate::child::{ChildError, Exit};
 use crate::world::WorldError;
 
@@ -47,7 +48,8 @@ impl Starter for Worker {
 
 impl Worker {
     fn spawn(&self) -> io::Result<Started> {
-        let mut child = Command::new(&self.binary)
+        let mut command = Command::new(&self.binary);
+        command
             .args(&self.arguments)
             .env_clear()
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
@@ -55,8 +57,8 @@ impl Worker {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn()?;
+            .process_group(0);
+        let mut child = starting::spawn(command)?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let child = Box::new(Direct(Some(child)));
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {

@@ -17,7 +17,8 @@ pub struct WorkerLimits {
     pub memory: u64,
     /// Processor time in its life, in seconds.
     pub cpu_seconds: u64,
-    /// Whether it ends with the *thread* that started it, whatever it is doing. Without, it ends when it next reads.
+    /// Whether it ends with the *thread* that started it, whatever it is doing: `backend::Worker` starts it on one that lives as long as
+    /// the process. Without, it ends when it next reads.
     pub die_with_parent: bool,
     /// Whether it goes on where the machine can't confine it, because the user said so.
     pub unsandboxed: bool,

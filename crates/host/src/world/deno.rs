@@ -140,7 +140,13 @@ impl World {
     /// What the grant opens: the skill's own folder, and what it names.
     fn openings(&self) -> Result<Openings, WorldError> {
         let mut openings = Openings {
-            read: self.skill.folder.as_deref().map(Path::to_owned).into_iter().collect(),
+            read: self
+                .skill
+                .folder
+                .as_deref()
+                .map(Path::to_owned)
+                .into_iter()
+                .collect(),
             deny_read: self.hidden(),
             ..Openings::default()
         };

@@ -340,7 +340,11 @@ impl World {
             vec!["-c".into(), (&*line.script).into(), "metier".into()];
         arguments.extend(line.parameters.iter().map(OsString::from));
         let folder = match line.within {
-            Within::Skill => self.skill.folder.as_deref().unwrap_or_else(|| self.scratch.path()),
+            Within::Skill => self
+                .skill
+                .folder
+                .as_deref()
+                .unwrap_or_else(|| self.scratch.path()),
             Within::Project => &self.grant.terms().project,
         };
         let timeout = line.timeout.map_or(timeout, |own| own.min(timeout));

@@ -233,7 +233,12 @@ impl World {
             let mut obeyed = self.host.obeyed.to_vec();
             let path = self.host.path.as_deref().unwrap_or_default();
             obeyed.extend(std::env::split_paths(path).map(|folder| self.host.work.join(folder)));
-            Protection::new(self.host.home.as_deref(), &self.host.work, &terms.project, &obeyed)
+            Protection::new(
+                self.host.home.as_deref(),
+                &self.host.work,
+                &terms.project,
+                &obeyed,
+            )
         })
     }
 
@@ -308,7 +313,12 @@ impl World {
 
     /// Keys, our own state, what is in no digest, and what the user denied; by name, and wherever that leads.
     fn secret(&self) -> Vec<PathBuf> {
-        let keys = self.host.home.as_deref().map(credential_places).unwrap_or_default();
+        let keys = self
+            .host
+            .home
+            .as_deref()
+            .map(credential_places)
+            .unwrap_or_default();
         let mut places: Vec<PathBuf> = keys
             .into_iter()
             .chain(machine_keys())

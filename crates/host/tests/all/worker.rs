@@ -105,6 +105,30 @@ fn a_worker_ends_with_whoever_started_it() {
     wait("it is gone", || state().1);
 }
 
+#[test]
+fn a_worker_outlives_the_thread_that_started_it() {
+    let open = || {
+        Process::open(
+            worker(&["confined", "speak"]),
+            &hello(),
+            &Desk::default(),
+            PATIENCE,
+        )
+    };
+    let mut session = std::thread::spawn(move || open().unwrap()).join().unwrap();
+    // A thread may be joined a moment before the kernel ends what it started.
+    for _ in 0..20 {
+        let answer = session.call(method::TOOL, json!({}), &Desk::default(), PATIENCE);
+        assert_eq!(answer.unwrap(), json!({}));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let events = Box::new(session).close(&Desk::default(), PATIENCE);
+    assert!(
+        matches!(events[..], [Event::Started { .. }, Event::Ended]),
+        "{events:?}"
+    );
+}
+
 fn wait(what: &str, holds: impl Fn() -> bool) {
     let began = Instant::now();
     while !holds() {

@@ -6,13 +6,12 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use metier_host::backend::{Event, Process, Session, SessionError, Started};
 use metier_host::net::Seen;
-use metier_host::world::{Begun, Deno, Done, Surroundings, World, WorldError};
+use metier_host::world::{Begun, Deno, Done, HostEnvironment, SkillInWorld, World, WorldError};
 use metier_model::{Digest, Source, Want};
 use metier_policy::{
     Act, Answer, Asked, Decision, Grant, Identity, Meter, Permit, Rates, Request, Ruling, Terms,
@@ -27,7 +26,7 @@ use crate::session::{Desk, PATIENCE, hello, lives, script};
 /// A skill, a project, a home, and what was granted.
 pub(crate) struct Place {
     folder: tempfile::TempDir,
-    grant: Rc<Grant>,
+    grant: Arc<Grant>,
     pub(crate) named: Vec<(String, OsString)>,
     pub(crate) programs: &'static str,
     pub(crate) unsandboxed: bool,
@@ -84,7 +83,7 @@ impl Place {
         };
         Self {
             folder,
-            grant: Rc::from(grant),
+            grant: Arc::from(grant),
             named: Vec::new(),
             programs: "/usr/bin:/bin",
             unsandboxed: false,
@@ -105,36 +104,31 @@ impl Place {
 
     /// Does something in this world.
     pub(crate) fn with<T>(&self, act: impl FnOnce(&World) -> T) -> T {
-        let (skill, project, home, tmp) = (
-            self.path("skill"),
-            self.path("project"),
-            self.path("home"),
-            self.path("tmp"),
-        );
-        let world = World::new(
-            Rc::clone(&self.grant),
-            Surroundings {
-                shim: shim(),
-                skill: Some(&skill),
-                write_files: Rc::new(|to| {
-                    // The handle's own name: this copy is for tests, where nothing bends the way.
-                    let to = format!("/proc/self/fd/{}", to.as_raw_fd());
-                    let copied = copy(&self.path("skill"), Path::new(&to));
-                    copied.map_err(|error| WorldError::NoCopy(error.to_string()))
-                }),
-                work: &project,
-                home: Some(&home),
-                path: Some(self.programs.as_ref()),
-                common: &[],
-                named: self.named.clone(),
-                own: &[],
-                obeyed: &[],
-                temporary: &tmp,
-                unsandboxed: self.unsandboxed,
-                stop: None,
-            },
-            Arc::new(self.connections.0.clone()),
-        );
+        let host = HostEnvironment {
+            shim: shim().to_owned(),
+            work: self.path("project"),
+            home: Some(self.path("home")),
+            path: Some(self.programs.into()),
+            common: Vec::new(),
+            own: Vec::new(),
+            obeyed: Vec::new(),
+            temporary: self.path("tmp"),
+            unsandboxed: self.unsandboxed,
+            stop: None,
+        };
+        let folder = self.path("skill");
+        let skill = SkillInWorld {
+            folder: Some(folder.clone()),
+            write_files: Arc::new(move |to| {
+                // The handle's own name: this copy is for tests, where nothing bends the way.
+                let to = format!("/proc/self/fd/{}", to.as_raw_fd());
+                let copied = copy(&folder, Path::new(&to));
+                copied.map_err(|error| WorldError::NoCopy(error.to_string()))
+            }),
+            named: self.named.clone(),
+        };
+        let connections = Arc::new(self.connections.0.clone());
+        let world = World::new(Arc::clone(&self.grant), Arc::new(host), skill, connections);
         act(&world.unwrap())
     }
 

@@ -474,7 +474,7 @@ fn revoke(session: &Session, args: &Args, entries: &[Entry]) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-fn database<'s>(session: &'s Session) -> Result<&'s Path, Failure> {
+fn database(session: &Session) -> Result<&Path, Failure> {
     session.machine.database.as_deref().ok_or_else(|| {
         Failure::broken("store", "there is no home directory to remember it in")
             .hint("set METIER_HOME to a folder")

@@ -1,32 +1,31 @@
 //! Acts that were permitted, done for real: files, hosts, repositories and variables, and what stays shut even then.
 
 use std::{
-    ffi::OsString,
     fs,
     io::{BufRead, BufReader, Write},
     net::TcpListener,
     path::{Path, PathBuf},
     process::Command,
+    sync::Arc,
     thread,
-    time::Duration,
 };
 
 use metier_catalog::Snapshot;
 use metier_host::{
     child::Exit,
-    world::{Done, Surroundings, WorldError},
+    world::{Done, HostEnvironment, WorldError},
 };
 use metier_model::{Digest, Source};
-use metier_policy::{
-    Act, Asked, Fetch, Git, Headless, Identity, Meter, Rates, Request, Terms, Why,
-};
+use metier_policy::{Act, Asked, Fetch, Git, Identity, Request, Why};
 use metier_runtime::{
     Redactor,
-    desk::{Desk, Subject},
+    desk::Subject,
     worker::{Failed, Worker},
 };
 use metier_store::{Decision, Store};
 use metier_testkit::Context;
+
+use crate::session_parts::{desk, host_environment, terms, without_files, without_folder};
 
 /// Lets somebody work who was granted these permissions, in the project of a context.
 fn work_with(context: &Context, wants: &[&str], work: impl FnOnce(&Worker, &Path)) {
@@ -39,18 +38,7 @@ fn work_with(context: &Context, wants: &[&str], work: impl FnOnce(&Worker, &Path
         source: Source::User,
         digest,
     };
-    let desk = Desk {
-        store: &store,
-        approver: &Headless,
-        approved_now: &["a".to_owned()],
-        approved: &[],
-        terms: terms(&project, &home),
-        clock: &|| std::time::SystemTime::UNIX_EPOCH,
-        meter: Meter::default(),
-        session: "s".into(),
-        warn: &|_| {},
-        asking: metier_runtime::desk::Asking::default(),
-    };
+    let desk = desk(store, &["a"], terms(100, &project, Some(&home)));
     let held = Snapshot {
         files: Vec::new(),
         digest,
@@ -66,48 +54,23 @@ fn work_with(context: &Context, wants: &[&str], work: impl FnOnce(&Worker, &Path
         why: Why::Declared,
     });
     let grant = desk.grant(&subject, &Request::new(asked)).unwrap();
-    let named = vec![("COLOR".to_owned(), OsString::from("blue"))];
-    let own = [project.join("metier.db")];
-    let around = Surroundings {
-        shim: Path::new(env!("CARGO_BIN_EXE_metier")),
-        skill: None,
-        write_files: std::rc::Rc::new(|_| Ok(())),
-        work: &project,
-        home: Some(&home),
-        path: Some("/usr/local/bin:/usr/bin:/bin".as_ref()),
-        common: &[],
-        named,
-        own: &own,
-        obeyed: &[],
-        temporary: &home,
-        unsandboxed: false,
-        stop: None,
+    let host = HostEnvironment {
+        home: Some(home.clone()),
+        path: Some("/usr/local/bin:/usr/bin:/bin".into()),
+        own: vec![project.join("metier.db")],
+        ..host_environment(Path::new(env!("CARGO_BIN_EXE_metier")), &project, &home)
     };
     let worker = Worker::new(
-        &desk,
+        Arc::new(desk),
         grant.into(),
-        around,
+        Arc::new(host),
+        without_folder(&[("COLOR", "blue")]),
         Redactor::default(),
-        crate::live_room::at_work(),
+        without_files(),
         Box::new(|| true),
     )
     .unwrap();
     work(&worker, &project);
-}
-
-fn terms(project: &Path, home: &Path) -> Terms {
-    Terms {
-        rates: Rates {
-            shell_exec: 100,
-            net_fetch: 100,
-            llm_call: 100,
-        },
-        shell_timeout: Duration::from_secs(20),
-        fetch_timeout: Duration::from_secs(20),
-        prefixes: None,
-        project: project.to_owned(),
-        home: Some(home.to_owned()),
-    }
 }
 
 fn write(path: PathBuf, text: &str) -> Act {

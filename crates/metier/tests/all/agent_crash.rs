@@ -8,7 +8,7 @@ use std::{
 };
 
 use metier_agent::{Conversation, Message, Record, Transcript};
-use metier_store::Store;
+use metier_store::{SharedStore, Store};
 use metier_testkit::model_server::{Recorded, Turn};
 use serde_json::{Value, json};
 
@@ -49,14 +49,15 @@ fn wait_until(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-fn store(room: &AgentRoom) -> Store {
-    Store::open(&room.stage.context.path("~/.local/share/metier/metier.db")).unwrap()
+fn store(room: &AgentRoom) -> SharedStore {
+    let path = room.stage.context.path("~/.local/share/metier/metier.db");
+    Store::open(&path).unwrap().into()
 }
 
 /// The records of the newest conversation.
 fn records(room: &AgentRoom) -> Vec<Record> {
     let store = store(room);
-    let all = store.conversations(None, 1).unwrap();
+    let all = store.lock().conversations(None, 1).unwrap();
     Transcript::resume(&store, &all[0].id).unwrap().1
 }
 
@@ -246,8 +247,8 @@ fn of_two_that_go_on_with_one_conversation_the_second_is_told() {
     let before = records(&room).len();
     // Another one that knew of fewer lines.
     let store = store(&room);
-    let id = store.conversations(None, 1).unwrap()[0].id.clone();
-    let lines = store.conversation_lines(&id).unwrap().len() as u64;
+    let id = store.lock().conversations(None, 1).unwrap()[0].id.clone();
+    let lines = store.lock().conversation_lines(&id).unwrap().len() as u64;
     let (mut second, _) = Transcript::resume(&store, &id).unwrap();
     let said = Record::User {
         text: "from elsewhere".into(),
@@ -256,7 +257,9 @@ fn of_two_that_go_on_with_one_conversation_the_second_is_told() {
     second.write("2026-01-02T03:04:05Z", &[&said]).unwrap();
     first.kill().unwrap();
     first.wait().unwrap();
-    let late = store.append_lines(&id, lines, "2026-01-02T03:04:05Z", &["{}"]);
+    let late = store
+        .lock()
+        .append_lines(&id, lines, "2026-01-02T03:04:05Z", &["{}"]);
     let report = metier_agent::Report::from(late.unwrap_err());
     assert_eq!((report.code, report.is_broken), ("went-on", false));
     assert!(
@@ -277,8 +280,8 @@ fn a_program_that_is_overtaken_says_so_and_writes_nothing() {
     let path = room.stage.context.path("~/.local/share/metier/metier.db");
     // While the model of the program answers, somebody else goes on.
     room.server.play([Turn::computed(move |_| {
-        let store = Store::open(&path).unwrap();
-        let id = store.conversations(None, 1).unwrap()[0].id.clone();
+        let store = SharedStore::from(Store::open(&path).unwrap());
+        let id = store.lock().conversations(None, 1).unwrap()[0].id.clone();
         let (mut other, _) = Transcript::resume(&store, &id).unwrap();
         let said = Record::User {
             text: "from elsewhere".into(),

@@ -5,10 +5,11 @@
 //! `METIER_BLESS=1` it is rewritten, and the diff is what to review.
 
 use std::{
-    cell::{Cell, RefCell},
+    cell::Cell,
     collections::BTreeSet,
     env, fs,
-    path::{Path, PathBuf},
+    path::Path,
+    sync::{Arc, Mutex},
     thread,
     time::{Duration, SystemTime},
 };
@@ -18,11 +19,13 @@ use metier_config::Approved;
 use metier_model::{Digest, FileText, Files, Manifest, Mode, Os, Permission, Source, Want, parse};
 use metier_policy::{
     Act, ApprovalQuestion, ApprovalSubject, Approver, Asked, Facts, Fetch, Git, Grant, Headless,
-    Identity, Line, Meter, Rates, Reply, Request, Standing, Terms, Verdict, Why, admit,
+    Identity, Line, Meter, Reply, Request, Standing, Terms, Verdict, Why, admit,
 };
 use metier_runtime::desk::{Desk, Refused, Subject};
-use metier_store::{Answer, Store};
+use metier_store::{Answer, SharedStore, Store};
 use metier_testkit::Context;
+
+use crate::session_parts;
 
 /// What is asked for, one of each kind, what would cover it, and what would not.
 const WANTS: [(&str, &str, &str); 10] = [
@@ -105,7 +108,7 @@ fn the_matrix_is_as_it_was_reviewed() {
         let columns: Vec<_> = (0..stores.len())
             .map(|at| {
                 let file = &stores[at];
-                scope.spawn(move || column(at, &Store::open(file).unwrap()))
+                scope.spawn(move || column(at, Store::open(file).unwrap()))
             })
             .collect();
         let columns = columns.into_iter().map(|column| column.join().unwrap());
@@ -116,13 +119,13 @@ fn the_matrix_is_as_it_was_reviewed() {
         "{}\n{}\n{}",
         "# Who may do what. Made by tests/all/authority.rs; METIER_BLESS=1 writes it anew.\n",
         draw(&collapse(rows)),
-        replies(&Room::new(&Store::open(&stores[0]).unwrap()))
+        replies(&Room::new(Store::open(&stores[0]).unwrap()))
     );
     compare("authority.txt", &text);
 }
 
 /// Everything about one source.
-fn column(source: usize, store: &Store) -> Vec<Row> {
+fn column(source: usize, store: Store) -> Vec<Row> {
     let room = Room::new(store);
     let mut rows = Vec::new();
     for (before, (answered, _)) in BEFORE.iter().enumerate() {
@@ -160,7 +163,7 @@ pub(crate) fn compare(name: &str, text: &str) {
 }
 
 /// What happens after each reply, and the next time.
-fn replies(room: &Room<'_>) -> String {
+fn replies(room: &Room) -> String {
     let mut text = String::from("at the terminal  now                          next time\n");
     for (name, reply) in [
         ("once", Reply::Once),
@@ -172,11 +175,11 @@ fn replies(room: &Room<'_>) -> String {
         let request = request(WANTS[2].0);
         let first = Scripted::new(reply);
         let now = room
-            .desk(&first, &[], &[])
+            .desk(first.clone(), &[], Vec::new())
             .grant(&room.subject(&identity), &request);
         let second = Scripted::new(Reply::Deny);
         let then = room
-            .desk(&second, &[], &[])
+            .desk(second.clone(), &[], Vec::new())
             .grant(&room.subject(&identity), &request);
         let line = format!(
             "{name:<16} {:<28} {}",
@@ -190,11 +193,7 @@ fn replies(room: &Room<'_>) -> String {
 }
 
 fn word<T>(result: Result<&T, &Refused>, asked: &Scripted) -> String {
-    let first = if asked.questions.borrow().is_empty() {
-        ""
-    } else {
-        "asked, "
-    };
+    let first = if asked.was_asked() { "asked, " } else { "" };
     let then = match result {
         Ok(_) => "allowed",
         Err(Refused::Denied(_) | Refused::DeniedNow(_)) => "refused: denied",
@@ -205,16 +204,16 @@ fn word<T>(result: Result<&T, &Refused>, asked: &Scripted) -> String {
 }
 
 /// A store with everything around it, and names that were never used before.
-struct Room<'a> {
-    store: &'a Store,
+struct Room {
+    store: SharedStore,
     held: Snapshot,
     used: Cell<u8>,
     round: Cell<u8>,
     manifest: Manifest,
 }
 
-impl<'a> Room<'a> {
-    fn new(store: &'a Store) -> Self {
+impl Room {
+    fn new(store: Store) -> Self {
         let text = "---\nname: a\ndescription: b\n---\n";
         let files = Files {
             skill_md: Some(FileText {
@@ -224,7 +223,7 @@ impl<'a> Room<'a> {
             ..Files::default()
         };
         Self {
-            store,
+            store: store.into(),
             held: Snapshot {
                 files: Vec::new(),
                 digest: Digest([0; 32]),
@@ -258,23 +257,13 @@ impl<'a> Room<'a> {
         }
     }
 
-    fn desk<'d>(
-        &'d self,
-        approver: &'d dyn Approver,
-        now: &'d [String],
-        approved: &'d [Approved],
-    ) -> Desk<'d> {
+    fn desk(&self, approver: Arc<dyn Approver>, now: &[&str], approved: Vec<Approved>) -> Desk {
         Desk {
-            store: self.store,
             approver,
-            approved_now: now,
             approved,
-            terms: terms(),
-            clock: &clock,
-            meter: Meter::default(),
+            clock: Arc::new(clock),
             session: format!("{}-{}", self.round.get(), self.used.get()),
-            warn: &|_| {},
-            asking: metier_runtime::desk::Asking::default(),
+            ..session_parts::desk(self.store.clone(), now, terms())
         }
     }
 
@@ -290,7 +279,7 @@ impl<'a> Room<'a> {
         };
         let (exact, wider, narrower) = (asked(|row| row.0), asked(|row| row.1), asked(|row| row.2));
         let keep = |identity: &Identity, asked: &[Asked], answer| {
-            let desk = self.desk(&Headless, &[], &[]);
+            let desk = self.desk(Arc::new(Headless), &[], Vec::new());
             desk.remember(&self.subject(identity), asked, answer, "test")
                 .unwrap();
         };
@@ -302,7 +291,7 @@ impl<'a> Room<'a> {
             Before::OnceEarlier => {
                 let once = Scripted::new(Reply::Once);
                 let request = Request::new(exact);
-                let desk = self.desk(&once, &[], &[]);
+                let desk = self.desk(once, &[], Vec::new());
                 desk.grant(&self.subject(&identity), &request).unwrap();
             }
             Before::OtherDigest => {
@@ -350,8 +339,8 @@ impl<'a> Room<'a> {
             return format!("blocked: {}", kinds.join(", "));
         }
         let flag = match before {
-            Before::Flag | Before::DeniedAndFlag => vec!["a".to_owned()],
-            Before::FlagOtherSkill => vec!["b".to_owned()],
+            Before::Flag | Before::DeniedAndFlag => vec!["a"],
+            Before::FlagOtherSkill => vec!["b"],
             _ => Vec::new(),
         };
         let config = |name: String, digest: Option<String>| vec![Approved { name, digest }];
@@ -367,14 +356,17 @@ impl<'a> Room<'a> {
             _ => Vec::new(),
         };
         let person = Scripted::new(Reply::Deny);
-        let approver: &dyn Approver = if terminal { &person } else { &Headless };
-        let desk = self.desk(approver, &flag, &approved);
+        let approver: Arc<dyn Approver> = match terminal {
+            true => person.clone(),
+            false => Arc::new(Headless),
+        };
+        let desk = self.desk(approver, &flag, approved);
         match desk.grant(&self.subject(identity), &request(want)) {
             Ok(grant) => {
-                assert!(person.questions.borrow().is_empty(), "a no became a yes");
+                assert!(!person.was_asked(), "a no became a yes");
                 only(&grant, want.parse::<Want>().unwrap().permission)
             }
-            Err(_) if !person.questions.borrow().is_empty() => "asked".to_owned(),
+            Err(_) if person.was_asked() => "asked".to_owned(),
             Err(Refused::Denied(_) | Refused::DeniedNow(_)) => "refused: denied".to_owned(),
             Err(Refused::NotApproved { .. }) => "refused: not approved".to_owned(),
             Err(Refused::Store(error)) => panic!("{error}"),
@@ -461,18 +453,8 @@ fn other(source: Source) -> Source {
 }
 
 fn terms() -> Terms {
-    Terms {
-        rates: Rates {
-            shell_exec: 100,
-            net_fetch: 100,
-            llm_call: 100,
-        },
-        shell_timeout: Duration::from_secs(1),
-        fetch_timeout: Duration::from_secs(1),
-        prefixes: None,
-        project: PathBuf::from("/project"),
-        home: Some(PathBuf::from("/home/ada")),
-    }
+    let home = Path::new("/home/ada");
+    session_parts::terms(100, Path::new("/project"), Some(home))
 }
 
 fn clock() -> SystemTime {
@@ -482,15 +464,19 @@ fn clock() -> SystemTime {
 /// Somebody who always gives the same reply, and remembers what was asked.
 struct Scripted {
     reply: Reply,
-    questions: RefCell<Vec<String>>,
+    questions: Mutex<Vec<String>>,
 }
 
 impl Scripted {
-    fn new(reply: Reply) -> Self {
-        Self {
+    fn new(reply: Reply) -> Arc<Self> {
+        Arc::new(Self {
             reply,
-            questions: RefCell::default(),
-        }
+            questions: Mutex::default(),
+        })
+    }
+
+    fn was_asked(&self) -> bool {
+        !self.questions.lock().unwrap().is_empty()
     }
 }
 
@@ -498,7 +484,7 @@ impl Approver for Scripted {
     fn ask(&self, question: &ApprovalQuestion) -> Reply {
         if let ApprovalSubject::Permissions { asked, .. } = &question.subject {
             let asked = asked.iter().map(|asked| asked.want.to_string());
-            self.questions.borrow_mut().extend(asked);
+            self.questions.lock().unwrap().extend(asked);
         }
         self.reply
     }

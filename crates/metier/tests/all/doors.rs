@@ -3,22 +3,20 @@
 //! The list of acts does not compile without an example of each; permissions come from their own list; commands come from
 //! `metier --help`, and one that is neither among those that only look nor among those that are refused here is an error.
 
-use std::{collections::BTreeSet, path::Path, time::Duration};
+use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use metier_catalog::Snapshot;
-use metier_host::world::Surroundings;
 use metier_model::{Digest, Permission, Source};
-use metier_policy::{
-    Act, Asked, Fetch, Git, Grant, Headless, Identity, Line, Meter, Rates, Request, Terms, Why,
-};
+use metier_policy::{Act, Asked, Fetch, Git, Grant, Identity, Line, Request, Why};
 use metier_runtime::{
     Redactor,
-    desk::{Desk, Subject},
+    desk::Subject,
     worker::{Failed, Worker},
 };
 use metier_store::{Decision, Store};
 use metier_testkit::{Context, Output};
 
+use crate::session_parts::{desk, host_environment, terms, without_files, without_folder};
 use crate::stage::{Stage, field};
 
 /// One example of every act. The match has no wildcard: a new act does not compile without a line here.
@@ -105,18 +103,8 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
         source: Source::User,
         digest,
     };
-    let desk = Desk {
-        store: &store,
-        approver: &Headless,
-        approved_now: &["a".to_owned()],
-        approved: &[],
-        terms: terms(&context.work()),
-        clock: &|| std::time::SystemTime::UNIX_EPOCH,
-        meter: Meter::default(),
-        session: "s".into(),
-        warn: &|_| {},
-        asking: metier_runtime::desk::Asking::default(),
-    };
+    let work = context.work();
+    let desk = desk(store, &["a"], terms(100, &work, None));
     let subject = Subject {
         identity: &identity,
         place: "/",
@@ -127,28 +115,13 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
         why: Why::Declared,
     });
     let grant: Box<Grant> = desk.grant(&subject, &Request::new(asked)).unwrap();
-    let work = context.work();
-    let around = Surroundings {
-        write_files: std::rc::Rc::new(|_| Ok(())),
-        shim: Path::new("/nonexistent"),
-        skill: None,
-        work: &work,
-        home: None,
-        path: None,
-        common: &[],
-        named: Vec::new(),
-        own: &[],
-        obeyed: &[],
-        temporary: &work,
-        unsandboxed: false,
-        stop: None,
-    };
     let worker = Worker::new(
-        &desk,
+        Arc::new(desk),
         grant.into(),
-        around,
+        Arc::new(host_environment(Path::new("/nonexistent"), &work, &work)),
+        without_folder(&[]),
         Redactor::default(),
-        crate::live_room::at_work(),
+        without_files(),
         Box::new(|| true),
     )
     .unwrap();
@@ -167,21 +140,6 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
         seen.insert(name(&act));
     }
     assert_eq!(seen.len(), examples().len(), "an example stands twice");
-}
-
-fn terms(project: &Path) -> Terms {
-    Terms {
-        rates: Rates {
-            shell_exec: 100,
-            net_fetch: 100,
-            llm_call: 100,
-        },
-        shell_timeout: Duration::from_secs(1),
-        fetch_timeout: Duration::from_secs(1),
-        prefixes: None,
-        project: project.to_owned(),
-        home: None,
-    }
 }
 
 // case 119, 128

@@ -11,14 +11,15 @@ use std::{
     io::{self, Write},
     path::{Path, PathBuf},
     process::Command,
+    sync::Arc,
     thread,
     time::{Duration, Instant, SystemTime},
 };
 
 use metier_catalog::{Host, Limits, Options, Room, Root, discover};
 use metier_config::{Config, Engine, Hooks};
+use metier_host::world::HostEnvironment;
 use metier_model::{Mode, Source};
-use metier_policy::{Approver, Headless, Meter, Rates, Terms};
 use metier_runtime::{
     Inventory,
     desk::Desk,
@@ -31,6 +32,7 @@ use metier_store::{Outcome, Receipt, ReceiptPart, Store};
 use metier_testkit::Output;
 use serde_json::Value;
 
+use crate::session_parts::{desk, host_environment, terms};
 use crate::stage::{Stage, deno_is_hidden};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_metier");
@@ -144,15 +146,14 @@ impl Live {
 
     /// A session in this test, in which these skills are approved.
     pub(crate) fn session<T>(&self, approved: &[&str], work: impl FnOnce(&Runtime) -> T) -> T {
-        self.session_with(approved, &Headless, work)
+        let runtime = self.open(approved, "s");
+        let done = work(&runtime);
+        runtime.end().unwrap();
+        done
     }
 
-    pub(crate) fn session_with<T>(
-        &self,
-        approved: &[&str],
-        approver: &dyn Approver,
-        work: impl FnOnce(&Runtime) -> T,
-    ) -> T {
+    /// A session of this name, in which these skills are approved and nothing is active yet.
+    pub(crate) fn open(&self, approved: &[&str], session: &str) -> Runtime {
         let context = &self.stage.context;
         let project = context.work().canonicalize().unwrap();
         let home = context.home().canonicalize().unwrap();
@@ -160,51 +161,40 @@ impl Live {
         config.hooks = self.hooks.clone();
         let inventory = self.inventory(&config, &project);
         let store = Store::open(&self.database()).unwrap();
-        let approved: Vec<String> = approved.iter().map(|name| (*name).to_owned()).collect();
-        let path = self.path();
-        let temporary = context.dir("~/runs");
-        let compiled = context.dir("~/wasm");
-        let own = [self.database()];
+        let terms = terms(self.rate, &project, Some(&home));
+        let desk = Desk {
+            session: session.into(),
+            ..desk(store, approved, terms)
+        };
+        let host = HostEnvironment {
+            home: Some(home),
+            path: Some(self.path()),
+            own: vec![self.database()],
+            ..host_environment(Path::new(PROGRAM), &project, &context.dir("~/runs"))
+        };
+        let variables = self.variables.clone();
         let premises = Premises {
-            desk: Desk {
-                store: &store,
-                approver,
-                approved_now: &approved,
-                approved: &[],
-                terms: terms(self.rate, &project, &home),
-                clock: &|| SystemTime::UNIX_EPOCH,
-                meter: Meter::default(),
-                session: "s".into(),
-                warn: &|_| {},
-                asking: metier_runtime::desk::Asking::default(),
-            },
-            config: &config,
-            variable: &|name| self.variables.get(name).cloned(),
-            shim: Path::new(PROGRAM),
-            work: &project,
-            home: Some(&home),
-            path: Some(&path),
-            common: &[],
-            own: &own,
-            obeyed: &[],
-            temporary: &temporary,
-            compiled: &compiled,
-            unsandboxed: false,
-            stop: None,
+            desk: Arc::new(desk),
+            config: Arc::new(config),
+            variable: Arc::new(move |name| variables.get(name).cloned()),
+            host: Arc::new(host),
+            compiled: context.dir("~/wasm"),
         };
         let room = Room {
             file: 1 << 20,
             total: 16 << 20,
         };
-        let judge = |entry: &metier_catalog::Entry| {
+        let judge = move |entry: &metier_catalog::Entry| {
             let held = entry.place.snapshot(room);
             held.map_err(|error| error.to_string())
         };
-        let runtime = Runtime::new(&premises, &inventory, &judge, self.patience);
-        let runtime = runtime.with_model(&Parrot);
-        let done = work(&runtime);
-        runtime.end().unwrap();
-        done
+        let runtime = Runtime::new(
+            premises,
+            Arc::new(inventory),
+            Arc::new(judge),
+            self.patience,
+        );
+        runtime.with_model(Arc::new(Parrot))
     }
 
     /// Where the program keeps its receipts too.
@@ -241,21 +231,6 @@ impl Live {
         let path = self.path();
         let host = Host::new(Some(OsStr::new(&path)), BTreeSet::new(), &|_| false, None);
         survey(catalog, config, &host, Mode::Lenient, &[], &Unscreened)
-    }
-}
-
-fn terms(rate: u64, project: &Path, home: &Path) -> Terms {
-    Terms {
-        rates: Rates {
-            shell_exec: rate,
-            net_fetch: rate,
-            llm_call: rate,
-        },
-        shell_timeout: Duration::from_secs(20),
-        fetch_timeout: Duration::from_secs(20),
-        prefixes: None,
-        project: project.to_owned(),
-        home: Some(home.to_owned()),
     }
 }
 
@@ -435,16 +410,4 @@ pub(crate) fn alone_in_a_process(test: &str, mark: &str, value: &str) -> String 
     assert!(output.status.success(), "{said}{complaints}");
     assert!(said.contains("1 passed"), "{said}");
     said
-}
-
-/// A skill without files, for a worker that is made by hand.
-pub(crate) fn at_work() -> metier_runtime::worker::SkillAtWork {
-    metier_runtime::worker::SkillAtWork {
-        place: "/skill".to_owned(),
-        held: std::rc::Rc::new(metier_catalog::Snapshot {
-            files: Vec::new(),
-            digest: metier_model::Digest([0; 32]),
-            fingerprint: None,
-        }),
-    }
 }

@@ -1,10 +1,10 @@
 //! The stage of these programs: a runtime on a folder of skills, without the command line around it.
 
 use std::{
-    cell::{Cell, RefCell},
     collections::BTreeSet,
     fs,
     path::Path,
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant, SystemTime},
 };
 
@@ -14,9 +14,9 @@ use metier_model::{Mode, Os, Source};
 use metier_policy::{Facts, Headless, Meter, Rates, Terms};
 use metier_runtime::{
     Inventory,
-    desk::Desk,
+    desk::{Asking, Desk},
     live::{Patience, Runtime},
-    premises::Premises,
+    premises::{HostEnvironment, Premises},
     scanning::{Known, Scanner, Stance, Unscreened},
     survey,
 };
@@ -85,13 +85,42 @@ impl Facts for Bare {
 pub(crate) struct Stage<'a> {
     metier: &'a Path,
     folder: &'a Path,
-    config: Config,
-    inventory: Inventory,
+    config: Arc<Config>,
+    inventory: Arc<Inventory>,
+    judging: Arc<Judging>,
+}
+
+/// What judges skills.
+struct Judging {
+    config: Arc<Config>,
     scanner: Scanner,
     /// The bytes that were scanned, each as what it is.
-    scanned: RefCell<BTreeSet<String>>,
+    scanned: Mutex<BTreeSet<String>>,
     /// How long the last judgement took.
-    pub(crate) judging: Cell<Duration>,
+    took: Mutex<Duration>,
+}
+
+impl Judging {
+    /// As the program does: every byte is read and hashed, and what was scanned once is not scanned again.
+    fn judge(&self, entry: &Entry) -> Result<Snapshot, String> {
+        let start = Instant::now();
+        let held = self.scanner.snapshot(entry);
+        let held = held.map_err(|error| error.to_string())?;
+        let digest = held.digest.to_string();
+        let mut scanned = self.scanned.lock().unwrap_or_else(PoisonError::into_inner);
+        if !scanned.contains(&digest) {
+            let (report, _) = self.scanner.scan_snapshot(entry, &held);
+            // A program that nobody can read is what a user has to accept.
+            let is_program = entry.name() == "compiled";
+            let known = Known::of(&report).judged(&self.config, || is_program);
+            if known.stance == Stance::Blocked {
+                return Err(format!("it is blocked: {}", known.message));
+            }
+            scanned.insert(digest);
+        }
+        *self.took.lock().unwrap_or_else(PoisonError::into_inner) = start.elapsed();
+        Ok(held)
+    }
 }
 
 impl<'a> Stage<'a> {
@@ -113,35 +142,28 @@ impl<'a> Stage<'a> {
         };
         let root = Root::explicit(Source::User, fs::canonicalize(folder)?.join("skills"));
         let catalog = discover(vec![root], &options);
+        let config = Arc::new(config);
+        let inventory = survey(catalog, &config, &Bare, Mode::Lenient, &[], &Unscreened);
+        let judging = Judging {
+            config: Arc::clone(&config),
+            scanner: Scanner::new(&config, Vec::new(), 0),
+            scanned: Mutex::default(),
+            took: Mutex::default(),
+        };
         Ok(Self {
             metier,
             folder,
-            inventory: survey(catalog, &config, &Bare, Mode::Lenient, &[], &Unscreened),
-            scanner: Scanner::new(&config, Vec::new(), 0),
             config,
-            scanned: RefCell::default(),
-            judging: Cell::default(),
+            inventory: Arc::new(inventory),
+            judging: Arc::new(judging),
         })
     }
 
-    /// As the program does: every byte is read and hashed, and what was scanned once is not scanned again.
-    fn judge(&self, entry: &Entry) -> Result<Snapshot, String> {
-        let start = Instant::now();
-        let held = self.scanner.snapshot(entry);
-        let held = held.map_err(|error| error.to_string())?;
-        let digest = held.digest.to_string();
-        if !self.scanned.borrow().contains(&digest) {
-            let (report, _) = self.scanner.scan_snapshot(entry, &held);
-            // A program that nobody can read is what a user has to accept.
-            let is_program = entry.name() == "compiled";
-            let known = Known::of(&report).judged(&self.config, || is_program);
-            if known.stance == Stance::Blocked {
-                return Err(format!("it is blocked: {}", known.message));
-            }
-            self.scanned.borrow_mut().insert(digest);
-        }
-        self.judging.set(start.elapsed());
-        Ok(held)
+    /// How long the last judgement took.
+    #[allow(dead_code, reason = "one of the programs measures something else")]
+    pub(crate) fn judging(&self) -> Duration {
+        let took = &self.judging.took;
+        *took.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A session with a database in this folder.
@@ -158,50 +180,56 @@ impl<'a> Stage<'a> {
         for folder in [&temporary, &work] {
             fs::create_dir_all(folder)?;
         }
-        let premises = Premises {
-            desk: Desk {
-                store: &store,
-                approver: &Headless,
-                approved_now: &names,
-                approved: &[],
-                terms: Terms {
-                    rates: Rates {
-                        shell_exec: u64::MAX,
-                        net_fetch: u64::MAX,
-                        llm_call: u64::MAX,
-                    },
-                    shell_timeout: PATIENCE,
-                    fetch_timeout: PATIENCE,
-                    prefixes: None,
-                    project: work.clone(),
-                    home: None,
+        let desk = Desk {
+            store: store.into(),
+            approver: Arc::new(Headless),
+            approved_now: names,
+            approved: Vec::new(),
+            terms: Terms {
+                rates: Rates {
+                    shell_exec: u64::MAX,
+                    net_fetch: u64::MAX,
+                    llm_call: u64::MAX,
                 },
-                clock: &SystemTime::now,
-                meter: Meter::default(),
-                session: "0123456789abcdef".into(),
-                warn: &|_| {},
-                asking: metier_runtime::desk::Asking::default(),
+                shell_timeout: PATIENCE,
+                fetch_timeout: PATIENCE,
+                prefixes: None,
+                project: work.clone(),
+                home: None,
             },
-            config: &self.config,
-            variable: &|_| None,
-            shim: self.metier,
-            work: &work,
+            clock: Arc::new(SystemTime::now),
+            meter: Meter::default(),
+            session: "0123456789abcdef".into(),
+            warn: Arc::new(|_| {}),
+            asking: Asking::default(),
+        };
+        let host = HostEnvironment {
+            shim: self.metier.to_owned(),
+            work,
             home: None,
-            path: Some("/usr/bin:/bin".as_ref()),
-            common: &[],
-            own: &[data.to_owned()],
-            obeyed: &[],
-            temporary: &temporary,
-            compiled: &temporary,
+            path: Some("/usr/bin:/bin".into()),
+            common: Vec::new(),
+            own: vec![data.to_owned()],
+            obeyed: Vec::new(),
+            temporary: temporary.clone(),
             unsandboxed: false,
             stop: None,
         };
-        let judge = |entry: &Entry| self.judge(entry);
+        let premises = Premises {
+            desk: Arc::new(desk),
+            config: Arc::clone(&self.config),
+            variable: Arc::new(|_| None),
+            host: Arc::new(host),
+            compiled: temporary,
+        };
+        let judging = Arc::clone(&self.judging);
+        let judge = Arc::new(move |entry: &Entry| judging.judge(entry));
         let patience = Patience {
             start: PATIENCE,
             tool: PATIENCE,
             hook: PATIENCE,
         };
-        act(&Runtime::new(&premises, &self.inventory, &judge, patience))
+        let inventory = Arc::clone(&self.inventory);
+        act(&Runtime::new(premises, inventory, judge, patience))
     }
 }

@@ -52,8 +52,7 @@ impl Runtime {
             event,
             cancelled: None,
         };
-        // A copy of the list: a hook may lead to other skills being activated.
-        let all: Vec<Arc<Active>> = self.active.lock().clone();
+        let all = self.all_active();
         let mut notes = Notes::default();
         ask_ahead(&all, phase, &done.event);
         for active in all {
@@ -189,11 +188,8 @@ fn ask_ahead(all: &[Arc<Active>], phase: HookPhase, event: &Value) {
     }
     let params = params(phase, event);
     for active in asked {
-        if active.only_answers()
-            && let Some(mut session) = active.session.try_lock()
-            && let Some(session) = session.as_mut()
-        {
-            session.ahead(method::HOOK, &params);
+        if active.only_answers() {
+            active.begin_ahead(method::HOOK, &params);
         }
         // Whoever changed it last time may do so again: then what comes behind would begin in vain.
         if active.changes.get() {

@@ -443,6 +443,11 @@ impl Runtime {
         self.inventory.find(name).map_err(not_found)
     }
 
+    /// A copy of the list: what is done with its skills may lead to others being activated.
+    fn all_active(&self) -> Vec<Arc<Active>> {
+        self.active.lock().clone()
+    }
+
     fn get(&self, skill: &str) -> Result<Arc<Active>, CallError> {
         let active = self.active.lock();
         let found = active.iter().find(|active| active.name() == skill);
@@ -593,8 +598,7 @@ impl Runtime {
         timeout: Duration,
     ) -> Result<Value, CallError> {
         // Taken out, not borrowed: what the skill asks for may lead back here.
-        let taken = active.session.try_lock();
-        let Some(mut session) = taken.and_then(|mut session| session.take()) else {
+        let Some(mut session) = active.session.take() else {
             return Err(CallError::Busy(active.name().to_owned()));
         };
         let hands = Hands {
@@ -603,7 +607,7 @@ impl Runtime {
         };
         let answer = session.call(method, params, &hands, timeout);
         let events = session.events();
-        *active.session.lock() = Some(session);
+        active.session.set(Some(session));
         self.happened(active, events)?;
         active.worker.settle()?;
         answer.map_err(|error| CallError::Session {
@@ -691,8 +695,8 @@ impl Runtime {
 
     /// What was written down and said since this was asked last.
     pub fn collect(&self) -> (Vec<Receipt>, Vec<(String, String)>) {
-        for active in self.active.lock().iter() {
-            self.keep_said(active);
+        for active in self.all_active() {
+            self.keep_said(&active);
         }
         (self.written().0, self.said.take())
     }
@@ -700,7 +704,7 @@ impl Runtime {
     /// The newest receipts since this was asked last, and how many there were before them.
     fn written(&self) -> (Vec<Receipt>, u64) {
         let mut receipts = self.receipts.take();
-        for active in self.active.lock().iter() {
+        for active in self.all_active() {
             receipts.append(active.worker.take_receipts());
         }
         receipts.in_order()
@@ -708,9 +712,10 @@ impl Runtime {
 
     /// Takes over what a skill said, as long as there is room.
     fn keep_said(&self, active: &Active) {
+        let lines = active.said.take();
         let mut said = self.said.lock();
         let room = MAX_SAID.saturating_sub(said.len());
-        let lines = active.said.take().into_iter().take(room);
+        let lines = lines.into_iter().take(room);
         said.extend(lines.map(|line| (active.name().to_owned(), line)));
     }
 }

@@ -1,7 +1,5 @@
 //! What active skills tell a model, a wiki and a scanner.
 
-use std::sync::Arc;
-
 use metier_model::{SkillType, model_text::for_model};
 use metier_sdk::{
     HookPhase,
@@ -106,7 +104,7 @@ impl Runtime {
     /// # Errors
     /// When a hook blocks that message, or when it can't be written down.
     pub fn fragments(&self) -> Result<Vec<Fragment>, PromptError> {
-        let active: Vec<Arc<Active>> = self.active.lock().clone();
+        let active = self.all_active();
         let declared: Vec<Fragment> = active.iter().filter_map(|one| declared(one)).collect();
         let event = json!({
             "session": self.premises.desk.session,
@@ -234,12 +232,9 @@ fn declared(active: &Active) -> Option<Fragment> {
 }
 
 /// Every scanner of every active `security-rule` skill.
-pub(super) fn scan(
-    runtime: &Runtime,
-    files: &[ScannedFile],
-) -> Result<Vec<ScannedBy>, StoreError> {
+pub(super) fn scan(runtime: &Runtime, files: &[ScannedFile]) -> Result<Vec<ScannedBy>, StoreError> {
     let mut all = Vec::new();
-    let active: Vec<Arc<Active>> = runtime.active.lock().clone();
+    let active = runtime.all_active();
     for active in active.iter().filter(|one| one.is(SkillType::SecurityRule)) {
         for scanner in &active.contributions.scanners {
             let params = json!({ "name": scanner.name, "files": files });

@@ -7,7 +7,7 @@
 use metier_sdk::{HookPhase, wire::method};
 use serde_json::Value;
 
-use super::{Runtime, tool_params};
+use super::{Active, Runtime, tool_params};
 
 /// A call that is about to be made.
 #[derive(Clone, Copy, Debug)]
@@ -48,13 +48,19 @@ impl Runtime {
         if schema.check(call.input).is_err() {
             return false;
         }
-        let Some(mut session) = active.session.try_lock() else {
+        let params = tool_params(&tool.spec.name, call.input, &self.premises.desk.session);
+        active.begin_ahead(method::TOOL, &params)
+    }
+}
+
+impl Active {
+    /// Lets its code begin with a call that comes soon, unless it is at work.
+    pub(super) fn begin_ahead(&self, method: &str, params: &Value) -> bool {
+        let Some(mut session) = self.session.take() else {
             return false;
         };
-        let params = tool_params(&tool.spec.name, call.input, &self.premises.desk.session);
-        session.as_mut().is_some_and(|session| {
-            session.ahead(method::TOOL, &params);
-            true
-        })
+        session.ahead(method, params);
+        self.session.set(Some(session));
+        true
     }
 }

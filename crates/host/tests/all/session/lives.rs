@@ -1,8 +1,7 @@
 //! How a session begins, breaks, comes back and ends.
 
-use std::cell::Cell;
 use std::fs;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use metier_host::backend::{Clock, Event, Host, Process, Session, SessionError, Worker};
@@ -14,15 +13,15 @@ use crate::room::probe;
 
 /// A clock that only moves when somebody waits, or a test moves it.
 #[derive(Clone, Default)]
-struct Hand(Rc<Cell<Duration>>);
+struct Hand(Arc<Mutex<Duration>>);
 
 impl Clock for Hand {
     fn now(&self) -> Duration {
-        self.0.get()
+        *self.0.lock().unwrap()
     }
 
     fn sleep(&self, time: Duration) {
-        self.0.set(self.0.get() + time);
+        *self.0.lock().unwrap() += time;
     }
 }
 

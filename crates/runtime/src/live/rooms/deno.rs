@@ -48,11 +48,7 @@ pub(super) fn find(premises: &Premises) -> Result<PathBuf, NoDeno> {
 }
 
 /// Handlers in Deno, with what was granted and nothing else.
-pub(super) fn open(
-    opening: &Opening<'_>,
-    program: PathBuf,
-    initialize: &Initialize,
-) -> Opened {
+pub(super) fn open(opening: &Opening<'_>, program: PathBuf, initialize: &Initialize) -> Opened {
     let (files, deno) = written(opening, program).map_err(Failed::from)?;
     let initialize = Initialize {
         variables: variables(opening)?,

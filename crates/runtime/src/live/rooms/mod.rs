@@ -66,10 +66,7 @@ impl Runtime {
     }
 
     /// The code of a skill, in its room.
-    fn code(
-        &self,
-        opening: &Opening<'_>,
-    ) -> Result<Option<Box<dyn Session>>, ActivateError> {
+    fn code(&self, opening: &Opening<'_>) -> Result<Option<Box<dyn Session>>, ActivateError> {
         let active = opening.active;
         let Some(backend) = active.loaded.manifest.card.backend else {
             return Ok(None);

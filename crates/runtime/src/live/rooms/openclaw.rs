@@ -27,9 +27,7 @@ use crate::{desk::Clock, hooks::NoDeno, live::ActivateError, premises};
 use event::{Around, Taken, asked, taken};
 
 /// The handlers of a skill in their engine; nothing if there is none that may be asked here.
-pub(super) fn open(
-    opening: &Opening<'_>,
-) -> Result<Option<Box<dyn Session>>, ActivateError> {
+pub(super) fn open(opening: &Opening<'_>) -> Result<Option<Box<dyn Session>>, ActivateError> {
     let mut handlers: Vec<Handler> = Vec::new();
     for handler in &opening.active.hooks.handlers {
         match missing(opening, handler) {
@@ -112,7 +110,12 @@ fn missing(opening: &Opening<'_>, handler: &Handler) -> Option<String> {
     let premises = &opening.runtime.premises;
     let configured = premises::configured(&premises.config, &opening.active.loaded.manifest.card);
     let setting = |path: &str| premises.config.setting_is_truthy(path);
-    let machine = Machine::new(premises.host.path.as_deref(), BTreeSet::new(), &setting, None);
+    let machine = Machine::new(
+        premises.host.path.as_deref(),
+        BTreeSet::new(),
+        &setting,
+        None,
+    );
     let has_variable = |name: &str| {
         configured.iter().any(|(other, _)| other == name)
             || (premises.variable)(name).is_some_and(|value| !value.is_empty())
