@@ -228,7 +228,8 @@ fn write_card(out: &mut Writer, card: &Card) {
         .map_or(u8::MAX, |index| index as u8));
     out.u8(u8::from(card.user_invocable)
         | u8::from(card.model_invocable) << 1
-        | u8::from(card.always) << 2);
+        | u8::from(card.always) << 2
+        | u8::from(card.has_hooks) << 3);
     out.option(card.skill_key.as_deref());
     out.option(card.primary_env.as_deref());
     out.list(&card.requirements, write_requirement);
@@ -258,6 +259,7 @@ fn read_card(input: &mut Reader<'_>) -> Option<Card> {
         user_invocable: flags & 1 != 0,
         model_invocable: flags & 2 != 0,
         always: flags & 4 != 0,
+        has_hooks: flags & 8 != 0,
         skill_key: input.option()?,
         primary_env: input.option()?,
         requirements: input.list(read_requirement)?,

@@ -6,10 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use metier_catalog::{Content, Host, Place, Snapshot};
+use metier_catalog::{Content, Entry, Host, Place, Snapshot};
 use metier_model::{
     Manifest, Permission, Want,
-    hooks::{HookFile, Hooks, discover, plugin, wants_text},
+    hooks::{HookFile, Hooks, PLACES, discover, plugin, wants_text},
 };
 
 use crate::hosts;
@@ -29,12 +29,25 @@ pub fn of(held: &Snapshot) -> Hooks {
     among(paths, |path| held.read(path, MAX_FILE).ok())
 }
 
-/// The hooks of a skill as it is now, for whoever only looks at it.
+/// The hooks of a skill as it is now, for those who only look at it. The files of most skills need no look.
 #[must_use]
-pub fn in_place(place: &Place) -> Hooks {
+pub fn in_place(entry: &Entry) -> Hooks {
+    let place = &entry.place;
+    if !may_hook(entry) {
+        return Hooks::default();
+    }
     let files = place.files().unwrap_or_default();
     let paths = files.iter().filter_map(|file| file.path.as_str());
     among(paths, |path| place.read(path, MAX_FILE).ok())
+}
+
+/// Whether a skill may have hooks: its manifest has some or can't be read, or something lies where hooks are kept.
+fn may_hook(entry: &Entry) -> bool {
+    let Place::Folder(folder) = &entry.place else {
+        return true;
+    };
+    let is_there = |name: &&str| folder.join(name).symlink_metadata().is_ok();
+    entry.card.as_ref().is_none_or(|card| card.has_hooks) || PLACES.iter().any(is_there)
 }
 
 /// What the hooks of a skill would use, to be asked for: a command of Claude expects to see the project, and of handlers and commands the scanner

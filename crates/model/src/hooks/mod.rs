@@ -83,6 +83,9 @@ pub fn wants_text(path: &str) -> bool {
     is_manifest || name == HOOK_MD || path == CLAUDE_FILE || path == plugin::MANIFEST
 }
 
+/// The names below a skill's folder where hooks are kept, besides its manifest.
+pub const PLACES: [&str; 3] = ["hooks", HOOK_MD, plugin::MANIFEST];
+
 /// Whether a skill with such a file may have hooks, as far as its name tells.
 #[must_use]
 pub fn may_hook(path: &str) -> bool {
