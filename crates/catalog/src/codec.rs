@@ -170,6 +170,7 @@ impl Remembered {
         out.option(files.skill_md.as_deref());
         out.option(files.skill_yaml.as_deref());
         out.u8(u8::from(files.sidecar));
+        out.u8(u8::from(files.no_hooks));
         out.u8(u8::from(digest.is_some()));
         if let Some(dated) = digest {
             out.raw(&dated.digest.0);
@@ -190,6 +191,7 @@ impl Remembered {
             skill_md: input.file_name()?,
             skill_yaml: input.file_name()?,
             sidecar: input.flag()?,
+            no_hooks: input.flag()?,
         };
         let digest = if input.flag()? {
             Some(DatedDigest {
@@ -228,8 +230,7 @@ fn write_card(out: &mut Writer, card: &Card) {
         .map_or(u8::MAX, |index| index as u8));
     out.u8(u8::from(card.user_invocable)
         | u8::from(card.model_invocable) << 1
-        | u8::from(card.always) << 2
-        | u8::from(card.has_hooks) << 3);
+        | u8::from(card.always) << 2);
     out.option(card.skill_key.as_deref());
     out.option(card.primary_env.as_deref());
     out.list(&card.requirements, write_requirement);
@@ -259,7 +260,6 @@ fn read_card(input: &mut Reader<'_>) -> Option<Card> {
         user_invocable: flags & 1 != 0,
         model_invocable: flags & 2 != 0,
         always: flags & 4 != 0,
-        has_hooks: flags & 8 != 0,
         skill_key: input.option()?,
         primary_env: input.option()?,
         requirements: input.list(read_requirement)?,

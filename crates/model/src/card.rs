@@ -29,8 +29,6 @@ pub struct Card {
     pub user_invocable: bool,
     /// Whether a model may choose it.
     pub model_invocable: bool,
-    /// Whether its manifest has hooks for other programs.
-    pub has_hooks: bool,
     /// Whether it skips the checks for programs, variables and configuration.
     pub always: bool,
     /// The key of its configuration entry, where that is not the name.

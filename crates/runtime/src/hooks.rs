@@ -41,13 +41,13 @@ pub fn in_place(entry: &Entry) -> Hooks {
     among(paths, |path| place.read(path, MAX_FILE).ok())
 }
 
-/// Whether a skill may have hooks: its manifest has some or can't be read, or something lies where hooks are kept.
+/// Whether a skill may have hooks: its manifest may have some, or something lies where hooks are kept.
 fn may_hook(entry: &Entry) -> bool {
     let Place::Folder(folder) = &entry.place else {
         return true;
     };
     let is_there = |name: &&str| folder.join(name).symlink_metadata().is_ok();
-    entry.card.as_ref().is_none_or(|card| card.has_hooks) || PLACES.iter().any(is_there)
+    !entry.files.no_hooks || PLACES.iter().any(is_there)
 }
 
 /// What the hooks of a skill would use, to be asked for: a command of Claude expects to see the project, and of handlers and commands the scanner

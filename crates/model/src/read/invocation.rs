@@ -29,10 +29,7 @@ impl Draft {
             "arguments" => self.invocation.arguments = read_arguments(node, report),
             "paths" => self.invocation.paths = shape::texts(key, node, report),
             "shell" => self.invocation.shell = shape::text(key, node, report),
-            "hooks" => {
-                self.card.has_hooks = true;
-                self.invocation.hooks = Some(node.to_json());
-            }
+            "hooks" => self.invocation.hooks = Some(node.to_json()),
             "command-dispatch" | "command_dispatch" => {
                 if shape::text(key, node, report).is_some_and(|word| &*word != "tool") {
                     report.add(Code::UnknownWord, node.at, || {
