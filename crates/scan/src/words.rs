@@ -72,7 +72,7 @@ const SIGNS: PhraseLists = &{
 /// Whether anything critical can be in a text. Where it says no, [`worst`] finds nothing.
 fn may_instruct(words: &str) -> bool {
     static TABLE: PhraseTable<{ phrase_count(SIGNS) }> = PhraseTable::new(SIGNS);
-    let has_sign = |lower: &str| TABLE.found(lower, |_| true).next().is_some();
+    let has_sign = |lower: &str| TABLE.is_in(lower);
     let has = |byte: u8| memchr::memchr(byte, words.as_bytes()).is_some();
     let may_hide = !words.is_ascii() || has(0x1b);
     let mut brackets = memchr::memchr2_iter(b'<', b'[', words.as_bytes());

@@ -161,7 +161,7 @@ static TABLE: PhraseTable<{ PARTS.len() + 2 }> = PhraseTable::new(SIGNS_OF_PATHS
 
 /// Whether a text, in lower case, can name a path that means something.
 pub(crate) fn may_name_path(text: &str) -> bool {
-    TABLE.found(text, |_| true).next().is_some()
+    TABLE.is_in(text)
 }
 
 /// What is at a path, as far as its name says.
@@ -201,9 +201,14 @@ pub(crate) fn path_kind(path: &str) -> PathKind {
         _ => {}
     }
     let slashed = format!("/{lower}");
-    let found = TABLE.found(&slashed, |_| true);
-    let parts = found.filter(|found| found.list == 0);
-    let first = parts.map(|part| part.place).min();
+    let mut first = None;
+    TABLE.find(&slashed, |part| {
+        let is_earlier = first.is_none_or(|first| part.place < first);
+        if part.list == 0 && is_earlier {
+            first = Some(part.place);
+        }
+        false
+    });
     first.map_or(PathKind::Other, |index| PARTS[index].1)
 }
 

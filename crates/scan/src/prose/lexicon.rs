@@ -287,7 +287,7 @@ pub(crate) const KEPT_FROM_THE_USER: &[&str] = &[
 pub(crate) fn is_kept_from_the_user(text: &str) -> bool {
     static PHRASES: PhraseTable<{ KEPT_FROM_THE_USER.len() }> =
         PhraseTable::new(&[KEPT_FROM_THE_USER]);
-    !text.is_ascii() && PHRASES.found(text, |_| true).next().is_some()
+    !text.is_ascii() && PHRASES.is_in(text)
 }
 
 /// "Don't tell the user to edit files" is a courtesy, and so is "don't notify the user unless it fails".
@@ -379,15 +379,18 @@ pub(crate) const fn words_of(class: Class) -> &'static [&'static str] {
 /// What a text is about; it must be in lower case. `counts` says which places do.
 pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet {
     let mut set = ClassSet::default();
-    for found in LEXICON.found(text, |start| begins_word(text.as_bytes(), start)) {
+    let bytes = text.as_bytes();
+    LEXICON.find(text, |found| {
         let classes = classes_of_list(found.list);
         if set.union(classes) != set
+            && begins_word(bytes, found.start)
+            && ends_word(bytes, found.end, found.open)
             && counts(found.start)
-            && ends_word(text.as_bytes(), found.end, found.open)
         {
             set = set.union(classes);
         }
-    }
+        false
+    });
     for (at, url) in urls_in(text) {
         if counts(at)
             && let Some(host) = Host::of(url)

@@ -3,8 +3,6 @@
 //! An automaton for all phrases of the lexicon takes milliseconds to build, in every process that judges a single sentence. Here the
 //! phrases are chained by their first three bytes, which takes no time at the start of a program and finds the same.
 
-use std::iter;
-
 /// How many bytes of a phrase choose its chain; no phrase is shorter.
 const KEY: usize = 3;
 const BUCKETS: usize = 1 << 12;
@@ -20,11 +18,13 @@ pub(crate) struct PhraseTable<const N: usize> {
     entries: [PhraseEntry; N],
 }
 
-/// Where a phrase is listed, and one more than the index of the next entry of its bucket.
+/// A phrase: where it is listed, what most places where it is not have otherwise, and one more than the index of the next entry.
 #[derive(Clone, Copy)]
 struct PhraseEntry {
     list: u16,
     place: u16,
+    length: u8,
+    last: u8,
     next: u16,
 }
 
@@ -53,8 +53,9 @@ pub(crate) const fn phrase_count(lists: PhraseLists) -> usize {
     count
 }
 
-const fn bucket(key: [u8; KEY]) -> usize {
-    (key[0] as usize ^ ((key[1] as usize) << 3) ^ ((key[2] as usize) << 6)) % BUCKETS
+/// The bucket of three bytes, the first of them in the highest place. A fourth one above them is shifted out.
+const fn bucket(key: u32) -> usize {
+    ((key << 8).wrapping_mul(0x9e37_79b1) >> (u32::BITS - BUCKETS.ilog2())) as usize
 }
 
 impl<const N: usize> PhraseTable<N> {
@@ -68,6 +69,8 @@ impl<const N: usize> PhraseTable<N> {
         let nothing = PhraseEntry {
             list: 0,
             place: 0,
+            length: 0,
+            last: 0,
             next: 0,
         };
         let (mut first, mut entries) = ([0; BUCKETS], [nothing; N]);
@@ -76,11 +79,15 @@ impl<const N: usize> PhraseTable<N> {
             let mut place = 0;
             while place < lists[list].len() {
                 let phrase = lists[list][place].as_bytes();
-                assert!(phrase.len() > KEY || phrase[KEY - 1] != b'*');
-                let bucket = bucket([phrase[0], phrase[1], phrase[2]]);
+                let open = phrase[phrase.len() - 1] == b'*';
+                let length = phrase.len() - open as usize;
+                assert!(length >= KEY && length <= u8::MAX as usize);
+                let bucket = bucket(u32::from_be_bytes([0, phrase[0], phrase[1], phrase[2]]));
                 entries[entry] = PhraseEntry {
                     list: list as u16,
                     place: place as u16,
+                    length: length as u8,
+                    last: phrase[length - 1],
                     next: first[bucket],
                 };
                 entry += 1;
@@ -96,42 +103,49 @@ impl<const N: usize> PhraseTable<N> {
         }
     }
 
-    /// All phrases that begin at one of these places, in the order of the places.
-    pub(crate) fn found<'t>(
-        &'t self,
-        text: &'t str,
-        may_begin: impl Fn(usize) -> bool + 't,
-    ) -> impl Iterator<Item = PhraseMatch> + 't {
-        let keys = text.as_bytes().windows(KEY).enumerate();
-        let hits = keys.filter_map(move |(start, key)| {
-            let first = self.first[bucket([key[0], key[1], key[2]])];
-            (first != 0 && may_begin(start)).then_some((start, first))
-        });
-        hits.flat_map(move |(start, first)| self.chain(text, start, first))
+    /// Shows all phrases in a text, in the order of their beginnings, until `stop` says so; returns whether it did.
+    pub(crate) fn find(&self, text: &str, mut stop: impl FnMut(PhraseMatch) -> bool) -> bool {
+        let bytes = text.as_bytes();
+        let (before, rest) = bytes.split_at(bytes.len().min(KEY - 1));
+        let after = |key: u32, byte: &u8| key << 8 | u32::from(*byte);
+        let mut key = before.iter().fold(0, after);
+        for (start, byte) in rest.iter().enumerate() {
+            key = after(key, byte);
+            let mut next = self.first[bucket(key)];
+            while next != 0 {
+                let entry = self.entries[usize::from(next) - 1];
+                if self.is_at(entry, &bytes[start..]) && stop(self.found(entry, start)) {
+                    return true;
+                }
+                next = entry.next;
+            }
+        }
+        false
     }
 
-    fn chain<'t>(
-        &'t self,
-        text: &'t str,
-        start: usize,
-        first: u16,
-    ) -> impl Iterator<Item = PhraseMatch> + 't {
-        let entry = |index: u16| self.entries.get(usize::from(index).checked_sub(1)?);
-        let entries = iter::successors(entry(first), move |last| entry(last.next));
-        entries.filter_map(move |entry| {
-            let (list, place) = (usize::from(entry.list), usize::from(entry.place));
-            let listed = self.lists[list][place];
-            let phrase = listed.strip_suffix('*');
-            let length = phrase.unwrap_or(listed).len();
-            let is_here = text.as_bytes()[start..].starts_with(&listed.as_bytes()[..length]);
-            is_here.then_some(PhraseMatch {
-                list,
-                place,
-                start,
-                end: start + length,
-                open: phrase.is_some(),
-            })
-        })
+    /// Whether a text has any of the phrases.
+    pub(crate) fn is_in(&self, text: &str) -> bool {
+        self.find(text, |_| true)
+    }
+
+    fn is_at(&self, entry: PhraseEntry, rest: &[u8]) -> bool {
+        let length = usize::from(entry.length);
+        rest.get(length - 1) == Some(&entry.last) && rest.starts_with(&self.listed(entry)[..length])
+    }
+
+    fn listed(&self, entry: PhraseEntry) -> &'static [u8] {
+        self.lists[usize::from(entry.list)][usize::from(entry.place)].as_bytes()
+    }
+
+    fn found(&self, entry: PhraseEntry, start: usize) -> PhraseMatch {
+        let length = usize::from(entry.length);
+        PhraseMatch {
+            list: entry.list.into(),
+            place: entry.place.into(),
+            start,
+            end: start + length,
+            open: self.listed(entry).len() > length,
+        }
     }
 }
 
@@ -182,7 +196,11 @@ mod tests {
                 word + glue
             };
             let text: String = words.iter().map(cut).collect();
-            let mut found: Vec<PhraseMatch> = TABLE.found(&text, |_| true).collect();
+            let mut found = Vec::new();
+            TABLE.find(&text, |phrase| {
+                found.push(phrase);
+                false
+            });
             found.sort_unstable();
             prop_assert_eq!(found, one_by_one(&text));
         }
