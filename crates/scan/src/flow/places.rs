@@ -201,7 +201,7 @@ pub(crate) fn path_kind(path: &str) -> PathKind {
         _ => {}
     }
     let slashed = format!("/{lower}");
-    let mut first = None;
+    let mut first: Option<usize> = None;
     TABLE.find(&slashed, |part| {
         let is_earlier = first.is_none_or(|first| part.place < first);
         if part.list == 0 && is_earlier {

@@ -192,7 +192,9 @@ mod tests {
         ) {
             let cut = |(word, glue, cut): &(&str, String, usize)| {
                 let mut word: String = word.trim_end_matches('*').to_owned();
-                (0..*cut).for_each(|_| drop(word.pop()));
+                for _ in 0..*cut {
+                    word.pop();
+                }
                 word + glue
             };
             let text: String = words.iter().map(cut).collect();
