@@ -170,6 +170,7 @@ impl Remembered {
         out.option(files.skill_md.as_deref());
         out.option(files.skill_yaml.as_deref());
         out.u8(u8::from(files.sidecar));
+        out.u8(u8::from(files.no_hooks));
         out.u8(u8::from(digest.is_some()));
         if let Some(dated) = digest {
             out.raw(&dated.digest.0);
@@ -190,6 +191,7 @@ impl Remembered {
             skill_md: input.file_name()?,
             skill_yaml: input.file_name()?,
             sidecar: input.flag()?,
+            no_hooks: input.flag()?,
         };
         let digest = if input.flag()? {
             Some(DatedDigest {

@@ -59,6 +59,8 @@ pub struct ManifestFiles {
     pub skill_yaml: Option<Cow<'static, str>>,
     /// Whether `agents/openai.yaml` is there.
     pub sidecar: bool,
+    /// Whether SKILL.md and SKILL.yaml are known to have no field `hooks`.
+    pub no_hooks: bool,
 }
 
 impl ManifestFiles {

@@ -6,10 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use metier_catalog::{Content, Host, Place, Snapshot};
+use metier_catalog::{Content, Entry, Host, Place, Snapshot};
 use metier_model::{
     Manifest, Permission, Want,
-    hooks::{HookFile, Hooks, discover, plugin, wants_text},
+    hooks::{HookFile, Hooks, PLACES, discover, plugin, wants_text},
 };
 
 use crate::hosts;
@@ -29,12 +29,28 @@ pub fn of(held: &Snapshot) -> Hooks {
     among(paths, |path| held.read(path, MAX_FILE).ok())
 }
 
-/// The hooks of a skill as it is now, for whoever only looks at it.
+/// The hooks of a skill as it is now, for those who only look at it. The files of most skills need no look.
 #[must_use]
-pub fn in_place(place: &Place) -> Hooks {
+pub fn in_place(entry: &Entry) -> Hooks {
+    match may_hook(entry) {
+        true => among_all_files(&entry.place),
+        false => Hooks::default(),
+    }
+}
+
+fn among_all_files(place: &Place) -> Hooks {
     let files = place.files().unwrap_or_default();
     let paths = files.iter().filter_map(|file| file.path.as_str());
     among(paths, |path| place.read(path, MAX_FILE).ok())
+}
+
+/// Whether a skill may have hooks: its manifest may have some, or something lies where hooks are kept.
+fn may_hook(entry: &Entry) -> bool {
+    let Place::Folder(folder) = &entry.place else {
+        return true;
+    };
+    let is_there = |name: &&str| folder.join(name).symlink_metadata().is_ok();
+    !entry.files.no_hooks || PLACES.iter().any(is_there)
 }
 
 /// What the hooks of a skill would use, to be asked for: a command of Claude expects to see the project, and of handlers and commands the scanner
@@ -163,5 +179,112 @@ pub fn deno(
         (false, _) => Err(NoDeno::Relative(program)),
         (true, false) => Err(NoDeno::NotAFile(program)),
         (true, true) => Ok(program),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, time::Duration};
+
+    use metier_catalog::{Limits, Options, Root, discover as look};
+    use metier_model::{Mode, Source};
+
+    use super::*;
+
+    const EVENTS: &str = "{Odd: [{hooks: [{type: command, command: \"true\"}]}], Stop: [{hooks: [{type: command, command: \"true\"}]}]}";
+    const PLAIN: &str = "---\nname: skill\ndescription: A skill.\nversion: 1.0.0\n---\nText.\n";
+
+    fn entries(root: &Path, mode: Mode) -> Vec<Entry> {
+        let options = Options {
+            mode,
+            limits: Limits {
+                max_skills: 100,
+                max_entries: 1_000,
+                max_skill_bytes: 1_000_000,
+                max_depth: 3,
+                max_root_time: Duration::from_secs(60),
+            },
+            threads: 1,
+            index: None,
+            now: std::time::SystemTime::UNIX_EPOCH,
+            builtins: false,
+            progress: None,
+        };
+        look(
+            vec![Root::explicit(Source::User, root.to_owned())],
+            &options,
+        )
+        .entries
+    }
+
+    /// Skills with hooks in all places and spellings, and some without.
+    fn skills() -> Vec<Vec<(&'static str, String)>> {
+        let field = |line: &str| {
+            let head = "---\nname: skill\ndescription: A skill.\n";
+            vec![("SKILL.md", format!("{head}{line}\n---\nText.\n"))]
+        };
+        let beside = |path, text: &str| {
+            vec![
+                ("SKILL.md", PLAIN.to_owned()),
+                (path, text.replace("EVENTS", EVENTS)),
+            ]
+        };
+        vec![
+            field("license: MIT"),
+            field(&format!("hooks: {EVENTS}")),
+            field(&format!("'hooks': {EVENTS}")),
+            field(&format!("\"\\x68ooks\": {EVENTS}")),
+            field(&format!("\"h\\u006foks\": {EVENTS}")),
+            field(&format!("compatibility: &key hooks\n*key : {EVENTS}")),
+            field(&format!("version: [\nhooks: {EVENTS}")),
+            field(&format!("metadata: a: b\nhooks: {EVENTS}")),
+            vec![(
+                "SKILL.yaml",
+                format!("name: skill\ndescription: A skill.\nhooks: {EVENTS}\n"),
+            )],
+            vec![(
+                "skill.md",
+                PLAIN.replace("version: 1.0.0", &format!("hooks: {EVENTS}")),
+            )],
+            beside("hooks/hooks.json", "{\"hooks\": EVENTS}"),
+            beside(
+                "HOOK.md",
+                "---\nname: one\nmetadata: {openclaw: {events: [agent:boot]}}\n---\n",
+            ),
+            beside("hooks/openclaw/handler.js", "export default () => {};"),
+            beside(".claude-plugin/plugin.json", "{\"hooks\": \"./odd.json\"}"),
+            beside("references/hooks/hooks.json", "{\"hooks\": EVENTS}"),
+            beside("notes.md", "hooks: EVENTS"),
+        ]
+    }
+
+    fn shown(hooks: &Hooks) -> String {
+        format!("{hooks:?}")
+    }
+
+    /// Most skills are not opened for their hooks. What is not found without opening them would never be reported.
+    #[test]
+    fn hooks_are_found_as_if_all_files_were_looked_at() {
+        let home = tempfile::tempdir().unwrap();
+        for (number, files) in skills().iter().enumerate() {
+            for (path, text) in files {
+                let path = home.path().join(format!("skill-{number}")).join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+        }
+        for mode in [Mode::Lenient, Mode::Strict] {
+            let entries = entries(home.path(), mode);
+            assert!(entries.len() >= skills().len());
+            for entry in &entries {
+                let all = shown(&among_all_files(&entry.place));
+                assert_eq!(shown(&in_place(entry)), all, "{:?} {mode:?}", entry.place);
+            }
+            let looked_at = entries.iter().filter(|entry| may_hook(entry)).count();
+            let with_hooks = |entry: &&Entry| shown(&in_place(entry)) != shown(&Hooks::default());
+            let with_hooks = entries.iter().filter(with_hooks).count();
+            assert!(with_hooks > 6 && looked_at >= with_hooks, "{mode:?}");
+            assert!(looked_at < entries.len(), "{mode:?}");
+        }
     }
 }

@@ -628,7 +628,7 @@ fn all_powers(entry: &Entry, manifest: &Manifest, body: &str) -> Vec<String> {
         Ok(files) => files.iter().any(is_script),
         Err(_) => true,
     };
-    let hooks = hooks::in_place(&entry.place);
+    let hooks = hooks::in_place(entry);
     let hooks: Vec<&str> = hooks.commands.iter().map(|hook| &*hook.command).collect();
     let runs = Runs {
         commands: &commands,

@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, os::unix::ffi::OsStrExt};
 
-use metier_model::{Card, Code, Diagnostic, Severity};
+use metier_model::{Card, Code, Diagnostic, Severity, hooks};
 use rustix::{
     fd::AsFd,
     fs::{AtFlags, OFlags, Stat, openat, statat},
@@ -153,7 +153,7 @@ impl Walk<'_> {
         let files = ManifestFiles {
             skill_md: (!matches!(md, Ok(None))).then_some("SKILL.md".into()),
             skill_yaml: (!matches!(yaml, Ok(None))).then_some("SKILL.yaml".into()),
-            sidecar: false,
+            ..ManifestFiles::default()
         };
         if files.skill_md.is_none() && files.skill_yaml.is_none() {
             return false;
@@ -296,6 +296,9 @@ impl Walk<'_> {
                 .as_ref()
                 .map(|(_, text)| ("agents/openai.yaml", &text[..])),
         };
+        let manifests = [heads.skill_md, heads.skill_yaml];
+        let mut manifests = manifests.iter().flatten();
+        files.no_hooks = !manifests.any(|(_, text)| hooks::may_be_named(text));
         let (card, mut diagnostics) =
             manifest_file::parse_card(folder.as_deref(), &heads, self.options.mode);
         diagnostics.extend(
@@ -552,7 +555,7 @@ fn may_have_sidecar(stat: Option<&Stat>) -> bool {
 /// the answer with them.
 fn words_instruct(card: &Card, file: &str) -> Option<Diagnostic> {
     let when = card.when_to_use.as_deref().unwrap_or_default();
-    let words = format!("{}.\n\n{}\n\n{when}\n", card.name, card.description);
+    let words = [&*card.name, ".\n\n", &card.description, "\n\n", when, "\n"].concat();
     let found = metier_scan::judge_words(&words)?;
     Some(Diagnostic {
         severity: Severity::Warning,

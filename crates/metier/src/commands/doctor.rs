@@ -270,7 +270,7 @@ fn skills(session: &Session, inventory: &Inventory, checks: &mut Vec<Check>) {
 
 /// What is wrong with its hooks: what can't be read, and what did not work when it was activated last.
 fn hook_problems(session: &Session, entry: &Entry, name: &str, checks: &mut Vec<Check>) {
-    let brought = hooks::in_place(&entry.place);
+    let brought = hooks::in_place(entry);
     let read = brought.diagnostics.iter();
     let read = read.filter(|diagnostic| diagnostic.severity > Severity::Info);
     let read = read.map(|diagnostic| {

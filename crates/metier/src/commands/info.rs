@@ -35,7 +35,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let position = find(session, &inventory, &args.name)?.entry;
     inventory.catalog.entries[position]
         .examine(session.mode(), session.config.limits.max_skill_bytes);
-    let brought = hooks::in_place(&inventory.catalog.entries[position].place);
+    let brought = hooks::in_place(&inventory.catalog.entries[position]);
     let entry = &mut inventory.catalog.entries[position];
     entry
         .diagnostics

@@ -43,7 +43,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     for entry in &mut inventory.catalog.entries {
         let broken = promises::broken(entry, mode, limit);
         entry.diagnostics.extend(broken);
-        let hooks = hooks::in_place(&entry.place);
+        let hooks = hooks::in_place(entry);
         entry.diagnostics.extend(hooks.diagnostics);
     }
     let broken: Vec<&Diagnostic> = inventory

@@ -83,6 +83,15 @@ pub fn wants_text(path: &str) -> bool {
     is_manifest || name == HOOK_MD || path == CLAUDE_FILE || path == plugin::MANIFEST
 }
 
+/// The names below a skill's folder where hooks are kept, besides its manifest.
+pub const PLACES: [&str; 3] = ["hooks", HOOK_MD, plugin::MANIFEST];
+
+/// Whether the text of a manifest may have a field `hooks`: YAML spells it so, or with an escape.
+#[must_use]
+pub fn may_be_named(manifest: &[u8]) -> bool {
+    memchr::memchr(b'\\', manifest).is_some() || memchr::memmem::find(manifest, b"hooks").is_some()
+}
+
 /// Whether a skill with such a file may have hooks, as far as its name tells.
 #[must_use]
 pub fn may_hook(path: &str) -> bool {

@@ -1,8 +1,6 @@
 //! Paths: what is kept where.
 
-use std::sync::LazyLock;
-
-use aho_corasick::AhoCorasick;
+use crate::prose::PhraseTable;
 
 /// What a path leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -144,15 +142,26 @@ const PARTS: &[(&str, PathKind)] = &[
     ("/etc/passwd", PathKind::System),
 ];
 
+/// The parts alone, in the same order.
+const NAMES: &[&str] = &{
+    let mut names = [""; PARTS.len()];
+    let mut index = 0;
+    while index < PARTS.len() {
+        names[index] = PARTS[index].0;
+        index += 1;
+    }
+    names
+};
+
+/// One of these is in each text that [`may_name_path`]. A part may begin with the slash that stands before a bare name.
+pub(crate) const SIGNS_OF_PATHS: &[&[&str]] = &[NAMES, &[".ssh", ".aws"]];
+
 /// All parts at once: a text has many words, and each would be searched for each part.
-static FINDER: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::new(PARTS.iter().map(|(part, _)| part)).ok());
+static TABLE: PhraseTable<{ PARTS.len() + 2 }> = PhraseTable::new(SIGNS_OF_PATHS);
 
 /// Whether a text, in lower case, can name a path that means something.
 pub(crate) fn may_name_path(text: &str) -> bool {
-    // A part may begin with the slash that stands before a bare name.
-    let bare = |part: &str| text.contains(part.trim_start_matches('/'));
-    FINDER.as_ref().is_none_or(|finder| finder.is_match(text)) || bare("/.ssh") || bare("/.aws")
+    TABLE.is_in(text)
 }
 
 /// What is at a path, as far as its name says.
@@ -192,11 +201,14 @@ pub(crate) fn path_kind(path: &str) -> PathKind {
         _ => {}
     }
     let slashed = format!("/{lower}");
-    let Some(finder) = &*FINDER else {
-        return PathKind::Other;
-    };
-    let found = finder.find_overlapping_iter(&slashed);
-    let first = found.map(|found| found.pattern().as_usize()).min();
+    let mut first: Option<usize> = None;
+    TABLE.find(&slashed, |part| {
+        let is_earlier = first.is_none_or(|first| part.place < first);
+        if part.list == 0 && is_earlier {
+            first = Some(part.place);
+        }
+        false
+    });
     first.map_or(PathKind::Other, |index| PARTS[index].1)
 }
 

@@ -1,9 +1,6 @@
 //! The words that matter, by class.
 
-use std::sync::LazyLock;
-
-use aho_corasick::{AhoCorasick, MatchKind};
-
+use super::phrases::{PhraseLists, PhraseTable, phrase_count};
 use crate::flow::{Host, HostKind, PathKind, may_name_path, path_kind, urls_in};
 
 macro_rules! classes {
@@ -132,7 +129,7 @@ classes! {
 }
 
 /// "Don't tell the user", for those who write neither English nor a word of it: each phrase names the user as well.
-const KEPT_FROM_THE_USER: &[&str] = &[
+pub(crate) const KEPT_FROM_THE_USER: &[&str] = &[
     // German
     "erwähne es nicht gegenüber dem",
     "erwähne dies nicht gegenüber dem",
@@ -288,9 +285,9 @@ const KEPT_FROM_THE_USER: &[&str] = &[
 
 /// Whether a sentence in another language tells the agent to keep something from the user. Its *not* takes nothing back.
 pub(crate) fn is_kept_from_the_user(text: &str) -> bool {
-    static FINDER: LazyLock<Option<AhoCorasick>> =
-        LazyLock::new(|| AhoCorasick::new(KEPT_FROM_THE_USER).ok());
-    !text.is_ascii() && FINDER.as_ref().is_some_and(|finder| finder.is_match(text))
+    static PHRASES: PhraseTable<{ KEPT_FROM_THE_USER.len() }> =
+        PhraseTable::new(&[KEPT_FROM_THE_USER]);
+    !text.is_ascii() && PHRASES.is_in(text)
 }
 
 /// "Don't tell the user to edit files" is a courtesy, and so is "don't notify the user unless it fails".
@@ -348,46 +345,52 @@ impl ClassSet {
     }
 }
 
-struct Lexicon {
-    finder: AhoCorasick,
-    /// For each pattern: its class, and whether its end may go on (`instruction*`).
-    entries: Vec<(Class, bool)>,
+/// The words of each class, in the order of the classes, and then those of other languages, which count for two.
+pub(crate) const LISTS: PhraseLists = &{
+    let mut lists: [&[&str]; WORDS.len() + 1] = [KEPT_FROM_THE_USER; WORDS.len() + 1];
+    let mut index = 0;
+    while index < WORDS.len() {
+        lists[index] = WORDS[index].1;
+        index += 1;
+    }
+    lists
+};
+
+static LEXICON: PhraseTable<{ phrase_count(LISTS) }> = PhraseTable::new(LISTS);
+
+/// The classes of a word in one of [`LISTS`].
+fn classes_of_list(list: usize) -> ClassSet {
+    let mut set = ClassSet::default();
+    match WORDS.get(list) {
+        Some((class, _)) => set.insert(*class),
+        None => {
+            set.insert(Class::Conceal);
+            set.insert(Class::User);
+        }
+    }
+    set
 }
 
-static LEXICON: LazyLock<Option<Lexicon>> = LazyLock::new(|| {
-    let mut patterns = Vec::new();
-    let mut entries = Vec::new();
-    let abroad = [Class::Conceal, Class::User].map(|class| (class, KEPT_FROM_THE_USER));
-    for (class, words) in WORDS.iter().chain(&abroad) {
-        for word in *words {
-            let (text, open) = word
-                .strip_suffix('*')
-                .map_or((*word, false), |text| (text, true));
-            patterns.push(text.to_owned());
-            entries.push((*class, open));
-        }
-    }
-    let finder = AhoCorasick::builder()
-        .match_kind(MatchKind::Standard)
-        .build(&patterns)
-        .ok()?;
-    Some(Lexicon { finder, entries })
-});
+/// The words of a class.
+pub(crate) const fn words_of(class: Class) -> &'static [&'static str] {
+    WORDS[class as usize].1
+}
 
-/// What a text is about; it must be in lower case. `quoted` says which parts don't count.
+/// What a text is about; it must be in lower case. `counts` says which places do.
 pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet {
     let mut set = ClassSet::default();
-    if let Some(lexicon) = &*LEXICON {
-        for found in lexicon.finder.find_overlapping_iter(text) {
-            let (class, open) = lexicon.entries[found.pattern().as_usize()];
-            if !set.contains(class)
-                && counts(found.start())
-                && is_word(text, found.start(), found.end(), open)
-            {
-                set.insert(class);
-            }
+    let bytes = text.as_bytes();
+    LEXICON.find(text, |found| {
+        let classes = classes_of_list(found.list);
+        if set.union(classes) != set
+            && begins_word(bytes, found.start)
+            && ends_word(bytes, found.end, found.open)
+            && counts(found.start)
+        {
+            set = set.union(classes);
         }
-    }
+        false
+    });
     for (at, url) in urls_in(text) {
         if counts(at)
             && let Some(host) = Host::of(url)
@@ -494,13 +497,18 @@ fn is_mail(word: &str) -> bool {
     })
 }
 
-/// Whether a match stands as a word of its own; scripts without blanks have no such borders.
-fn is_word(text: &str, start: usize, end: usize, open: bool) -> bool {
-    let bytes = text.as_bytes();
-    let wordy = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let begins = bytes.get(start).is_some_and(|byte| wordy(*byte));
-    let ends = end > 0 && bytes.get(end - 1).is_some_and(|byte| wordy(*byte));
-    let left = !begins || start == 0 || !wordy(bytes[start - 1]);
-    let right = open || !ends || bytes.get(end).is_none_or(|byte| !wordy(*byte));
-    left && right
+/// Whether a match that begins here begins a word; scripts without blanks have no such borders.
+fn begins_word(bytes: &[u8], start: usize) -> bool {
+    let is_within = |at: usize| bytes.get(at).is_some_and(|byte| is_wordy(*byte));
+    start == 0 || !is_within(start) || !is_within(start - 1)
+}
+
+/// Whether a match that ends before this place ends a word, where its end may not go on (`instruction*`).
+fn ends_word(bytes: &[u8], end: usize, open: bool) -> bool {
+    let is_within = |at: usize| bytes.get(at).is_some_and(|byte| is_wordy(*byte));
+    open || end == 0 || !is_within(end - 1) || !is_within(end)
+}
+
+fn is_wordy(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }

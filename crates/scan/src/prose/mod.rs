@@ -7,10 +7,16 @@
 
 mod lexicon;
 mod markdown;
+mod phrases;
 
 pub(crate) use lexicon::Class;
-pub(crate) use lexicon::{ClassSet, classes_of, is_kept_from_the_user};
+#[cfg(test)]
+pub(crate) use lexicon::LISTS;
+pub(crate) use lexicon::{
+    ClassSet, KEPT_FROM_THE_USER, classes_of, is_kept_from_the_user, words_of,
+};
 pub(crate) use markdown::{Code, Document, document, plain};
+pub(crate) use phrases::{PhraseLists, PhraseTable, phrase_count};
 
 use std::ops::Range;
 
