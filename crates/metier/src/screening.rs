@@ -4,7 +4,7 @@ use std::{
     cell::OnceCell,
     collections::BTreeMap,
     path::PathBuf,
-    sync::atomic::AtomicUsize,
+    sync::{Arc, atomic::AtomicUsize},
     time::{Duration, Instant},
 };
 
@@ -27,9 +27,9 @@ use crate::{
 /// How skills are scanned in this run, and what is known from earlier ones.
 pub(crate) struct Screening<'s> {
     session: &'s Session<'s>,
-    scanner: Scanner,
+    scanner: Arc<Scanner>,
     problems: Vec<RuleProblem>,
-    verdicts: Verdicts,
+    verdicts: Arc<Verdicts>,
     accepted: OnceCell<BTreeMap<String, Accepted>>,
 }
 
@@ -80,9 +80,13 @@ impl<'s> Screening<'s> {
             Rulebook::gather(folder.as_deref(), catalog, &session.config);
         Self {
             session,
-            scanner: Scanner::new(&session.config, patterns, session.machine.stamp),
+            scanner: Arc::new(Scanner::new(
+                &session.config,
+                patterns,
+                session.machine.stamp,
+            )),
             problems,
-            verdicts,
+            verdicts: Arc::new(verdicts),
             accepted: OnceCell::new(),
         }
     }
@@ -184,44 +188,47 @@ impl<'s> Screening<'s> {
     }
 
     fn each<T: Send>(&self, entries: &[&Entry], work: impl Fn(&Entry) -> T + Sync) -> Vec<T> {
-        let done = AtomicUsize::new(0);
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let what = format!("Scanning {}…", count(entries.len(), "skill"));
-        with_progress(self.session.output, &what, &done, || {
-            scanning::in_parallel(entries, threads.min(8), &done, |entry| work(entry))
+        self.progressing(entries.len(), |threads, done| {
+            scanning::in_parallel(entries, threads, done, |entry| work(entry))
         })
     }
 
-    /// Looks at skills as they are now; only what is not in the cache is scanned. A skill whose turn did not come before the end has no
+    /// Scans with a number that grows, for a person who waits.
+    fn progressing<T>(
+        &self,
+        skills: usize,
+        scan: impl FnOnce(usize, &AtomicUsize) -> Vec<T>,
+    ) -> Vec<T> {
+        let done = AtomicUsize::new(0);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let what = format!("Scanning {}…", count(skills, "skill"));
+        with_progress(self.session.output, &what, &done, || {
+            scan(threads.min(8), &done)
+        })
+    }
+
+    /// Looks at skills as they are now; only what is not in the cache is scanned. A skill whose scan did not end before `end` has no
     /// answer.
     fn look_until(&self, entries: &[&Entry], end: Option<Instant>) -> Vec<Option<Looked>> {
-        let (scanner, verdicts) = (&self.scanner, &self.verdicts);
-        let looked = self.each(entries, |entry| {
-            if end.is_some_and(|end| Instant::now() >= end) {
-                return None;
+        let looked = match end {
+            None => {
+                let (scanner, verdicts) = (&self.scanner, &self.verdicts);
+                self.each(entries, |entry| Some(look(scanner, verdicts, entry)))
             }
-            let snapshot = match scanner.snapshot(entry) {
-                Ok(snapshot) => snapshot,
-                Err(error) => return Some((None, None, Known::of(&unreadable(&error)), false)),
-            };
-            let (digest, state) = (snapshot.digest, snapshot.fingerprint);
-            let noted = verdicts.find(digest, scanner.identity(), &entry.name());
-            Some(match noted.and_then(Known::from_note) {
-                Some(known) => (Some(digest), state, known, false),
-                None => {
-                    let (report, _) = scanner.scan_snapshot(entry, &snapshot);
-                    (Some(digest), state, Known::of(&report), true)
-                }
-            })
-        });
-        let judged = looked.into_iter().map(|looked| {
-            let (digest, state, known, fresh) = looked?;
-            Some(Looked {
-                digest,
-                state,
-                known: self.judged(known, digest),
-                fresh,
-            })
+            Some(end) => {
+                let items: Vec<Entry> = entries.iter().map(|entry| (*entry).clone()).collect();
+                let (scanner, verdicts) = (Arc::clone(&self.scanner), Arc::clone(&self.verdicts));
+                self.progressing(entries.len(), |threads, done| {
+                    scanning::in_parallel_until(items, threads, end, done, move |entry| {
+                        look(&scanner, &verdicts, entry)
+                    })
+                })
+            }
+        };
+        let judged = looked.into_iter().map(|looked: Option<Looked>| {
+            let looked = looked?;
+            let known = self.judged(looked.known, looked.digest);
+            Some(Looked { known, ..looked })
         });
         judged.collect()
     }
@@ -237,7 +244,7 @@ impl<'s> Screening<'s> {
         self.look_at(inventory, wanted, None);
     }
 
-    /// The same for some of them, for at most this long; how many were not looked at. A scan that has begun is finished.
+    /// The same for some of them, for at most this long; how many were not looked at. A scan that takes longer is not waited for.
     pub(crate) fn look_at(
         &self,
         inventory: &mut Inventory,
@@ -344,6 +351,30 @@ impl<'s> Screening<'s> {
             }
             _ => Ok(snapshot),
         }
+    }
+}
+
+/// A skill as it is now: with the verdict of the cache, or scanned.
+fn look(scanner: &Scanner, verdicts: &Verdicts, entry: &Entry) -> Looked {
+    let snapshot = match scanner.snapshot(entry) {
+        Ok(snapshot) => snapshot,
+        Err(error) => {
+            return Looked {
+                digest: None,
+                state: None,
+                known: Known::of(&unreadable(&error)),
+                fresh: false,
+            };
+        }
+    };
+    let (digest, state) = (snapshot.digest, snapshot.fingerprint);
+    let noted = verdicts.find(digest, scanner.identity(), &entry.name());
+    let cached = noted.and_then(Known::from_note);
+    Looked {
+        digest: Some(digest),
+        state,
+        fresh: cached.is_none(),
+        known: cached.unwrap_or_else(|| Known::of(&scanner.scan_snapshot(entry, &snapshot).0)),
     }
 }
 
