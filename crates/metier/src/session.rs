@@ -1,9 +1,14 @@
 //! What was typed, applied to this machine: configuration, roots, trust, and the inventory.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Component, Path, PathBuf},
-    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
     time::Duration,
 };
 
@@ -46,6 +51,8 @@ pub(crate) struct Session<'a> {
     pub(crate) config: Config,
     /// What is wrong with the configuration.
     pub(crate) problems: Vec<Problem>,
+    /// Warnings that were printed, by [`Session::warn_once`].
+    warned: Mutex<BTreeSet<String>>,
 }
 
 impl<'a> Session<'a> {
@@ -85,7 +92,16 @@ impl<'a> Session<'a> {
             output,
             config,
             problems,
+            warned: Mutex::default(),
         })
+    }
+
+    /// A warning that one run prints once, however often it finds the cause.
+    pub(crate) fn warn_once(&self, line: &str) {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        if warned.insert(line.to_owned()) {
+            self.output.warn(line);
+        }
     }
 
     pub(crate) fn mode(&self) -> Mode {
@@ -125,6 +141,21 @@ impl<'a> Session<'a> {
             None => Some(agent_tools(&catalog)),
         };
         Ok(self.judge(catalog, mode, &agent.selection, tools.as_deref()))
+    }
+
+    /// Looks into the given roots only, at every file again, and closer at each skill: its body is read as well. That costs more
+    /// than everything else, so each core takes its part.
+    pub(crate) fn examine_all(&self, roots: Vec<Root>, mode: Mode) -> Inventory {
+        let mut catalog = self.look(roots, false, mode, None);
+        let limit = self.config.limits.max_skill_bytes;
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let part = catalog.entries.len().div_ceil(cores).max(1);
+        thread::scope(|scope| {
+            for part in catalog.entries.chunks_mut(part) {
+                scope.spawn(move || part.iter_mut().for_each(|entry| entry.examine(mode, limit)));
+            }
+        });
+        self.judge(catalog, mode, &[], None)
     }
 
     /// Looks into the given roots only, at every file anew, and closer at a skill that was named
@@ -234,7 +265,7 @@ impl<'a> Session<'a> {
         let options = Options {
             mode,
             limits: self.limits(),
-            threads: std::thread::available_parallelism()
+            threads: thread::available_parallelism()
                 .map_or(1, usize::from)
                 .min(8),
             index,
@@ -588,7 +619,7 @@ pub(crate) fn with_progress<T>(
         return work();
     }
     let done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         let watcher = scope.spawn(|| show_progress(output, what, found, &done));
         let result = work();
         done.store(true, Ordering::Release);
@@ -598,7 +629,7 @@ pub(crate) fn with_progress<T>(
 }
 
 fn show_progress(output: &Output, what: &str, found: &AtomicUsize, done: &AtomicBool) {
-    std::thread::park_timeout(Duration::from_millis(200));
+    thread::park_timeout(Duration::from_millis(200));
     let mut shown = false;
     while !done.load(Ordering::Acquire) {
         output.murmur(&format!(
@@ -606,7 +637,7 @@ fn show_progress(output: &Output, what: &str, found: &AtomicUsize, done: &Atomic
             found.load(Ordering::Relaxed)
         ));
         shown = true;
-        std::thread::park_timeout(Duration::from_millis(100));
+        thread::park_timeout(Duration::from_millis(100));
     }
     if shown {
         output.murmur("\r\x1b[2K");

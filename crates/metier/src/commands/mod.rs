@@ -33,7 +33,8 @@ pub(crate) mod why;
 
 use std::process::ExitCode;
 
-use metier_model::text::shell_word;
+use metier_catalog::Entry;
+use metier_model::{Code, Diagnostic, text::shell_word};
 use metier_policy::ReasonKind::Untrusted;
 use metier_runtime::{Inventory, Skill, Status};
 
@@ -124,8 +125,33 @@ pub(crate) fn not_ready(skill: &Skill, name: &str) -> Failure {
     }
 }
 
-/// A skill whose content may be shown once it was screened: an invalid, untrusted or disabled one is refused with its reasons.
+/// That a skill is not of the version that the configuration asks for.
+pub(crate) fn pin_problem(entry: &Entry) -> Option<&Diagnostic> {
+    let mut diagnostics = entry.diagnostics.iter();
+    diagnostics.find(|diagnostic| diagnostic.code == Code::VersionNotFound)
+}
+
+/// Says that a skill is used in another version than the configuration asks for.
+pub(crate) fn warn_of_version(session: &Session<'_>, entry: &Entry) {
+    if let Some(problem) = pin_problem(entry) {
+        session.warn_once(&crate::output::one_line(&problem.message));
+    }
+}
+
+/// A skill whose content may be shown once it was screened: an invalid, untrusted or disabled one is refused with its reasons. One of
+/// another version than the configuration asks for is used with a warning.
 pub(crate) fn find_usable<'a>(
+    session: &Session<'_>,
+    inventory: &'a Inventory,
+    name: &str,
+) -> Result<&'a Skill, Failure> {
+    let skill = usable(session, inventory, name)?;
+    warn_of_version(session, inventory.entry(skill));
+    Ok(skill)
+}
+
+/// The same without the warning, for a conversation that has its own.
+pub(crate) fn usable<'a>(
     session: &Session<'_>,
     inventory: &'a Inventory,
     name: &str,

@@ -38,7 +38,7 @@ pub(crate) fn run(session: &Session<'_>, args: &Args) -> Result<ExitCode, Failur
     for path in &args.path {
         roots.push(Root::explicit(Source::Inline, folder(session, path)?));
     }
-    let mut inventory = session.examine(roots, mode);
+    let mut inventory = session.examine_all(roots, mode);
     let limit = session.config.limits.max_skill_bytes;
     for entry in &mut inventory.catalog.entries {
         let broken = promises::broken(entry, mode, limit);
