@@ -43,6 +43,9 @@ const MAX_NEW: usize = 64;
 const MAX_NEW_BYTES: u64 = 4 << 20;
 const MAX_NEW_FILES: usize = 1_000;
 
+/// Up to so many skills of a folder have their bodies read when the folder is examined.
+const MAX_EXAMINED: usize = 500;
+
 /// One run of the program.
 pub(crate) struct Session<'a> {
     pub(crate) global: &'a Global,
@@ -143,39 +146,35 @@ impl<'a> Session<'a> {
         Ok(self.judge(catalog, mode, &agent.selection, tools.as_deref()))
     }
 
-    /// Looks into the given roots only, at every file again, and closer at each skill: its body is read as well. That costs more
-    /// than everything else, so each core takes its part.
-    pub(crate) fn examine_all(&self, roots: Vec<Root>, mode: Mode) -> Inventory {
-        let mut catalog = self.look(roots, false, mode, None);
-        let limit = self.config.limits.max_skill_bytes;
-        let cores = thread::available_parallelism().map_or(1, usize::from);
-        let part = catalog.entries.len().div_ceil(cores).max(1);
-        thread::scope(|scope| {
-            for part in catalog.entries.chunks_mut(part) {
-                scope.spawn(move || part.iter_mut().for_each(|entry| entry.examine(mode, limit)));
-            }
-        });
-        self.judge(catalog, mode, &[], None)
+    /// Looks into the given roots only, at every file again, and closer at a skill that was named itself than at the thousands in a
+    /// folder.
+    pub(crate) fn examine(&self, roots: Vec<Root>, mode: Mode) -> Inventory {
+        self.examine_counting(roots, mode).0
     }
 
-    /// Looks into the given roots only, at every file anew, and closer at a skill that was named
-    /// itself than at the thousands in a folder.
-    pub(crate) fn examine(&self, roots: Vec<Root>, mode: Mode) -> Inventory {
+    /// The same, with how many skills were not looked at closer.
+    pub(crate) fn examine_counting(&self, roots: Vec<Root>, mode: Mode) -> (Inventory, usize) {
         let named: Vec<PathBuf> = roots
             .iter()
             .filter_map(|root| root.path.canonicalize().ok())
             .collect();
-        let is_named = |entry: &&mut Entry| {
-            let path = entry.place.path();
-            named
-                .iter()
-                .any(|named| *named == *path || *named == path.join(entry.files.main()))
-        };
         let mut catalog = self.look(roots, false, mode, None);
+        let few = catalog.entries.len() <= MAX_EXAMINED;
+        let is_close = |entry: &Entry| {
+            let path = entry.place.path();
+            let is_named =
+                |named: &PathBuf| *named == *path || *named == path.join(entry.files.main());
+            few || named.iter().any(is_named)
+        };
         let limit = self.config.limits.max_skill_bytes;
-        let entries = catalog.entries.iter_mut().filter(is_named);
-        entries.for_each(|entry| entry.examine(mode, limit));
-        self.judge(catalog, mode, &[], None)
+        let mut left = 0;
+        for entry in &mut catalog.entries {
+            match is_close(entry) {
+                true => entry.examine(mode, limit),
+                false => left += 1,
+            }
+        }
+        (self.judge(catalog, mode, &[], None), left)
     }
 
     /// Where the warm index is, unless nobody wants it.

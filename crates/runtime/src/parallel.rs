@@ -86,3 +86,35 @@ where
     }
     results
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{thread::sleep, time::Duration};
+
+    use super::*;
+
+    #[test]
+    fn results_stay_in_order() {
+        let items: Vec<usize> = (0..100).collect();
+        let done = AtomicUsize::new(0);
+        let doubled = in_parallel(&items, 4, &done, |item| item * 2);
+        assert_eq!(
+            doubled,
+            items.iter().map(|item| item * 2).collect::<Vec<_>>()
+        );
+        assert_eq!(done.into_inner(), 100);
+        assert!(in_parallel(&[] as &[u8], 4, &AtomicUsize::new(0), |_| 0).is_empty());
+    }
+
+    #[test]
+    fn an_item_that_takes_longer_than_the_end_has_no_result() {
+        let end = Instant::now() + Duration::from_secs(3);
+        let done = AtomicUsize::new(0);
+        let results = in_parallel_until(vec![0, 600], 2, end, &done, |seconds| {
+            sleep(Duration::from_secs(*seconds));
+            *seconds
+        });
+        assert_eq!(results, [Some(0), None]);
+        assert_eq!(done.into_inner(), 1);
+    }
+}

@@ -73,3 +73,4 @@ mod survival;
 mod terminal;
 mod tokens;
 mod unscanned;
+mod validating;
