@@ -1,7 +1,8 @@
 //! Errors about skills, in the same words at every door.
 
+use metier_catalog::Entry;
 use metier_host::{child::ChildError, sandbox::SurveyError, world::WorldError};
-use metier_model::text::shell_word;
+use metier_model::{Code, Diagnostic, text::shell_word};
 use metier_policy::ReasonKind::Untrusted;
 use metier_runtime::{Inventory, Skill, Status, worker::Failed};
 
@@ -47,8 +48,33 @@ pub fn not_ready(skill: &Skill, name: &str) -> Error {
     }
 }
 
-/// A skill whose content may be shown once it was screened: an invalid, untrusted or disabled one is refused with its reasons.
+/// That a skill is not of the version that the configuration asks for.
+pub fn pin_problem(entry: &Entry) -> Option<&Diagnostic> {
+    let mut diagnostics = entry.diagnostics.iter();
+    diagnostics.find(|diagnostic| diagnostic.code == Code::VersionNotFound)
+}
+
+/// Says that a skill is used in another version than the configuration asks for.
+pub fn warn_of_version(workspace: &Workspace, entry: &Entry) {
+    if let Some(problem) = pin_problem(entry) {
+        workspace.warn_once(&one_line(&problem.message));
+    }
+}
+
+/// A skill whose content may be shown once it was screened: an invalid, untrusted or disabled one is refused with its reasons. One of
+/// another version than the configuration asks for is used with a warning.
 pub fn find_usable<'a>(
+    workspace: &Workspace,
+    inventory: &'a Inventory,
+    name: &str,
+) -> Result<&'a Skill, Error> {
+    let skill = usable(workspace, inventory, name)?;
+    warn_of_version(workspace, inventory.entry(skill));
+    Ok(skill)
+}
+
+/// The same without the warning, for a conversation that has its own.
+pub fn usable<'a>(
     workspace: &Workspace,
     inventory: &'a Inventory,
     name: &str,

@@ -26,9 +26,9 @@ use crate::{
 /// How skills are scanned in this run, and what is known from earlier ones.
 pub struct Screening {
     workspace: Workspace,
-    scanner: Scanner,
+    scanner: Arc<Scanner>,
     problems: Vec<RuleProblem>,
-    verdicts: Verdicts,
+    verdicts: Arc<Verdicts>,
     accepted: OnceLock<BTreeMap<String, Accepted>>,
 }
 
@@ -79,9 +79,13 @@ impl Screening {
             Rulebook::gather(folder.as_deref(), catalog, &workspace.config);
         Self {
             workspace: workspace.clone(),
-            scanner: Scanner::new(&workspace.config, patterns, workspace.machine.stamp),
+            scanner: Arc::new(Scanner::new(
+                &workspace.config,
+                patterns,
+                workspace.machine.stamp,
+            )),
             problems,
-            verdicts,
+            verdicts: Arc::new(verdicts),
             accepted: OnceLock::new(),
         }
     }
@@ -183,43 +187,46 @@ impl Screening {
     }
 
     fn each<T: Send>(&self, entries: &[&Entry], work: impl Fn(&Entry) -> T + Sync) -> Vec<T> {
-        let done = Arc::new(AtomicUsize::new(0));
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let what = format!("Scanning {}…", count(entries.len(), "skill"));
-        let _shown = self.workspace.notices.progress(&what, &done);
-        scanning::in_parallel(entries, threads.min(8), &done, |entry| work(entry))
+        self.progressing(entries.len(), |threads, done| {
+            scanning::in_parallel(entries, threads, done, |entry| work(entry))
+        })
     }
 
-    /// Looks at skills as they are now; only what is not in the cache is scanned. A skill whose turn did not come before the end has no
+    /// Scans with a number that grows, for a person who waits.
+    fn progressing<T>(
+        &self,
+        skills: usize,
+        scan: impl FnOnce(usize, &AtomicUsize) -> Vec<T>,
+    ) -> Vec<T> {
+        let done = Arc::new(AtomicUsize::new(0));
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let what = format!("Scanning {}…", count(skills, "skill"));
+        let _shown = self.workspace.notices.progress(&what, &done);
+        scan(threads.min(8), &done)
+    }
+
+    /// Looks at skills as they are now; only what is not in the cache is scanned. A skill whose scan did not end before `end` has no
     /// answer.
     fn look_until(&self, entries: &[&Entry], end: Option<Instant>) -> Vec<Option<Looked>> {
-        let (scanner, verdicts) = (&self.scanner, &self.verdicts);
-        let looked = self.each(entries, |entry| {
-            if end.is_some_and(|end| Instant::now() >= end) {
-                return None;
+        let looked = match end {
+            None => {
+                let (scanner, verdicts) = (&self.scanner, &self.verdicts);
+                self.each(entries, |entry| Some(look(scanner, verdicts, entry)))
             }
-            let snapshot = match scanner.snapshot(entry) {
-                Ok(snapshot) => snapshot,
-                Err(error) => return Some((None, None, Known::of(&unreadable(&error)), false)),
-            };
-            let (digest, state) = (snapshot.digest, snapshot.fingerprint);
-            let noted = verdicts.find(digest, scanner.identity(), &entry.name());
-            Some(match noted.and_then(Known::from_note) {
-                Some(known) => (Some(digest), state, known, false),
-                None => {
-                    let (report, _) = scanner.scan_snapshot(entry, &snapshot);
-                    (Some(digest), state, Known::of(&report), true)
-                }
-            })
-        });
-        let judged = looked.into_iter().map(|looked| {
-            let (digest, state, known, fresh) = looked?;
-            Some(Looked {
-                digest,
-                state,
-                known: self.judged(known, digest),
-                fresh,
-            })
+            Some(end) => {
+                let items: Vec<Entry> = entries.iter().map(|entry| (*entry).clone()).collect();
+                let (scanner, verdicts) = (Arc::clone(&self.scanner), Arc::clone(&self.verdicts));
+                self.progressing(entries.len(), |threads, done| {
+                    scanning::in_parallel_until(items, threads, end, done, move |entry| {
+                        look(&scanner, &verdicts, entry)
+                    })
+                })
+            }
+        };
+        let judged = looked.into_iter().map(|looked: Option<Looked>| {
+            let looked = looked?;
+            let known = self.judged(looked.known, looked.digest);
+            Some(Looked { known, ..looked })
         });
         judged.collect()
     }
@@ -235,7 +242,7 @@ impl Screening {
         self.look_at(inventory, wanted, None);
     }
 
-    /// The same for some of them, for at most this long; how many were not looked at. A scan that has begun is finished.
+    /// The same for some of them, for at most this long; how many were not looked at. A scan that takes longer is not waited for.
     pub fn look_at(
         &self,
         inventory: &mut Inventory,
@@ -338,6 +345,30 @@ impl Screening {
             }
             _ => Ok(snapshot),
         }
+    }
+}
+
+/// A skill as it is now: with the verdict of the cache, or scanned.
+fn look(scanner: &Scanner, verdicts: &Verdicts, entry: &Entry) -> Looked {
+    let snapshot = match scanner.snapshot(entry) {
+        Ok(snapshot) => snapshot,
+        Err(error) => {
+            return Looked {
+                digest: None,
+                state: None,
+                known: Known::of(&unreadable(&error)),
+                fresh: false,
+            };
+        }
+    };
+    let (digest, state) = (snapshot.digest, snapshot.fingerprint);
+    let noted = verdicts.find(digest, scanner.identity(), &entry.name());
+    let cached = noted.and_then(Known::from_note);
+    Looked {
+        digest: Some(digest),
+        state,
+        fresh: cached.is_none(),
+        known: cached.unwrap_or_else(|| Known::of(&scanner.scan_snapshot(entry, &snapshot).0)),
     }
 }
 

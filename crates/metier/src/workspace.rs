@@ -1,9 +1,10 @@
 //! The workspace: configuration, roots, trust, and the inventory of this machine.
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Component, Path, PathBuf},
-    sync::{Arc, atomic::AtomicUsize},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicUsize},
     time::Duration,
 };
 
@@ -32,6 +33,9 @@ const MAX_NEW: usize = 64;
 const MAX_NEW_BYTES: u64 = 4 << 20;
 const MAX_NEW_FILES: usize = 1_000;
 
+/// Up to so many skills of a folder have their bodies read when the folder is examined.
+const MAX_EXAMINED: usize = 500;
+
 /// The skills of a machine, and everything that may be done with them. Cheap to clone; clones are the same workspace.
 #[derive(Clone)]
 pub struct Workspace {
@@ -45,6 +49,8 @@ pub struct Workspace {
     pub problems: Arc<Vec<Problem>>,
     #[doc(hidden)]
     pub notices: Arc<dyn Notices>,
+    /// Warnings that were given, by [`Workspace::warn_once`].
+    warned: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl Workspace {
@@ -81,7 +87,16 @@ impl Workspace {
             settings: Arc::new(settings),
             config: Arc::new(config),
             problems: Arc::new(problems),
+            warned: Arc::default(),
         })
+    }
+
+    /// A warning that one workspace gives once, however often it finds the cause.
+    pub(crate) fn warn_once(&self, line: &str) {
+        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        if warned.insert(line.to_owned()) {
+            self.notices.notice(NoticeLevel::Alert, line);
+        }
     }
 
     /// Lenient or strict.
@@ -128,24 +143,39 @@ impl Workspace {
         Ok(self.judge(catalog, mode, &agent.selection, tools.as_deref()))
     }
 
-    /// Looks into the given roots only, at every file anew, and closer at a skill that was named
-    /// itself than at the thousands in a folder.
+    /// Looks into the given roots only, at every file again, and closer at a skill that was named itself than at the thousands in a
+    /// folder.
+    #[doc(hidden)]
+    #[must_use]
     pub fn examine(&self, roots: Vec<Root>, mode: Mode) -> Inventory {
+        self.examine_counting(roots, mode).0
+    }
+
+    /// The same, with how many skills were not looked at closer.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn examine_counting(&self, roots: Vec<Root>, mode: Mode) -> (Inventory, usize) {
         let named: Vec<PathBuf> = roots
             .iter()
             .filter_map(|root| root.path.canonicalize().ok())
             .collect();
-        let is_named = |entry: &&mut Entry| {
-            let path = entry.place.path();
-            named
-                .iter()
-                .any(|named| *named == *path || *named == path.join(entry.files.main()))
-        };
         let mut catalog = self.look(roots, false, mode, None);
+        let few = catalog.entries.len() <= MAX_EXAMINED;
+        let is_close = |entry: &Entry| {
+            let path = entry.place.path();
+            let is_named =
+                |named: &PathBuf| *named == *path || *named == path.join(entry.files.main());
+            few || named.iter().any(is_named)
+        };
         let limit = self.config.limits.max_skill_bytes;
-        let entries = catalog.entries.iter_mut().filter(is_named);
-        entries.for_each(|entry| entry.examine(mode, limit));
-        self.judge(catalog, mode, &[], None)
+        let mut left = 0;
+        for entry in &mut catalog.entries {
+            match is_close(entry) {
+                true => entry.examine(mode, limit),
+                false => left += 1,
+            }
+        }
+        (self.judge(catalog, mode, &[], None), left)
     }
 
     /// Where the warm index is, unless nobody wants it.

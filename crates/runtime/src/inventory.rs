@@ -184,7 +184,7 @@ pub fn survey(
         .collect();
     check_dependencies(&catalog, &mut skills, &mut diagnostics);
     mark_selected(&catalog, &mut skills, selection, &mut diagnostics);
-    note_pins(&catalog, config, &mut diagnostics);
+    note_pins(&mut catalog, config, &shadows);
     note_shadows(&catalog, &skills, &mut diagnostics);
     sort(&catalog, &mut skills);
     log_unavailable(&catalog, &skills);
@@ -233,7 +233,7 @@ fn log_unavailable(catalog: &Catalog, skills: &[Skill]) {
     }
 }
 
-/// Tools that a skill needs, when nobody has said which ones there are: worth a warning, no refusal.
+/// Tools that a skill needs, when no list of the agent's tools is configured: worth a warning, no refusal.
 fn note_unchecked_tools(entry: &mut Entry) {
     let requirements = entry.card.iter().flat_map(|card| &card.requirements);
     let tools: Vec<(&str, u32)> = requirements
@@ -251,14 +251,13 @@ fn note_unchecked_tools(entry: &mut Entry) {
         return;
     }
     let names: Vec<&str> = tools.iter().map(|(name, _)| *name).collect();
-    let list = text::shell_word(&names.join(",")).into_owned();
     let names = names.join("`, `");
     let diagnostic = Diagnostic {
         severity: Severity::Warning,
         code: Code::ToolsUnchecked,
-        message: format!("it needs the tools `{names}`, and nobody has said which tools there are")
+        message: format!("it needs the tools `{names}`, and the tools of your agent are not known")
             .into(),
-        hint: Some(format!("metier config agent.tools {list}").into()),
+        hint: Some("metier config agent.tools NAME,NAME with the tools that it has".into()),
         file: entry.files.main().into(),
         position: Some(metier_model::Position { line, column: 1 }),
     };
@@ -565,20 +564,24 @@ fn names(entry: &Entry, wanted: &str) -> bool {
     }
 }
 
-/// A version that the configuration asks for, and that no skill of the name has.
-fn note_pins(catalog: &Catalog, config: &Config, diagnostics: &mut Vec<Diagnostic>) {
+/// A version that the configuration asks for, and that no skill of the name has, is a warning about the skill that is used instead.
+fn note_pins(catalog: &mut Catalog, config: &Config, shadows: &[Option<usize>]) {
     for (name, wanted) in config.entries() {
         let Some(wanted) = wanted.version.as_deref() else {
             continue;
         };
-        let of_name = |entry: &&Entry| entry.card.is_some() && entry.name() == name;
-        let entries: Vec<&Entry> = catalog.entries.iter().filter(of_name).collect();
+        let all = catalog.entries.iter().enumerate();
+        let of_name: Vec<(usize, &Entry)> = all
+            .filter(|(_, entry)| entry.card.is_some() && entry.name() == name)
+            .collect();
         let version = |entry: &Entry| Some(entry.card.as_ref()?.version.as_ref()?.to_string());
-        let versions: Vec<String> = entries.iter().filter_map(|entry| version(entry)).collect();
-        let Some(first) = entries
-            .first()
-            .filter(|_| !versions.iter().any(|has| has == wanted))
-        else {
+        let versions: Vec<String> = of_name.iter().filter_map(|(_, one)| version(one)).collect();
+        let is_used = |position: usize| shadows.get(position).is_none_or(Option::is_none);
+        let used = of_name
+            .iter()
+            .map(|(position, _)| *position)
+            .find(|position| is_used(*position));
+        let Some(used) = used.filter(|_| !versions.iter().any(|has| has == wanted)) else {
             continue;
         };
         let there = match versions.as_slice() {
@@ -587,10 +590,19 @@ fn note_pins(catalog: &Catalog, config: &Config, diagnostics: &mut Vec<Diagnosti
         };
         let (name, wanted) = (text::visible(name), text::visible(wanted));
         let key = format!("skills.entries.{name}.version");
-        let message = format!("`{key}` asks for {wanted} of the skill `{name}`, and {there}");
-        let mut diagnostic = about(first, Code::VersionNotFound, message, None);
-        diagnostic.hint = Some(format!("metier config --unset {}", text::shell_word(&key)).into());
-        diagnostics.push(diagnostic);
+        let entry = &mut catalog.entries[used];
+        let diagnostic = Diagnostic {
+            severity: Severity::Warning,
+            code: Code::VersionNotFound,
+            message: format!("`{key}` asks for {wanted} of the skill `{name}`, and {there}").into(),
+            hint: Some(format!("metier config --unset {}", text::shell_word(&key)).into()),
+            file: entry.files.main().into(),
+            position: None,
+        };
+        // An inventory that is taken again repeats nothing.
+        if !entry.diagnostics.contains(&diagnostic) {
+            entry.diagnostics.push(diagnostic);
+        }
     }
 }
 

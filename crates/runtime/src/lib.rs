@@ -27,6 +27,7 @@ pub mod hooks;
 mod hosts;
 mod inventory;
 pub mod live;
+mod parallel;
 pub mod permissions;
 pub mod premises;
 pub mod promises;

@@ -7,10 +7,6 @@ use std::{
     borrow::Cow,
     collections::BTreeSet,
     hash::{DefaultHasher, Hash, Hasher},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
 };
 
 use metier_catalog::{Content, Entry, Noted, ReadError, Room, Snapshot};
@@ -24,6 +20,8 @@ use metier_scan::{
 use metier_sdk::Permission;
 
 pub use metier_scan::suggested;
+
+pub use crate::parallel::{in_parallel, in_parallel_until};
 
 use crate::inventory::{Inventory, Status, status_of};
 
@@ -458,43 +456,6 @@ impl Inventory {
             return;
         }
     }
-}
-
-/// Parsers of other people's languages may go deep.
-const STACK: usize = 64 * 1024 * 1024;
-
-/// Does something with each item on several threads; the results are in the order of the items.
-pub fn in_parallel<T: Sync, R: Send>(
-    items: &[T],
-    threads: usize,
-    done: &AtomicUsize,
-    work: impl Fn(&T) -> R + Sync,
-) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<R>>> = Mutex::new(items.iter().map(|_| None).collect());
-    let worker = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(item) = items.get(index) else { break };
-            let result = work(item);
-            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-            results[index] = Some(result);
-            done.fetch_add(1, Ordering::Relaxed);
-        }
-    };
-    std::thread::scope(|scope| {
-        let started = (0..threads.clamp(1, items.len().max(1)))
-            .filter(|_| {
-                let thread = std::thread::Builder::new().stack_size(STACK);
-                thread.spawn_scoped(scope, worker).is_ok()
-            })
-            .count();
-        if started == 0 {
-            worker();
-        }
-    });
-    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.into_iter().flatten().collect()
 }
 
 /// Lines of a file around a place.

@@ -129,16 +129,3 @@ fn a_frame_is_cut_out_of_a_text() {
     assert_eq!(at("b", 1), None, "not a text");
     assert_eq!(at("c", 1), None);
 }
-
-#[test]
-fn results_stay_in_order() {
-    let items: Vec<usize> = (0..100).collect();
-    let done = AtomicUsize::new(0);
-    let doubled = in_parallel(&items, 4, &done, |item| item * 2);
-    assert_eq!(
-        doubled,
-        items.iter().map(|item| item * 2).collect::<Vec<_>>()
-    );
-    assert_eq!(done.into_inner(), 100);
-    assert!(in_parallel(&[] as &[u8], 4, &AtomicUsize::new(0), |_| 0).is_empty());
-}

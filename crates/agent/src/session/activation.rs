@@ -1,7 +1,7 @@
 //! Skills in a conversation: asked for by a person, a model or a plan; loaded once, with their tools and rules.
 
 use metier_catalog::Entry;
-use metier_model::{Context, Manifest, SkillType, text::shell_word};
+use metier_model::{Code, Context, Manifest, SkillType, text::shell_word};
 use metier_runtime::{
     NotFound, Status,
     activate::ActivationError,
@@ -210,6 +210,10 @@ impl Session {
         why: &str,
     ) -> Result<Activated, Report> {
         let name = skill.entry.name().into_owned();
+        let mut diagnostics = skill.entry.diagnostics.iter();
+        if let Some(other) = diagnostics.find(|one| one.code == Code::VersionNotFound) {
+            self.note(other.message.to_string());
+        }
         let text = self.text_of(skill, &Arguments::from_text(arguments))?;
         let already =
             self.conversation.skill_text(&name) == Some(&text) || self.system.holds(&text);

@@ -221,13 +221,21 @@ impl Session {
                 skill: Some(CORE_SKILL),
             })
         };
-        let is_there = self
+        let wanted = self.role != Role::Orchestrator && CORE_TOOLS.iter().any(offers);
+        let Some(skill) = self
             .ground
             .inventory()
             .find(CORE_SKILL)
-            .is_ok_and(|skill| skill.status == metier_runtime::Status::Ready);
-        let wanted = self.role != Role::Orchestrator && CORE_TOOLS.iter().any(offers);
-        if !is_there || !wanted {
+            .ok()
+            .filter(|_| wanted)
+        else {
+            return;
+        };
+        if skill.status != metier_runtime::Status::Ready {
+            let standing = skill.standing();
+            self.note(format!(
+                "the core tools are left out: skill `{CORE_SKILL}` {standing}"
+            ));
             return;
         }
         if let Err(error) = self.runtime.activate(CORE_SKILL) {

@@ -102,11 +102,16 @@ impl World {
         if wasi.room.places.iter().any(|place| place.folder == folder) {
             return Ok(());
         }
-        let is_project = base == self.grant.terms().project;
-        let names = [Some(base.to_string_lossy().into_owned())]
+        // Programs name files of the project as seen from there: `data/x.txt` is found in what is called `data`.
+        let seen = base.strip_prefix(&self.grant.terms().project).ok();
+        let seen = seen.map(|inside| match inside.as_os_str().is_empty() {
+            true => ".".to_owned(),
+            false => inside.to_string_lossy().into_owned(),
+        });
+        let names = [base.to_string_lossy().into_owned()]
             .into_iter()
-            .chain([is_project.then(|| ".".to_owned())]);
-        wasi.room.places.extend(names.flatten().map(|name| Place {
+            .chain(seen);
+        wasi.room.places.extend(names.map(|name| Place {
             folder: folder.clone(),
             name,
             write,

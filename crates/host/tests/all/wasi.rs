@@ -53,7 +53,14 @@ fn folders_are_opened_and_files_are_not() {
     place.file("project/docs/a.md", "");
     place.file("project/one.txt", "");
     place.file("project/src/main.rs", "");
-    check(&place, &["project/out rw", "project/docs r"], 0);
+    // Each also by the name that a program in the project would use.
+    let places = [
+        "project/out rw",
+        "project/out rw as out",
+        "project/docs r",
+        "project/docs r as docs",
+    ];
+    check(&place, &places, 0);
     let place = Place::new(&["file:read(./**)"], &[]);
     check(&place, &["project r", "project r as ."], 0);
 }

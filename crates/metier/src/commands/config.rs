@@ -97,9 +97,10 @@ fn show_one(session: &Session, key: &str) -> Result<(), Failure> {
             "{}\n",
             value.text.as_deref().unwrap_or("(not set)")
         ))?;
+        let effect = without_effect(&value);
         session
             .output
-            .note(&format!("from {}: {}", value.origin, value.doc));
+            .note(&format!("from {}{effect}: {}", value.origin, value.doc));
     }
     Ok(())
 }

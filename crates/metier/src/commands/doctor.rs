@@ -245,6 +245,10 @@ fn skills(session: &Session, inventory: &Inventory, checks: &mut Vec<Check>) {
     for skill in &inventory.skills {
         let entry = inventory.entry(skill);
         let name = format!("skill {}", entry.name());
+        checks.extend(super::pin_problem(entry).map(|problem| {
+            let fix = problem.hint.as_ref().map(ToString::to_string);
+            check(&name, "warn", problem.message.to_string(), fix)
+        }));
         if skill.status == Status::Ready && is_approved_elsewhere(session, entry) {
             let fix = "metier config skills.approved".to_owned();
             checks.push(check(&name, "warn", meant_by_name(entry), Some(fix)));

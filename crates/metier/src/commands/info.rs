@@ -3,7 +3,7 @@
 use std::{process::ExitCode, sync::Arc};
 
 use metier_catalog::{Entry, FileEntry};
-use metier_model::{Manifest, Need, Severity};
+use metier_model::{Code, Manifest, Need, Severity};
 use metier_policy::ReasonKind;
 use metier_runtime::{
     Inventory, Skill, Status, hooks, live::State, permissions as asked, premises, render::Loaded,
@@ -191,7 +191,7 @@ fn page(
     }
     if let Some(manifest) = manifest {
         about(&mut page, manifest);
-        needs(&mut page, skill, manifest);
+        needs(&mut page, skill, entry, manifest);
         permitted(&mut page, permissions);
         hooked(&mut page, hooks);
         rest(&mut page, manifest);
@@ -378,8 +378,10 @@ fn about(page: &mut Page<'_>, manifest: &Manifest) {
     page.optional("when", card.when_to_use.as_deref());
 }
 
-fn needs(page: &mut Page<'_>, skill: &Skill, manifest: &Manifest) {
+fn needs(page: &mut Page<'_>, skill: &Skill, entry: &Entry, manifest: &Manifest) {
     let card = &manifest.card;
+    let mut diagnostics = entry.diagnostics.iter();
+    let tools_unchecked = diagnostics.any(|one| one.code == Code::ToolsUnchecked);
     if card.requirements.is_empty() && skill.reasons.is_empty() {
         return;
     }
@@ -423,8 +425,10 @@ fn needs(page: &mut Page<'_>, skill: &Skill, manifest: &Manifest) {
             _ => reason.requirement == Some(position),
         });
         let judged = matches!(skill.status, Status::Ready | Status::NotReady) && !card.always;
+        let unchecked = tools_unchecked && matches!(requirement.need, Need::Tool(_));
         let sign = match (missing, judged) {
             (true, _) => page.output.paint("✗", Tone::Bad),
+            (false, true) if unchecked => page.output.paint("?", Tone::Warn),
             (false, true) => page.output.paint("✓", Tone::Good),
             (false, false) => page.output.paint("-", Tone::Faint),
         };

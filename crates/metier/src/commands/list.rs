@@ -10,7 +10,7 @@ use metier_runtime::{Inventory, Skill, Status, scanning::Stance};
 use metier_wire::List;
 use unicode_width::UnicodeWidthStr;
 
-use super::causes::untrusted_root;
+use super::{causes::untrusted_root, pin_problem};
 use crate::{
     failure::Failure,
     output::{Output, Tone, count, one_line},
@@ -342,17 +342,18 @@ fn footer(inventory: &Inventory, all: bool, before: usize, output: &Output) {
             count(unscanned, "skill")
         ));
     }
-    for diagnostic in inventory.diagnostics.iter().filter(|diagnostic| {
+    let of_all = inventory.diagnostics.iter().filter(|diagnostic| {
         output.is_verbose()
             || diagnostic.severity == metier_model::Severity::Error
             || matches!(
                 diagnostic.code,
-                Code::LimitReached
-                    | Code::SelectionUnknown
-                    | Code::VersionNotFound
-                    | Code::RootMissing
+                Code::LimitReached | Code::SelectionUnknown | Code::RootMissing
             )
-    }) {
+    });
+    let skills = inventory.skills.iter();
+    let pins = skills.filter_map(|skill| pin_problem(inventory.entry(skill)));
+    for diagnostic in pins.chain(of_all) {
+        let is_of_skill = diagnostic.code == Code::VersionNotFound;
         let hint = diagnostic.hint.as_deref().map_or_else(String::new, |hint| {
             format!(
                 "\n{} {}",
@@ -360,7 +361,7 @@ fn footer(inventory: &Inventory, all: bool, before: usize, output: &Output) {
                 one_line(hint)
             )
         });
-        let place = if diagnostic.file.is_empty() {
+        let place = if diagnostic.file.is_empty() || is_of_skill {
             String::new()
         } else {
             format!("{}: ", one_line(&diagnostic.file))

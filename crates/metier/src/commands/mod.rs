@@ -33,7 +33,9 @@ pub(crate) mod why;
 
 use std::process::ExitCode;
 
-pub(crate) use metier::explain::{find, find_usable, not_ready};
+pub(crate) use metier::explain::{
+    find, find_usable, not_ready, pin_problem, usable, warn_of_version,
+};
 
 use crate::{
     cli::{Cli, Command},

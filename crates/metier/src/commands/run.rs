@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::{
     active::{self, Stage},
     agents::{self, Agents},
-    commands::{agent, call, find_usable, show},
+    commands::{agent, call, show, usable, warn_of_version},
     failure::Failure,
     interrupt,
     session::Session,
@@ -48,12 +48,16 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let inventory = Arc::new(session.agent_inventory()?);
     let (skill, workflow) = meant(session, &inventory, args)?;
     let entry = inventory.entry(skill);
+    let is_workflow = entry.card.as_ref().is_some_and(Card::runs_workflow);
+    if args.dry_run || is_workflow {
+        warn_of_version(session, entry);
+    }
     if args.dry_run {
         return print(session, &inventory, entry, args);
     }
     let talk = Talk::new(&session.output, args.how.format);
     let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
-    if entry.card.as_ref().is_some_and(Card::runs_workflow) {
+    if is_workflow {
         return run_workflow(session, &agents, &talk, entry, workflow, args);
     }
     let said = invocation(&inventory, entry, &args.arguments)?;
@@ -73,7 +77,7 @@ fn meant<'i, 'a>(
     inventory: &'i Inventory,
     args: &'a Args,
 ) -> Result<(&'i Skill, Option<&'a str>), Failure> {
-    let unknown = match find_usable(session, inventory, &args.name) {
+    let unknown = match usable(session, inventory, &args.name) {
         Err(failure) if inventory.find(&args.name).is_err() => failure,
         found => return Ok((found?, args.workflow.as_deref())),
     };

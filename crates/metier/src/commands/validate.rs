@@ -38,7 +38,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     for path in &args.path {
         roots.push(Root::explicit(Source::Inline, folder(session, path)?));
     }
-    let mut inventory = session.examine(roots, mode);
+    let (mut inventory, unread) = session.examine_counting(roots, mode);
     let limit = session.config.limits.max_skill_bytes;
     for entry in &mut inventory.catalog.entries {
         let broken = promises::broken(entry, mode, limit);
@@ -74,6 +74,13 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
         session
             .output
             .report(&report(&inventory, &session.output))?;
+        if unread > 0 {
+            session.output.note(&format!(
+                "{} the bodies of {} were not read; name a skill to have its body read",
+                session.output.paint_talk("note:", Tone::Note),
+                count(unread, "skill")
+            ));
+        }
     }
     Ok(ExitCode::from(u8::from(!valid)))
 }

@@ -109,6 +109,7 @@ const EXPORTS: &[&str] = &[
     "export const handler = async (event) => { BODY };",
     "export async function handler(event) { BODY }",
     "const run = async (event) => { BODY };\nexport { run as default };",
+    "import { runHook } from 'openclaw/hooks';\nrunHook(async (event) => { BODY });",
 ];
 
 /// And of CommonJS.

@@ -76,3 +76,4 @@ mod survival;
 mod terminal;
 mod tokens;
 mod unscanned;
+mod validating;

@@ -1,6 +1,6 @@
 //! Nothing that was not scanned is shown to a model: words are judged when they are read, and a path is named after a scan.
 
-use metier_testkit::model_server::Turn;
+use metier_testkit::{Context, model_server::Turn};
 use serde_json::{Value, json};
 
 use crate::{agent_room::AgentRoom, stage::Stage};
@@ -160,4 +160,39 @@ fn trust_needs_a_yes_where_nobody_can_be_asked() {
     assert_eq!(stage.context.run(&["show", "clean"]).code, 1);
     assert_eq!(stage.context.run(&["trust", "--yes"]).code, 0);
     assert_eq!(stage.context.run(&["show", "clean"]).code, 0);
+}
+
+/// A program that takes the scanner many seconds.
+fn long_program() -> String {
+    let statement = |number: u32| {
+        let other = number * 7 % 9_000;
+        format!(
+            "const a{number} = f{}(a{other}, process.env.X{number}, `t${{b{number}}}`);\nif (a{number}) {{ fetch(u{number} + a{number}); }}\n",
+            number % 97
+        )
+    };
+    (0..9_000).map(statement).collect()
+}
+
+#[test]
+fn a_prompt_does_not_wait_for_a_scan_that_takes_longer_than_two_seconds() {
+    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let about =
+        |name: &str| format!("---\nname: {name}\ndescription: Does {name}.\n---\nDo {name}.\n");
+    context.write("skills/large/SKILL.md", about("large"));
+    for number in 0..8 {
+        let path = format!("skills/large/part{number}.js");
+        context.write(&path, long_program());
+    }
+    context.write("skills/small/SKILL.md", about("small"));
+    let output = context.run(&["--root", "skills", "prompt", "--bare"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    let note = "not scanned within 2 s, named without a location: metier list --scan";
+    assert!(output.stderr.contains(note), "{}", output.snapshot());
+    assert!(output.stdout.contains("large"), "{}", output.snapshot());
+    assert!(
+        !output.stdout.contains("large/SKILL.md"),
+        "{}",
+        output.snapshot()
+    );
 }
