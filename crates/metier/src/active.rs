@@ -22,8 +22,10 @@ use crate::{
     session::Session,
 };
 
-/// How long a skill has to start, or to come to an end.
+/// How long a skill may take to start.
 const START: Duration = Duration::from_secs(10);
+/// How long a skill may take to shut down, while the caller waits.
+const END: Duration = Duration::from_secs(3);
 
 /// Where skills are active, other than where the user is.
 #[derive(Default)]
@@ -91,6 +93,7 @@ pub(crate) fn on<T>(
     let limits = &session.config.limits;
     let patience = Patience {
         start: START,
+        end: END,
         tool: Duration::from_secs(limits.tool_timeout),
         hook: Duration::from_secs(limits.hook_timeout),
     };
@@ -167,8 +170,8 @@ pub(crate) fn activate(
             ActivateError::Entrypoint(_) => {
                 unmet("entrypoint", &error).hint(format!("metier info {word} lists its files"))
             }
-            ActivateError::Contribution(_) => unmet("contribution", &error)
-                .hint(format!("metier validate {}", shell_word(&place))),
+            // The message itself says what to change in the code or in the manifest.
+            ActivateError::Contribution(_) => unmet("contribution", &error),
             ActivateError::Session(ref inner) => {
                 let failure = unmet("not-started", &error);
                 let failure = last_words(inner).into_iter().fold(failure, Failure::detail);
@@ -244,8 +247,12 @@ pub(crate) fn failed(error: &CallError) -> Failure {
                 .skill(skill.as_str())
                 .hint(hint)
         }
-        CallError::Input { .. } => Failure::unmet("input", message)
-            .hint("metier tools NAME --json shows the schema of its input"),
+        CallError::Input { skill, .. } => Failure::unmet("input", message)
+            .skill(skill.as_str())
+            .hint(format!(
+                "metier tools {} --json shows the schema of its input",
+                shell_word(skill)
+            )),
         CallError::Cancelled { by, .. } => Failure::unmet("cancelled", message)
             .skill(by.as_str())
             .hint(format!(

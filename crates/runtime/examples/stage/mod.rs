@@ -199,6 +199,7 @@ impl<'a> Stage<'a> {
         let judge = |entry: &Entry| self.judge(entry);
         let patience = Patience {
             start: PATIENCE,
+            end: PATIENCE,
             tool: PATIENCE,
             hook: PATIENCE,
         };
