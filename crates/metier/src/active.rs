@@ -22,8 +22,10 @@ use crate::{
     workspace::Workspace,
 };
 
-/// How long a skill has to start, or to come to an end.
+/// How long a skill may take to start.
 const START: Duration = Duration::from_secs(10);
+/// How long a skill may take to shut down, while the caller waits.
+const END: Duration = Duration::from_secs(3);
 
 /// Where skills are active, other than where the user is.
 #[derive(Default)]
@@ -113,6 +115,7 @@ pub fn open(
     let limits = &workspace.config.limits;
     let patience = Patience {
         start: START,
+        end: END,
         tool: Duration::from_secs(limits.tool_timeout),
         hook: Duration::from_secs(limits.hook_timeout),
     };
@@ -170,8 +173,8 @@ pub fn activate(workspace: &Workspace, runtime: &Runtime, name: &str) -> Result<
             ActivateError::Entrypoint(_) => {
                 unmet("entrypoint", &error).hint(format!("metier info {word} lists its files"))
             }
-            ActivateError::Contribution(_) => unmet("contribution", &error)
-                .hint(format!("metier validate {}", shell_word(&place))),
+            // The message itself says what to change in the code or in the manifest.
+            ActivateError::Contribution(_) => unmet("contribution", &error),
             ActivateError::Session(ref inner) => {
                 let failure = unmet("not-started", &error);
                 let failure = last_words(inner).into_iter().fold(failure, Error::detail);
@@ -247,8 +250,12 @@ pub fn failed(error: &CallError) -> Error {
                 .skill(skill.as_str())
                 .hint(hint)
         }
-        CallError::Input { .. } => Error::unmet("input", message)
-            .hint("metier tools NAME --json shows the schema of its input"),
+        CallError::Input { skill, .. } => Error::unmet("input", message)
+            .skill(skill.as_str())
+            .hint(format!(
+                "metier tools {} --json shows the schema of its input",
+                shell_word(skill)
+            )),
         CallError::Cancelled { by, .. } => Error::unmet("cancelled", message)
             .skill(by.as_str())
             .hint(format!(

@@ -167,7 +167,7 @@ const PLANNED: &[(&[&str], &str, &str)] = &[
         "copy the skill's folder to ~/.agents/skills, then: metier scan ~/.agents/skills/NAME && metier list",
     ),
     (
-        &["search", "find"],
+        &["search", "--available", "find"],
         "metier can't search a registry yet",
         "metier list WORD searches the skills on this machine; metier select 'TASK' finds those that fit a task",
     ),

@@ -91,6 +91,7 @@ fn misused(arguments: &[OsString], error: &clap::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let unknown = error.get(ContextKind::InvalidSubcommand);
+    let unknown = unknown.or_else(|| error.get(ContextKind::InvalidArg));
     if let Some(ContextValue::String(word)) = unknown
         && let Some((message, hint)) = help::planned(word)
     {

@@ -163,7 +163,9 @@ impl Grant {
         match self.terms.rates.of(permission) {
             Some(limit) if !meter.take(self.identity.digest, permission, limit) => Err(Refusal {
                 code: "rate-limit",
-                message: format!("`{permission}` was used {limit} times in this turn already"),
+                message: format!(
+                    "`{permission}`: the limit of {limit} in one turn is reached (skills.limits)"
+                ),
                 needed: None,
             }),
             _ => Ok(()),

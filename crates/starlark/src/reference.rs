@@ -62,12 +62,13 @@ const BUILTINS: &[Builtin] = &[
         "register_hook",
         "register_hook(phase, handler, fail_closed=False)",
         "Steps in at a phase such as `\"before_tool_call\"`. `handler(event)` returns `None` (nothing changes), a dict (the new event), or calls \
-         `cancel(reason)`. With `fail_closed` an error of the handler cancels too. Only while the entrypoint is loaded, and once for each phase.",
+         `cancel(reason)`. With `fail_closed` an error of the handler cancels too, in a skill of the type `security-rule`. Only while the entrypoint is loaded, and once for each phase.",
     ),
     inside(
         "register_workflow",
         "register_workflow(name, handler, description=\"\")",
-        "Offers a workflow that can be run by its name. `handler(input)` gets a dict, from the command line `{\"arguments\": [...]}`. \
+        "Offers a workflow that can be run by its name. `handler(input)` gets a dict, from the command line \
+         `{\"arguments\": [...], \"text\": \"...\"}`; if the text is a JSON object, its fields too. \
          Only while the entrypoint is loaded.",
     ),
     inside(
@@ -197,6 +198,13 @@ const BUILTINS: &[Builtin] = &[
         Permission::LlmCall,
         "host/llm",
         "What a model says to a prompt; the session's own model if none is named.",
+    ),
+    host(
+        "llm_complete",
+        "llm_complete(prompt) -> string",
+        Permission::LlmCall,
+        "host/llm",
+        "The same as `llm(prompt)`, by the name that skills of Rubichan use.",
     ),
     host(
         "invoke_skill",

@@ -36,6 +36,7 @@ struct Rest<'a> {
     hooks: Vec<HookRow>,
     has_scripts: bool,
     permissions: Vec<PermissionRow>,
+    state: Option<StateRow>,
     findings: Vec<FindingRow>,
     unread: Vec<UnreadRow>,
     tools: Vec<Value>,
@@ -90,6 +91,13 @@ impl HookRow {
 }
 
 #[derive(Serialize)]
+struct StateRow {
+    state: String,
+    since: String,
+    detail: Option<String>,
+}
+
+#[derive(Serialize)]
 struct FileRow<'a> {
     path: Cow<'a, str>,
     size: u64,
@@ -132,6 +140,7 @@ impl<'a> Info<'a> {
             hooks: HookRow::of(hooks),
             has_scripts: below("scripts"),
             permissions,
+            state: None,
             findings: report.findings.iter().map(FindingRow::of).collect(),
             unread: report.unread.iter().map(UnreadRow::of).collect(),
             tools: tools.iter().map(manifest::tool).collect(),
@@ -145,6 +154,17 @@ impl<'a> Info<'a> {
             row: SkillRow::new(inventory, skill),
             rest,
         }
+    }
+
+    /// Adds the state that the last activation left, if it did not go well.
+    #[must_use]
+    pub fn left_in(mut self, state: String, since: String, detail: Option<String>) -> Self {
+        self.rest.state = Some(StateRow {
+            state,
+            since,
+            detail,
+        });
+        self
     }
 
     /// Writes the document as one line.

@@ -208,6 +208,7 @@ impl Ground for Disk {
         };
         let patience = Patience {
             start: PATIENCE,
+            end: PATIENCE,
             tool: PATIENCE,
             hook: PATIENCE,
         };

@@ -6,12 +6,11 @@ use metier_runtime::{
     NotFound, Status,
     activate::ActivationError,
     desk::Refused,
-    live::ActivateError,
+    live::{ActivateError, workflow_input},
     render::{self, Arguments, Loaded},
 };
 use metier_sdk::HookPhase;
 use metier_select::{Mention, mentions};
-use serde_json::json;
 
 use super::{Role, Session, SkillSet, effort, subagent::Child, triggers::Triggered};
 use crate::conversation::SkillText;
@@ -418,7 +417,7 @@ impl Session {
         }
         let (workflow, arguments) = self.which_workflow(&name, arguments);
         let words = Arguments::from_text(arguments);
-        let input = json!({ "arguments": words.words(), "text": arguments });
+        let input = workflow_input(words.words(), arguments);
         let called = self.runtime.run(&name, workflow, &input);
         let called = called.map_err(|error| {
             Report::new("workflow", error.to_string())

@@ -2,7 +2,7 @@
 
 use std::{io::Read, process::ExitCode, sync::Arc};
 
-use metier_runtime::live::Called;
+use metier_runtime::live::{CallError, Called};
 use metier_wire::CallDocument;
 use serde_json::Value;
 
@@ -33,11 +33,10 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let skill = super::find_usable(session, &inventory, &args.name)?;
     let name = inventory.entry(skill).name().into_owned();
     let called = active::with(session, &inventory, &[&args.name], |runtime| {
-        runtime
-            .call(&name, &args.tool, &input)
-            .map_err(|error| active::failed(&error))
+        let called = runtime.call(&name, &args.tool, &input);
+        told(session, called)
     })?;
-    print(session, called)
+    print(session, &called)
 }
 
 fn input(text: &str) -> Result<Value, Failure> {
@@ -62,11 +61,21 @@ fn input(text: &str) -> Result<Value, Failure> {
     }
 }
 
+/// Prints what skills logged during a call, before they log about their end.
+pub(super) fn told(
+    session: &Session,
+    called: Result<Called, CallError>,
+) -> Result<Called, Failure> {
+    let mut called = called.map_err(|error| active::failed(&error))?;
+    active::tell(session, std::mem::take(&mut called.said));
+    Ok(called)
+}
+
 /// What came of a tool or a workflow: a text as it is, anything else as JSON.
-pub(super) fn print(session: &Session, called: Called) -> Result<ExitCode, Failure> {
+pub(super) fn print(session: &Session, called: &Called) -> Result<ExitCode, Failure> {
     let output = &session.output;
     if output.is_json() {
-        output.document(&CallDocument::from(&called))?;
+        output.document(&CallDocument::from(called))?;
     } else {
         match &called.output {
             Value::Null => {}
@@ -79,7 +88,5 @@ pub(super) fn print(session: &Session, called: Called) -> Result<ExitCode, Failu
             other => output.content(&format!("{other:#}\n"))?,
         }
     }
-    let is_error = called.is_error;
-    active::tell(session, called.said);
-    Ok(ExitCode::from(u8::from(is_error)))
+    Ok(ExitCode::from(u8::from(called.is_error)))
 }

@@ -10,7 +10,7 @@ use metier_runtime::{
     scanning::Stance,
 };
 use metier_scan::Report;
-use metier_store::Store;
+use metier_store::{SkillState, Store};
 use metier_wire::{HookRow, Info, PermissionRow};
 
 use crate::{
@@ -99,6 +99,10 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
             permissions,
             &brought,
         );
+        let info = match last_state(session, inventory.entry(skill)) {
+            Some(state) => info.left_in(state.state, state.since, state.detail),
+            None => info,
+        };
         session.output.stream(|out| info.write(out))?;
     } else {
         let about = page(
@@ -121,9 +125,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
 
 /// How its last activation went, if it failed.
 pub(crate) fn left_in(session: &Session, entry: &Entry) -> Option<String> {
-    let database = session.machine.database.as_ref()?;
-    let store = Store::open_existing(database).ok()??;
-    let state = store.state(&entry.name(), entry.source.as_str()).ok()??;
+    let state = last_state(session, entry)?;
     let happened = match state.state == State::Active.as_str() {
         true => "its hooks did not all work when it was activated",
         false => "it could not be activated",
@@ -133,6 +135,12 @@ pub(crate) fn left_in(session: &Session, entry: &Entry) -> Option<String> {
         one_line(&state.since),
         one_line(state.detail.as_deref().unwrap_or_default())
     ))
+}
+
+fn last_state(session: &Session, entry: &Entry) -> Option<SkillState> {
+    let database = session.machine.database.as_ref()?;
+    let store = Store::open_existing(database).ok()??;
+    store.state(&entry.name(), entry.source.as_str()).ok()?
 }
 
 fn page(
@@ -191,7 +199,7 @@ fn page(
     }
     if let Some(manifest) = manifest {
         about(&mut page, manifest);
-        needs(&mut page, skill, entry, manifest);
+        needs(&mut page, inventory, skill, manifest);
         permitted(&mut page, permissions);
         hooked(&mut page, hooks);
         rest(&mut page, manifest);
@@ -378,9 +386,9 @@ fn about(page: &mut Page<'_>, manifest: &Manifest) {
     page.optional("when", card.when_to_use.as_deref());
 }
 
-fn needs(page: &mut Page<'_>, skill: &Skill, entry: &Entry, manifest: &Manifest) {
+fn needs(page: &mut Page<'_>, inventory: &Inventory, skill: &Skill, manifest: &Manifest) {
     let card = &manifest.card;
-    let mut diagnostics = entry.diagnostics.iter();
+    let mut diagnostics = inventory.entry(skill).diagnostics.iter();
     let tools_unchecked = diagnostics.any(|one| one.code == Code::ToolsUnchecked);
     if card.requirements.is_empty() && skill.reasons.is_empty() {
         return;
@@ -424,6 +432,7 @@ fn needs(page: &mut Page<'_>, skill: &Skill, entry: &Entry, manifest: &Manifest)
             }
             _ => reason.requirement == Some(position),
         });
+        let missing = missing || lacks(inventory, skill, &requirement.need);
         let judged = matches!(skill.status, Status::Ready | Status::NotReady) && !card.always;
         let unchecked = tools_unchecked && matches!(requirement.need, Need::Tool(_));
         let sign = match (missing, judged) {
@@ -453,6 +462,20 @@ fn needs(page: &mut Page<'_>, skill: &Skill, entry: &Entry, manifest: &Manifest)
                 .unwrap_or_else(|| one_line(&installer.package))
         ));
     }
+}
+
+/// Whether an optional dependency is not there, which is no reason against the skill.
+fn lacks(inventory: &Inventory, skill: &Skill, need: &Need) -> bool {
+    let Need::Skill(dependency) = need else {
+        return false;
+    };
+    let file = inventory.entry(skill).manifest_path();
+    let (file, name) = (file.to_string_lossy(), format!("`{}`", dependency.name));
+    inventory.diagnostics.iter().any(|diagnostic| {
+        diagnostic.code == Code::DependencyMissing
+            && *diagnostic.file == *file
+            && diagnostic.message.contains(&name)
+    })
 }
 
 /// Fields that have a line of their own; every other one is printed as it is, so that nothing that

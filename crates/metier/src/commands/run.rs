@@ -6,9 +6,8 @@ use metier::ShowOptions;
 use metier_agent::{Ground, Plan, Report};
 use metier_catalog::Entry;
 use metier_model::{Card, text::shell_word};
-use metier_runtime::{Inventory, Skill, render::Arguments};
+use metier_runtime::{Inventory, Skill, live::workflow_input, render::Arguments};
 use metier_select::mentions;
-use serde_json::json;
 
 use crate::{
     active::{self, Stage},
@@ -112,7 +111,7 @@ fn run_workflow(
             .skill(name)
             .hint("--json prints what it returns, with its receipts"));
     }
-    let input = json!({ "arguments": args.arguments, "text": args.arguments.join(" ") });
+    let input = workflow_input(&args.arguments, &args.arguments.join(" "));
     let voice = agents.voice(args.how.model.as_deref());
     let voice = voice.map_err(agents::failure)?;
     let stage = Stage {
@@ -128,7 +127,7 @@ fn run_workflow(
         let called = runtime.run(&name, workflow, &input);
         stopped = called.is_err() && agents.cancel().is_cancelled();
         agents.cancel().clear();
-        called.map_err(|error| active::failed(&error))
+        call::told(session, called)
     });
     if stopped {
         talk.screen().stopped();
@@ -136,7 +135,7 @@ fn run_workflow(
         let hint = format!("metier log {} shows what it did", shell_word(&name));
         return Err(Failure::interrupted(message).skill(name).hint(hint));
     }
-    call::print(session, called?)
+    call::print(session, &called?)
 }
 
 /// What somebody would type in a chat.

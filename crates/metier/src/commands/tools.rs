@@ -72,7 +72,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The tools of one skill, by its code; if that may not start, by its manifest.
+/// The tools of one skill, by its code; if that needs a permission that was not given, by its manifest.
 fn of_one(
     session: &Session,
     inventory: &Arc<Inventory>,
@@ -80,17 +80,17 @@ fn of_one(
 ) -> Result<Vec<ToolRow>, Failure> {
     let name = entry.name();
     started(session, inventory, entry).or_else(|failure| {
+        if !failure.is_about_permission() {
+            return Err(failure);
+        }
         let named = named(session, entry);
         if !named.is_empty() {
             return Ok(named);
         }
         let word = shell_word(&name);
-        Err(match failure.is_about_permission() {
-            true => failure.hint(format!(
-                "its tools are known once it may run: metier permissions {word} --approve"
-            )),
-            false => failure,
-        })
+        Err(failure.hint(format!(
+            "its tools are known once it may run: metier permissions {word} --approve"
+        )))
     })
 }
 

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use metier_catalog::{Entry, Place, Root};
-use metier_model::{Diagnostic, Mode, Severity, Source, text::shell_word};
+use metier_model::{Code, Diagnostic, Mode, Severity, Source, text::shell_word};
 use metier_runtime::{Inventory, Skill, Status, hooks, promises};
 use metier_wire::{DiagnosticRow, ValidateDocument, Validated};
 
@@ -129,12 +129,12 @@ fn document(inventory: &Inventory) -> ValidateDocument<'_> {
     }
 }
 
-/// What is wrong with folders; that skills of one name hide each other is not a mistake here.
+/// What is wrong with folders. Which other skills are there, of the same name or as dependencies, is no mistake of a file.
 fn folder_problems(inventory: &Inventory) -> impl Iterator<Item = &Diagnostic> {
     inventory
         .diagnostics
         .iter()
-        .filter(|diagnostic| diagnostic.code != metier_model::Code::Shadowed)
+        .filter(|diagnostic| !matches!(diagnostic.code, Code::Shadowed | Code::DependencyMissing))
 }
 
 fn report(inventory: &Inventory, output: &Output) -> String {

@@ -330,7 +330,9 @@ fn a_skill_does_not_raise_its_own_rate() {
     let output = stage.run(&["--approve-skills", "many", "show", "many"]);
     assert_eq!(output.code, 1, "{}", output.snapshot());
     assert!(
-        output.stderr.contains("2 times in this turn"),
+        output
+            .stderr
+            .contains("the limit of 2 in one turn is reached"),
         "{}",
         output.snapshot()
     );

@@ -183,7 +183,7 @@ fn how_often_something_was_done_in_a_turn_is_not_forgotten_by_a_new_activation()
         };
         assert_eq!(call("asks"), "Hello?");
         assert_eq!(call("through"), "Hello?");
-        let refused = "`llm:call` was used 2 times in this turn already";
+        let refused = "`llm:call`: the limit of 2 in one turn is reached";
         for name in ["asks", "through"] {
             let said = call(name);
             assert!(said.contains(refused), "{name}: {said}");

@@ -123,6 +123,12 @@ fn row(builtin: &'static Builtin, port: u16) -> Row {
             r#""Hello?", model = "small""#.into(),
             json!({"prompt": "Hello?", "model": "small"}),
         ),
+        "llm_complete" => (
+            "default",
+            "large",
+            r#""Hello?""#.into(),
+            json!({"prompt": "Hello?"}),
+        ),
         "invoke_skill" => (
             "other",
             "another",

@@ -62,6 +62,7 @@ impl Live {
             stage: Stage::new(),
             patience: Patience {
                 start: HANG,
+                end: HANG,
                 tool: HANG,
                 hook: HANG,
             },

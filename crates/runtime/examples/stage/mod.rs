@@ -226,6 +226,7 @@ impl<'a> Stage<'a> {
         let judge = Arc::new(move |entry: &Entry| judging.judge(entry));
         let patience = Patience {
             start: PATIENCE,
+            end: PATIENCE,
             tool: PATIENCE,
             hook: PATIENCE,
         };

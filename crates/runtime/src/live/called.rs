@@ -5,7 +5,7 @@
 
 use metier_sdk::wire::ToolOutput;
 use metier_store::Receipt;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What came of a call.
 #[derive(Clone, Debug)]
@@ -53,3 +53,15 @@ impl From<ToolOutput> for Done {
 
 /// Whether a caller may call a tool with an input that is not the one it gave; else the reason.
 pub type May<'a> = &'a dyn Fn(&Value) -> Result<(), String>;
+
+/// What a workflow is given when it is run by name: the words, the text as it was typed, and, if that is a JSON object, its fields.
+#[must_use]
+pub fn workflow_input(words: &[String], text: &str) -> Value {
+    let mut input = Map::new();
+    input.insert("arguments".to_owned(), words.into());
+    input.insert("text".to_owned(), text.into());
+    if let Ok(Value::Object(fields)) = serde_json::from_str(text) {
+        input.extend(fields);
+    }
+    Value::Object(input)
+}

@@ -32,6 +32,8 @@ pub enum CallError {
     /// The input is not what the tool takes.
     #[error("the input of `{tool}` does not fit: {reason}")]
     Input {
+        /// Whose tool.
+        skill: String,
         /// The tool.
         tool: String,
         /// Why.

@@ -66,7 +66,7 @@ use lifecycle::Lifecycle;
 
 pub(crate) use rooms::entrypoint_among;
 
-pub use called::{Called, May};
+pub use called::{Called, May, workflow_input};
 pub use dispatch::Dispatched;
 pub use error::CallError;
 pub(crate) use ledger::within;
@@ -100,8 +100,10 @@ pub trait Model: Send + Sync {
 /// How long things may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// From start to the list of contributions, and to come to an end.
+    /// From start to the list of contributions.
     pub start: Duration,
+    /// From `shutdown` until it is killed.
+    pub end: Duration,
     /// A tool or a workflow.
     pub tool: Duration,
     /// A hook.
@@ -473,8 +475,11 @@ impl Runtime {
             let reason = misfit.to_string();
             let went = Went::refused(reason.clone());
             active.worker.record("tool:call", &found.name, &went)?;
-            let tool = found.name.clone();
-            Err(CallError::Input { tool, reason })
+            Err(CallError::Input {
+                skill: active.name().to_owned(),
+                tool: found.name.clone(),
+                reason,
+            })
         };
         // Before hooks are asked: what they can't be sent, they can't judge.
         if let Err(misfit) = BoundedSchema::check_size(input) {

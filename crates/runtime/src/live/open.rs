@@ -237,7 +237,7 @@ impl Runtime {
                 runtime: self,
                 skill: active,
             };
-            let events = session.close(&hands, self.patience.start);
+            let events = session.close(&hands, self.patience.end);
             self.happened(active, events)?;
         }
         self.keep_said(active);
@@ -381,7 +381,7 @@ fn declared(active: &Active, offered: &Contributions) -> Result<(), ActivateErro
     let missing = active.loaded.manifest.code.tools.iter();
     match missing.into_iter().find(|tool| !registered(&tool.name)) {
         Some(tool) => Err(ActivateError::Contribution(format!(
-            "it declares the tool `{}` and does not register it",
+            "it declares the tool `{}` and does not register it: register it in the code, or remove it from `tools` in SKILL.yaml",
             tool.name
         ))),
         None => Ok(()),

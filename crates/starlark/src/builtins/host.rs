@@ -176,6 +176,19 @@ fn others(builder: &mut GlobalsBuilder) {
         asking.answer(&request, |answer: Answered, heap| heap.alloc(answer.text))
     }
 
+    fn llm_complete<'v>(
+        prompt: Value<'v>,
+        eval: &mut Evaluator<'v, '_, '_>,
+    ) -> starlark::Result<Value<'v>> {
+        let asking = Asking::new("llm_complete", None, eval)?;
+        let request = HostRequest::Llm {
+            prompt: text("llm_complete", "prompt", prompt)?.to_owned(),
+            system: None,
+            model: None,
+        };
+        asking.answer(&request, |answer: Answered, heap| heap.alloc(answer.text))
+    }
+
     fn invoke_skill<'v>(
         name: Value<'v>,
         tool: Option<Value<'v>>,
