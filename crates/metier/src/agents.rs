@@ -188,17 +188,8 @@ impl metier_agent::Model for Watched {
         told: &mut dyn FnMut(Delta<'_>),
         cancel: &Cancel,
     ) -> Result<Answer, ModelError> {
-        self.screen.wait();
-        let mut heard = |delta: Delta<'_>| {
-            let again = matches!(delta, Delta::Again { .. });
-            told(delta);
-            if again {
-                self.screen.wait();
-            }
-        };
-        let answer = self.model.answer(request, &mut heard, cancel);
-        self.screen.stop_waiting();
-        answer
+        self.screen
+            .while_waiting(|| self.model.answer(request, told, cancel))
     }
 }
 

@@ -16,6 +16,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 use crate::{
     cli::{Color, Global},
     machine::Machine,
+    talk::MarkdownStyle,
     wrap::wrapped,
 };
 
@@ -62,17 +63,14 @@ impl Output {
                 colors(anstream::AutoStream::choice(&io::stderr())),
             ),
         };
-        let columns = |size: Option<(terminal_size::Width, terminal_size::Height)>| {
-            size.map(|(width, _)| usize::from(width.0).max(NARROWEST))
-        };
         Self {
             json: global.json,
             quiet: global.quiet,
             verbose: global.verbose > 0,
             data_colors,
             talk_colors,
-            width: columns(terminal_size::terminal_size_of(io::stdout())),
-            talk_width: columns(terminal_size::terminal_size_of(io::stderr())),
+            width: columns_of(io::stdout()),
+            talk_width: columns_of(io::stderr()),
             folders: Vec::new(),
             attended: true,
         }
@@ -141,6 +139,15 @@ impl Output {
     /// Whether somebody watches stderr and wants to see progress.
     pub(crate) fn shows_progress(&self) -> bool {
         self.attended && !self.quiet && !self.json && io::stderr().is_terminal()
+    }
+
+    /// How the model's Markdown is shown on stdout; none if that is no terminal, which gets it as it is.
+    pub(crate) fn markdown(&self) -> Option<MarkdownStyle> {
+        let width = self.width?;
+        Some(MarkdownStyle {
+            width: columns_of(io::stdout()).unwrap_or(width),
+            colors: self.data_colors,
+        })
     }
 
     /// The one JSON document of a run.
@@ -303,6 +310,12 @@ impl Output {
         }
         format!("{}…", cut.trim_end())
     }
+}
+
+/// The columns of the terminal behind a stream, if there is one.
+fn columns_of(stream: impl AsFd) -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(stream)?;
+    Some(usize::from(width.0).max(NARROWEST))
 }
 
 /// The text with what lies below a folder written shorter.

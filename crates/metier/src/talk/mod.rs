@@ -1,5 +1,6 @@
 //! What a session tells, as a person or a program hears it.
 
+mod markdown;
 mod screen;
 
 use std::{
@@ -14,6 +15,7 @@ use metier_model::text::{duration, with_blanks_shown};
 
 use crate::output::{Output, Tone, one_line};
 
+pub(crate) use markdown::MarkdownStyle;
 pub(crate) use screen::Screen;
 
 /// As many lines of a tool's answer as somebody wants to see who wants to see more.
@@ -60,6 +62,10 @@ impl<'o> Talk<'o> {
 
     fn show(&self, told: &Told) {
         let depth = told.depth;
+        if depth == 0 && !matches!(told.event, Event::Text { .. }) {
+            // The session does something else: its text has ended.
+            self.screen.end_text();
+        }
         match &told.event {
             // A sub-agent reports to its parent, not to the person.
             Event::Text { .. } | Event::Thinking { .. } if depth > 0 || self.output.is_json() => {}
