@@ -120,7 +120,7 @@ impl Ground for Agents<'_> {
         voice: &dyn Model,
         work: &mut dyn FnMut(&Runtime<'_>),
     ) -> Result<(), Report> {
-        let terminal = Terminal::new(self.session.output.is_json());
+        let terminal = Terminal::new(self.session.output);
         let by_subagent = self.first.get_or_init(|| id.to_owned()) != id;
         let screen = Arc::clone(&self.screen);
         let terminal = terminal.within(self.cancel.clone(), screen, by_subagent);

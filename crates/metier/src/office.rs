@@ -67,7 +67,7 @@ impl<'s> Office<'s> {
     pub(crate) fn open(session: &'s Session<'s>) -> Result<Self, Failure> {
         let output = session.output;
         let approver: Box<dyn Approver> = if output.is_attended() {
-            Box::new(Terminal::new(output.is_json()))
+            Box::new(Terminal::new(output))
         } else {
             Box::new(Headless)
         };

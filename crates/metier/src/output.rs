@@ -241,6 +241,11 @@ impl Output {
         writeln!(io::stderr(), "{}", wrapped(&line, self.talk_width)).ok();
     }
 
+    /// Lines for stderr, wrapped at the width of its terminal.
+    pub(crate) fn wrapped_talk(&self, text: &str) -> String {
+        wrapped(text, self.talk_width)
+    }
+
     /// Words for stderr that are not a line yet, or take one back.
     pub(crate) fn murmur(&self, words: &str) {
         let mut stderr = io::stderr().lock();

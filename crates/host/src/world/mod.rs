@@ -22,6 +22,7 @@ use std::{
     cell::{OnceCell, RefCell},
     collections::{BTreeMap, HashSet},
     ffi::{OsStr, OsString},
+    io,
     os::fd::BorrowedFd,
     path::{Path, PathBuf},
     rc::Rc,
@@ -152,7 +153,7 @@ pub enum WorldError {
         /// Which.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// A file is larger than may be read.
     #[error("{} is larger than {limit} bytes", path.display())]
@@ -170,7 +171,7 @@ pub enum WorldError {
     Hosts(#[from] ScopeError),
     /// The way to the network can't be opened for a child.
     #[error("the proxy for the network can't be started: {0}")]
-    Proxy(std::io::Error),
+    Proxy(io::Error),
     /// A git command that is not on the list.
     #[error("`git {0}` is not a command that {1} allows")]
     Git(String, &'static str),
@@ -269,6 +270,21 @@ impl<'a> World<'a> {
             set: RefCell::default(),
             connections,
         })
+    }
+
+    /// The content of a file that a skill wants to write, for the user who is asked about it: `None` if there is no such file. The
+    /// skill does not get it.
+    ///
+    /// # Errors
+    /// When there is something that can't be read, or is never read.
+    pub fn content_for_question(&self, path: &Path) -> Result<Option<Vec<u8>>, WorldError> {
+        match files::read(path, &self.denied()) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(WorldError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Does what was permitted and written down.
