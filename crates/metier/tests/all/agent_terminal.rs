@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use metier_testkit::model_server::Turn;
+use metier_testkit::{Context, model_server::Turn};
 use serde_json::{Value, json};
 
 use crate::{
@@ -48,7 +48,13 @@ impl Person {
             .chain(arguments)
             .map(|word| format!("'{word}'"))
             .collect();
-        let line = format!("stty cols 100 rows 40; exec {}", words.join(" "));
+        Self::typing(&room.stage.context, &words.join(" "))
+    }
+
+    /// Starts a command line in that room, at a terminal.
+    pub(crate) fn typing(context: &Context, line: &str) -> Self {
+        let command = context.command();
+        let line = format!("stty cols 100 rows 40; exec {line}");
         let mut script = Command::new("script");
         script
             .args(["-q", "-e", "-c", &line, "/dev/null"])
@@ -148,7 +154,7 @@ fn somebody_talks_and_leaves() {
         return;
     };
     let mut person = Person::at(&room, CHAT);
-    person.sees("anthropic/test-model; /help says what you can type");
+    person.sees("anthropic/test-model; /help lists what you can type");
     person.says("I am Ada");
     person.sees("Hello, Ada.\r\n");
     person.sees("1234 tokens in, 56 out");
@@ -157,7 +163,7 @@ fn somebody_talks_and_leaves() {
     person.sees("/quit or Ctrl-D leaves");
     person.sees(PROMPT);
     person.types(CTRL_D);
-    person.sees("go on with it: metier chat --resume ");
+    person.sees("resume it with: metier chat --resume ");
     let (code, _) = person.leaves();
     assert_eq!(code, 0);
     let history = room
