@@ -65,6 +65,7 @@ mod scopes;
 mod screening;
 mod second_look;
 mod secrets;
+mod shells;
 mod skill_fields;
 mod skill_text;
 mod spec;
