@@ -32,6 +32,15 @@ const NEEDS: &[Need] = &[
         program: "kubectl",
         package: "kubernetes-client",
     },
+    // The Tab key is pressed in the shells that it is for.
+    Need {
+        program: "zsh",
+        package: "zsh",
+    },
+    Need {
+        program: "fish",
+        package: "fish",
+    },
 ];
 
 /// What the clients in Python need, with versions; and Deno, which comes from the same place.

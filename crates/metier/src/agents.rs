@@ -126,7 +126,7 @@ impl Ground for Agents {
     }
 
     fn open(&self, id: &str, voice: Arc<dyn Model>) -> Result<Runtime, Report> {
-        let terminal = Terminal::new(self.session.output.is_json());
+        let terminal = Terminal::new(&self.session.output);
         let by_subagent = self.first.get_or_init(|| id.to_owned()) != id;
         let screen = Arc::clone(&self.screen);
         let terminal = terminal.within(self.cancel.clone(), screen, by_subagent);
@@ -190,17 +190,8 @@ impl metier_agent::Model for Watched {
         told: &mut dyn FnMut(Delta<'_>),
         cancel: &Cancel,
     ) -> Result<Answer, ModelError> {
-        self.screen.wait();
-        let mut heard = |delta: Delta<'_>| {
-            let again = matches!(delta, Delta::Again { .. });
-            told(delta);
-            if again {
-                self.screen.wait();
-            }
-        };
-        let answer = self.model.answer(request, &mut heard, cancel);
-        self.screen.stop_waiting();
-        answer
+        self.screen
+            .while_waiting(|| self.model.answer(request, told, cancel))
     }
 }
 

@@ -15,13 +15,17 @@ use rustix::{
 
 use metier::wording;
 
-use crate::talk::Screen;
+use crate::{
+    output::{Output, Tone},
+    talk::Screen,
+};
 
 /// How often a question is asked when the answer is none of those that are offered.
 const MAX_TRIES: usize = 3;
 
 /// Asks at the terminal, if there is one.
 pub(crate) struct Terminal {
+    output: Output,
     /// Whether somebody is there to answer.
     pub(crate) present: bool,
     /// The session in which it is asked.
@@ -37,9 +41,10 @@ struct Within {
 
 impl Terminal {
     /// Questions and answers need a terminal on both sides.
-    pub(crate) fn new(json: bool) -> Self {
+    pub(crate) fn new(output: &Output) -> Self {
         Self {
-            present: !json && io::stdin().is_terminal() && io::stderr().is_terminal(),
+            output: output.clone(),
+            present: !output.is_json() && io::stdin().is_terminal() && io::stderr().is_terminal(),
             within: None,
         }
     }
@@ -63,10 +68,13 @@ impl Terminal {
             .within
             .as_ref()
             .is_some_and(|within| within.by_subagent);
-        talk.write_all(wording::question(question, by_subagent).as_bytes())?;
+        let paint = |text: &str, tone: Tone| self.output.paint_talk(text, tone);
+        let text = wording::question(question, by_subagent, &paint);
+        talk.write_all(self.output.wrapped_talk(&text).as_bytes())?;
         let mut tries = 0;
         loop {
-            talk.write_all(wording::choices(question).as_bytes())?;
+            let choices = wording::choices(question);
+            talk.write_all(self.output.wrapped_talk(&choices).as_bytes())?;
             talk.flush()?;
             if let Some(within) = &self.within
                 && !is_answered(&keyboard, &within.cancel)?

@@ -24,21 +24,11 @@ use crate::{
     cli::{Color, Global},
     failure::Failure,
     machine::Machine,
+    talk::MarkdownStyle,
     wrap::wrapped,
 };
 
-pub(crate) use metier::text::{count, one_line};
-
-/// What a colour stands for; the words beside it always say the same.
-#[derive(Clone, Copy)]
-pub(crate) enum Tone {
-    Good,
-    Bad,
-    Warn,
-    Note,
-    Strong,
-    Faint,
-}
+pub(crate) use metier::text::{Tone, count, one_line};
 
 /// The fewest columns that text is wrapped at.
 const NARROWEST: usize = 20;
@@ -72,17 +62,14 @@ impl Output {
                 colors(anstream::AutoStream::choice(&io::stderr())),
             ),
         };
-        let columns = |size: Option<(terminal_size::Width, terminal_size::Height)>| {
-            size.map(|(width, _)| usize::from(width.0).max(NARROWEST))
-        };
         Self {
             json: global.json,
             quiet: global.quiet,
             verbose: global.verbose > 0,
             data_colors,
             talk_colors,
-            width: columns(terminal_size::terminal_size_of(io::stdout())),
-            talk_width: columns(terminal_size::terminal_size_of(io::stderr())),
+            width: columns_of(io::stdout()),
+            talk_width: columns_of(io::stderr()),
             folders: Vec::new(),
             attended: true,
         }
@@ -151,6 +138,15 @@ impl Output {
     /// Whether somebody watches stderr and wants to see progress.
     pub(crate) fn shows_progress(&self) -> bool {
         self.attended && !self.quiet && !self.json && io::stderr().is_terminal()
+    }
+
+    /// How the model's Markdown is shown on stdout; none if that is no terminal, which gets it as it is.
+    pub(crate) fn markdown(&self) -> Option<MarkdownStyle> {
+        let width = self.width?;
+        Some(MarkdownStyle {
+            width: columns_of(io::stdout()).unwrap_or(width),
+            colors: self.data_colors,
+        })
     }
 
     /// The one JSON document of a run.
@@ -249,6 +245,11 @@ impl Output {
         writeln!(io::stderr(), "{}", wrapped(&line, self.talk_width)).ok();
     }
 
+    /// Lines for stderr, wrapped at the width of its terminal.
+    pub(crate) fn wrapped_talk(&self, text: &str) -> String {
+        wrapped(text, self.talk_width)
+    }
+
     /// Words for stderr that are not a line yet, or take one back.
     pub(crate) fn murmur(&self, words: &str) {
         murmur(words);
@@ -323,6 +324,12 @@ fn unwritten(error: io::Error) -> Result<(), Failure> {
     }
     let message = format!("the output can't be written: {error}");
     Err(Failure::broken("output", message))
+}
+
+/// The columns of the terminal behind a stream, if there is one.
+fn columns_of(stream: impl AsFd) -> Option<usize> {
+    let (width, _) = terminal_size::terminal_size_of(stream)?;
+    Some(usize::from(width.0).max(NARROWEST))
 }
 
 /// The text with what lies below a folder written shorter.

@@ -42,7 +42,7 @@ impl Session {
     ) -> Result<Self, Failure> {
         let output = Arc::new(output.clone());
         let approver: Arc<dyn Approver> = match output.is_attended() {
-            true => Arc::new(Terminal::new(output.is_json())),
+            true => Arc::new(Terminal::new(&output)),
             false => Arc::new(Headless),
         };
         let settings = Settings {

@@ -1,5 +1,16 @@
 //! Small things about text for people.
 
+/// What a colour stands for; the words beside it always say the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    Good,
+    Bad,
+    Warn,
+    Note,
+    Strong,
+    Faint,
+}
+
 /// Visible characters on one line: no text of a skill can move the cursor or hide itself.
 #[must_use]
 pub fn one_line(text: &str) -> String {

@@ -6,12 +6,15 @@ use metier_model::{
     text::{shell_word, with_blanks_shown},
 };
 use metier_policy::{
-    Act, ApprovalOffer, ApprovalQuestion, ApprovalSubject, Asked, Changes, Danger, PendingAct, Why,
-    plain,
+    Act, ApprovalOffer, ApprovalQuestion, ApprovalSubject, Asked, ChangeKind, ChangePreview,
+    Changes, Danger, LineChange, PendingAct, PreviewLine, Why, plain,
 };
 use sha2::{Digest as _, Sha256};
 
-use crate::text::{count, one_line};
+use crate::text::{Tone, count, one_line};
+
+/// Colours a text for the terminal that asks, if that has colours.
+type Paint<'p> = &'p dyn Fn(&str, Tone) -> String;
 
 /// How many files of a kind are named in a question.
 const MAX_NAMED: usize = 10;
@@ -22,12 +25,12 @@ const SHOWN_END: usize = 100;
 
 /// The question. Texts of skills and models stand on lines of their own, behind our words, with everything that a terminal would obey
 /// spelled out.
-pub fn question(question: &ApprovalQuestion, by_subagent: bool) -> String {
+pub fn question(question: &ApprovalQuestion, by_subagent: bool, paint: Paint<'_>) -> String {
     match &question.subject {
         ApprovalSubject::Permissions { asked, changes } => {
             about_permissions(question, asked, changes.as_ref())
         }
-        ApprovalSubject::Act(pending) => about_act(question, pending, by_subagent),
+        ApprovalSubject::Act(pending) => about_act(question, pending, by_subagent, paint),
     }
 }
 
@@ -69,7 +72,12 @@ fn covered(want: &Want) -> String {
 }
 
 /// One act, in full.
-fn about_act(question: &ApprovalQuestion, pending: &PendingAct, by_subagent: bool) -> String {
+fn about_act(
+    question: &ApprovalQuestion,
+    pending: &PendingAct,
+    by_subagent: bool,
+    paint: Paint<'_>,
+) -> String {
     let who = match by_subagent {
         true => "A sub-agent",
         false => "The model",
@@ -77,18 +85,55 @@ fn about_act(question: &ApprovalQuestion, pending: &PendingAct, by_subagent: boo
     let skill = one_line(&question.identity.skill);
     let what = match pending.act() {
         Act::Line(_) => "run this command, which can change files of the project".to_owned(),
-        Act::WriteFile { content, .. } => {
-            let lines = content.split(|byte| *byte == b'\n').count();
-            let lines = lines - usize::from(content.last() == Some(&b'\n'));
-            let size = count(lines, "line");
-            format!("write this file ({size}, {} bytes)", content.len())
-        }
+        Act::WriteFile { content, .. } => about_write(content, pending.preview()),
         Act::FindFiles { .. } | Act::SearchFiles { .. } => "look through this folder".to_owned(),
         _ => "read this file".to_owned(),
     };
     let mut out = format!("\n{who} wants to {what}, with {skill}:\n");
     for line in pending.shown().split('\n') {
         out.push_str(&format!("  | {}\n", with_blanks_shown(line)));
+    }
+    if let Some(preview) = pending.preview() {
+        out.push_str(&changed_lines(preview, paint));
+    }
+    out
+}
+
+/// What a write does to its file.
+fn about_write(content: &[u8], preview: Option<&ChangePreview>) -> String {
+    let lines = content.split(|byte| *byte == b'\n').count();
+    let lines = lines - usize::from(content.last() == Some(&b'\n'));
+    let size = format!("{}, {} bytes", count(lines, "line"), content.len());
+    match preview.map(|preview| preview.kind) {
+        Some(ChangeKind::New) => format!("write this new file ({size})"),
+        Some(ChangeKind::Changed { added, removed }) => {
+            let added = count(added, "line");
+            format!("change this file ({added} added, {removed} removed)")
+        }
+        Some(ChangeKind::Replaced) => format!("replace this file ({size})"),
+        None => format!("write this file ({size})"),
+    }
+}
+
+/// The lines that a write changes, each behind a sign.
+fn changed_lines(preview: &ChangePreview, paint: Paint<'_>) -> String {
+    let mut out = String::new();
+    for PreviewLine { change, text } in &preview.lines {
+        let line = format!("{}{text}", change.sign());
+        let line = match change {
+            LineChange::Place => paint(&line, Tone::Note),
+            LineChange::Kept => line,
+            LineChange::Added => paint(&line, Tone::Good),
+            LineChange::Removed => paint(&line, Tone::Bad),
+        };
+        out.push_str(&format!("  |   {}\n", line.trim_end()));
+    }
+    if preview.more > 0 {
+        out.push_str(&format!(
+            "  |   … {} more {}\n",
+            preview.more,
+            if preview.more == 1 { "line" } else { "lines" }
+        ));
     }
     out
 }
@@ -245,7 +290,7 @@ mod tests {
             ..Changes::default()
         };
         let asked = about(identity, "/p\r/q", asked.to_vec(), Some(changes));
-        let text = question(&asked, false);
+        let text = question(&asked, false, &|text, _| text.to_owned());
         assert!(
             !text.contains(['\u{1b}', '\u{7}', '\r', '\u{202e}']),
             "{text:?}"
@@ -280,7 +325,7 @@ mod tests {
         let long = format!("shell:exec(echo {}; rm -r x)", "y".repeat(2_000));
         wants.push(asked(&long));
         let asked = about(identity, "/p", wants.clone(), None);
-        let shown = question(&asked, false);
+        let shown = question(&asked, false, &|text, _| text.to_owned());
         let lines: Vec<&str> = shown
             .lines()
             .filter(|line| line.starts_with("  - "))
@@ -310,7 +355,11 @@ mod tests {
                 source: Source::User,
                 digest: Digest([1; 32]),
             };
-            question(&about(identity, "/p", wants.to_vec(), None), false)
+            question(
+                &about(identity, "/p", wants.to_vec(), None),
+                false,
+                &|text, _| text.to_owned(),
+            )
         };
         let files = (0..MAX_WANTS).map(|at| format!("file:read(~/{at})"));
         let wide = ["file:read(./**)".to_owned(), "file:read(~/**)".to_owned()];

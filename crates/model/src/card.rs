@@ -114,6 +114,21 @@ pub struct Installer {
 }
 
 impl Installer {
+    /// The program that installs, and what people call it; none for a kind that is not known.
+    #[must_use]
+    pub fn program(&self) -> Option<(&'static str, &'static str)> {
+        Some(match &*self.kind {
+            "brew" => ("brew", "Homebrew"),
+            "apt" => ("apt", "apt"),
+            "npm" | "node" => ("npm", "npm"),
+            "go" => ("go", "Go"),
+            "uv" => ("uv", "uv"),
+            "pip" => ("pip", "pip"),
+            "cargo" => ("cargo", "Cargo"),
+            _ => return None,
+        })
+    }
+
     /// What a person would type, if the package is a plain word: a manifest never gets to write a
     /// command line of its own.
     #[must_use]

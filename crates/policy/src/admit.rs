@@ -392,13 +392,13 @@ fn variable_is_set(card: &Card, name: &str, standing: &Standing<'_>, facts: &dyn
         || (standing.has_api_key && card.primary_env.as_deref() == Some(name))
 }
 
-/// The command that installs one of `bins` here, if the manifest knows one. One that this machine can run comes before all others.
+/// The command that installs one of `bins` here, if the manifest knows one. One that this machine can run comes before all others; where
+/// it can run none, the hint says what the command belongs to.
 fn install_hint(card: &Card, bins: &[&str], facts: &dyn Facts) -> String {
     let os = facts.os();
     let is_absent = |installer: &&Installer| {
-        let command = installer.command().unwrap_or_default();
-        let program = command.split_whitespace().next();
-        !program.is_some_and(|program| facts.has_program(program))
+        let program = installer.program();
+        !program.is_some_and(|(program, _)| facts.has_program(program))
     };
     let brings = |installer: &&Installer| {
         installer.bins.is_empty() || installer.bins.iter().any(|bin| bins.contains(&&**bin))
@@ -424,7 +424,15 @@ fn install_hint(card: &Card, bins: &[&str], facts: &dyn Facts) -> String {
         .filter(fits)
         .filter(|installer| installer.command().is_some())
         .min_by_key(|installer| (is_absent(installer), rank(installer)));
-    match (best.and_then(Installer::command), bins) {
+    let command = best.and_then(|best| {
+        let (_, name) = best.program()?;
+        let command = best.command()?;
+        Some(match is_absent(&best) {
+            true => format!("with {name}: {command}"),
+            false => command,
+        })
+    });
+    match (command, bins) {
         (Some(command), _) => command,
         (None, [bin]) => format!("install `{bin}` and put it on PATH"),
         (None, _) => "install one of them and put it on PATH".into(),

@@ -225,12 +225,20 @@ fn an_unknown_system_is_not_any_system() {
 
 #[test]
 fn the_hint_is_a_command_that_fits_the_machine() {
-    let hint = |block: &str| match admit(&card(block), &Standing::fine(Source::User), &BARE) {
-        Verdict::Refused(reasons) => reasons[0].hint.as_deref().unwrap_or_default().to_owned(),
-        Verdict::Admitted => String::new(),
+    let hint_with = |block: &str, programs: &'static [&'static str]| {
+        let machine = Machine { programs, ..BARE };
+        match admit(&card(block), &Standing::fine(Source::User), &machine) {
+            Verdict::Refused(reasons) => reasons[0].hint.as_deref().unwrap_or_default().to_owned(),
+            Verdict::Admitted => String::new(),
+        }
     };
+    let hint = |block: &str| hint_with(block, &["apt", "brew"]);
     let both = r#"metadata: {"openclaw":{"requires":{"bins":["gh"]},"install":[{"kind":"brew","formula":"gh","bins":["gh"]},{"kind":"apt","package":"gh","bins":["gh"]}]}}"#;
     assert_eq!(hint(both), "sudo apt install gh");
+    assert_eq!(hint_with(both, &["brew", "sudo"]), "brew install gh");
+    assert_eq!(hint_with(both, &[]), "with apt: sudo apt install gh");
+    let brew = r#"metadata: {"openclaw":{"requires":{"bins":["gh"]},"install":[{"kind":"brew","formula":"gh","bins":["gh"]}]}}"#;
+    assert_eq!(hint_with(brew, &["apt"]), "with Homebrew: brew install gh");
     let evil = r#"metadata: {"openclaw":{"requires":{"bins":["gh"]},"install":[{"kind":"brew","formula":"gh; rm -rf ~","bins":["gh"]}]}}"#;
     assert_eq!(
         hint(evil),

@@ -18,8 +18,8 @@ use std::{
 use metier_model::{Permission, Scope, Source, Want, scope::CommandPattern};
 
 use crate::{
-    Act, ApprovalOffer, Asked, Danger, Grant, Identity, Line, Meter, Permit, Refusal, Request,
-    Terms, Why,
+    Act, ApprovalOffer, Asked, ChangePreview, Danger, Grant, Identity, Line, Meter, Permit,
+    Refusal, Request, Terms, Why,
 };
 
 /// The built-in skill that holds the tools of the program itself.
@@ -96,6 +96,8 @@ pub struct PendingAct {
     exact: Option<Want>,
     /// A pattern that covers this act and others like it.
     pattern: Option<Want>,
+    /// What a write would change.
+    preview: Option<ChangePreview>,
 }
 
 /// Why there is no permit.
@@ -199,7 +201,23 @@ impl PendingAct {
             shown,
             exact,
             pattern,
+            preview: None,
         }
+    }
+
+    /// The same with what it would change, for the user who decides.
+    #[must_use]
+    pub fn with_preview(self, preview: ChangePreview) -> Self {
+        Self {
+            preview: Some(preview),
+            ..self
+        }
+    }
+
+    /// What a write would change.
+    #[must_use]
+    pub fn preview(&self) -> Option<&ChangePreview> {
+        self.preview.as_ref()
     }
 
     /// What is about to happen.

@@ -10,7 +10,9 @@ use metier_host::{
     world::{Begun, Deno, Done, HostEnvironment, Running, SkillInWorld, Wasi, World, WorldError},
 };
 use metier_model::Permission;
-use metier_policy::{Act, Grant, Permit, Refusal, Unpermitted, Within};
+use metier_policy::{
+    Act, ChangePreview, ContentBefore, Grant, PendingAct, Permit, Refusal, Unpermitted, Within,
+};
 use metier_store::{BegunReceipt, NewReceipt, Outcome, Receipt, StoreError};
 
 use crate::{
@@ -200,13 +202,30 @@ impl Worker {
                     place: &self.skill.place,
                     held: &self.skill.held,
                 };
-                self.desk.ask_about(&subject, &self.grant, *pending)?
+                self.desk
+                    .ask_about(&subject, &self.grant, self.with_preview(*pending))?
             }
         };
         if let Err(refusal) = &permitted {
             self.refuse(act, refusal.message.clone())?;
         }
         Ok(permitted?)
+    }
+
+    /// A pending write with what it would change, for the user.
+    fn with_preview(&self, pending: PendingAct) -> PendingAct {
+        let Act::WriteFile { path, content } = pending.act() else {
+            return pending;
+        };
+        let found = self.world.content_for_question(path);
+        let before = match &found {
+            Ok(Some(bytes)) => ContentBefore::Known(bytes),
+            Ok(None) => ContentBefore::Absent,
+            Err(_) => ContentBefore::Unknown,
+        };
+        let hide = |line: &str| self.redactor.clean(line);
+        let preview = ChangePreview::new(before, content, &hide);
+        pending.with_preview(preview)
     }
 
     /// Starts a program that stays.

@@ -21,6 +21,7 @@ mod wasi;
 use std::{
     collections::{BTreeMap, HashSet},
     ffi::{OsStr, OsString},
+    io,
     os::fd::BorrowedFd,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, OnceLock, atomic::AtomicBool},
@@ -155,7 +156,7 @@ pub enum WorldError {
         /// Which.
         path: PathBuf,
         /// Why.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// A file is larger than may be read.
     #[error("{} is larger than {limit} bytes", path.display())]
@@ -173,7 +174,7 @@ pub enum WorldError {
     Hosts(#[from] ScopeError),
     /// The way to the network can't be opened for a child.
     #[error("the proxy for the network can't be started: {0}")]
-    Proxy(std::io::Error),
+    Proxy(io::Error),
     /// A git command that is not on the list.
     #[error("`git {0}` is not a command that {1} allows")]
     Git(String, &'static str),
@@ -275,6 +276,21 @@ impl World {
             set: Mutex::default(),
             connections,
         })
+    }
+
+    /// The content of a file that a skill wants to write, for the user who is asked about it: `None` if there is no such file. The
+    /// skill does not get it.
+    ///
+    /// # Errors
+    /// When there is something that can't be read, or is never read.
+    pub fn content_for_question(&self, path: &Path) -> Result<Option<Vec<u8>>, WorldError> {
+        match files::read(path, &self.denied()) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(WorldError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Does what was permitted and written down.

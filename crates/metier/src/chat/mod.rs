@@ -144,11 +144,11 @@ impl Chat<'_> {
             // At a terminal somebody is there to say what comes instead.
             if stopped && matches!(self.input, Input::Pipe(_)) {
                 return Err(Failure::interrupted("stopped by Ctrl-C")
-                    .hint(format!("go on with it: metier chat --resume {id}")));
+                    .hint(format!("resume it with: metier chat --resume {id}")));
             }
         }
         let screen = self.talk.screen();
-        screen.line(&format!("go on with it: metier chat --resume {id}"));
+        screen.line(&format!("resume it with: metier chat --resume {id}"));
         Ok(self.code())
     }
 
@@ -244,10 +244,10 @@ impl Chat<'_> {
             screen.say(&format!("/{name:<8} {about}"));
         }
         for line in [
-            "/NAME or $NAME loads a skill; what follows are its arguments",
-            "$NAME is the way to a skill that has the name of a command",
-            "a line that ends with \\ goes on; pasted text may have several lines",
-            "Ctrl-C stops an answer, and a second time ends the program; Ctrl-D leaves",
+            "/NAME or $NAME loads a skill; the rest of the line is its arguments",
+            "$NAME also loads a skill whose name is a command, such as $help",
+            "a line that ends with \\ continues on the next; pasted text may have several lines",
+            "Ctrl-C stops the answer, a second Ctrl-C ends the program; Ctrl-D leaves",
         ] {
             screen.say(line);
         }
@@ -282,7 +282,7 @@ impl Chat<'_> {
 
     fn greet(&self, model: &str) {
         if matches!(self.input, Input::Terminal(_)) {
-            let line = format!("{model}; /help says what you can type");
+            let line = format!("{model}; /help lists what you can type");
             self.faint(&line);
         }
     }

@@ -7,14 +7,11 @@ use crate::{failure::Failure, output::one_line};
 
 /// What the program itself understands, and what it does then.
 pub(super) const COMMANDS: &[(&str, &str)] = &[
-    ("help", "what you can type here"),
-    (
-        "skills",
-        "the skills that are active, and those that there are",
-    ),
-    ("unload", "NAME takes a skill out of the conversation"),
-    ("compact", "makes the conversation shorter now"),
-    ("quit", "leaves; the conversation is kept"),
+    ("help", "show this"),
+    ("skills", "list the skills, those that are active first"),
+    ("unload", "NAME removes a skill from the conversation"),
+    ("compact", "shorten the conversation now"),
+    ("quit", "leave; the conversation is kept"),
 ];
 
 /// A line, understood.

@@ -25,7 +25,7 @@ use crate::{
 /// The model is named with --model or for good with `metier config agent.model`: anthropic/NAME (its key is in ANTHROPIC_API_KEY),
 /// openai/NAME (OPENAI_API_KEY), ollama/NAME (no key), or any server that speaks one of their formats (`metier config agent.base_url`).
 /// The answer goes to stdout, what happens on the way to stderr. Ctrl-C stops the agent; the conversation is kept, and
-/// `metier chat --resume` goes on with it.
+/// `metier chat --resume` continues it.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What is to be done
@@ -127,7 +127,7 @@ pub(super) fn work(
         return Err(if is_confined {
             failure
         } else {
-            failure.hint(format!("go on with it: metier chat --resume {id}"))
+            failure.hint(format!("resume it with: metier chat --resume {id}"))
         });
     }
     let turn = done.map_err(agents::failure)?;

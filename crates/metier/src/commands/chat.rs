@@ -14,16 +14,16 @@ use crate::{
 
 /// Talk with a model that has skills
 ///
-/// Each line that you type is said to the model; a line that ends with `\` goes on, and pasted text may have several. `/name` and `$name`
-/// load a skill at once, the Tab key completes their names, and /help says what else there is. Ctrl-C stops an answer, Ctrl-D leaves. What
-/// was said is kept: --resume goes on with it. The model and its key are those of `metier agent`. Without a terminal each line of the
-/// input is one turn, and the exit code says whether the last one was answered.
+/// Each line that you type goes to the model; a line that ends with `\` continues on the next, and pasted text may have several lines. `/name`
+/// and `$name` load a skill at once, the Tab key completes their names, and /help lists what else you can type. Ctrl-C stops the answer, Ctrl-D
+/// leaves. The conversation is kept: --resume continues it. The model and its key are those of `metier agent`. On a terminal the model's
+/// Markdown is rendered. Without a terminal each line of the input is one turn, and the exit code says whether the last one was answered.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Go on with an earlier conversation: the newest of this project, or the one whose id begins so
+    /// Continue an earlier conversation: the newest of this project, or the one whose id begins with ID
     #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with = "list")]
     resume: Option<Option<String>>,
-    /// List the conversations of this project, and begin none
+    /// List the conversations of this project
     #[arg(long)]
     list: bool,
     /// The agent only orchestrates: it gives every part of a task to a sub-agent with skills

@@ -47,7 +47,11 @@ _metier() {
     done
     _describe metier candidates
 }
-compdef _metier metier
+if [[ ${funcstack[1]} == _metier ]]; then
+    _metier "$@"
+else
+    compdef _metier metier
+fi
 "#;
 
 const FISH: &str = r#"function __metier_complete

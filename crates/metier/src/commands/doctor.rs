@@ -23,10 +23,14 @@ use crate::{
 
 /// Check this machine: each problem with the command that fixes it
 ///
+/// Problems come first; what is well takes a line for each group, and with -v one for each check.
 /// Skills are scanned too, unless the verdict on their exact bytes is known.
 /// Exit code 1 when something failed; warnings alone don't fail.
 #[derive(clap::Args)]
 pub(crate) struct Args {}
+
+/// How the names of checks of backends begin.
+const BACKEND: &str = "backend ";
 
 pub(crate) fn run(session: &Session, _args: &Args) -> Result<ExitCode, Failure> {
     let mut checks = configuration(session);
@@ -51,8 +55,7 @@ pub(crate) fn run(session: &Session, _args: &Args) -> Result<ExitCode, Failure> 
     if session.output.is_json() {
         session.output.document(&Doctor { checks })?;
     } else {
-        let lines: String = checks.iter().map(|check| line(session, check)).collect();
-        session.output.report(&lines)?;
+        session.output.report(&report(session, &checks))?;
     }
     Ok(ExitCode::from(u8::from(failed)))
 }
@@ -64,6 +67,31 @@ fn check(name: &str, status: &'static str, message: String, fix: Option<String>)
         message,
         fix,
     }
+}
+
+/// What fails first, then warnings, then what is well: a line for each group of checks, and with `--verbose` for each check.
+fn report(session: &Session, checks: &[Check]) -> String {
+    let with = |status: &'static str| checks.iter().filter(move |check| check.status == status);
+    let problems = with("fail").chain(with("warn"));
+    let mut lines: String = problems.map(|check| line(session, check)).collect();
+    if session.output.is_verbose() {
+        lines.extend(with("ok").map(|check| line(session, check)));
+        return lines;
+    }
+    let (backends, others): (Vec<&Check>, Vec<&Check>) =
+        with("ok").partition(|check| check.name.starts_with(BACKEND));
+    let (skills, machine): (Vec<&Check>, Vec<&Check>) =
+        others.into_iter().partition(|check| check.name == "skills");
+    for (name, group) in [("machine", machine), ("backends", backends)] {
+        let names = group.iter();
+        let names = names.map(|check| check.name.trim_start_matches(BACKEND));
+        let names: Vec<&str> = names.collect();
+        if !names.is_empty() {
+            lines.push_str(&line(session, &check(name, "ok", names.join(", "), None)));
+        }
+    }
+    lines.extend(skills.into_iter().map(|check| line(session, check)));
+    lines
 }
 
 fn line(session: &Session, check: &Check) -> String {

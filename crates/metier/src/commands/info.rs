@@ -1,5 +1,7 @@
 //! `metier info`
 
+mod rules;
+
 use std::{process::ExitCode, sync::Arc};
 
 use metier_catalog::{Entry, FileEntry};
@@ -202,7 +204,7 @@ fn page(
         needs(&mut page, inventory, skill, manifest);
         permitted(&mut page, permissions);
         hooked(&mut page, hooks);
-        rest(&mut page, manifest);
+        rules::show(&mut page, manifest);
     }
     page.files(files);
     page.diagnostics(inventory, skill);
@@ -478,47 +480,6 @@ fn lacks(inventory: &Inventory, skill: &Skill, need: &Need) -> bool {
     })
 }
 
-/// Fields that have a line of their own; every other one is printed as it is, so that nothing that
-/// was read stays unseen.
-const SHOWN: &[&str] = &[
-    "name",
-    "description",
-    "when_to_use",
-    "version",
-    "license",
-    "compatibility",
-    "homepage",
-    "author",
-    "emoji",
-    "category",
-    "tags",
-    "requires",
-    "os",
-    "tools_required",
-    "dependencies",
-    "install",
-    "user-invocable",
-    "disable-model-invocation",
-    "context",
-    "agent",
-    "model",
-    "effort",
-    "argument-hint",
-    "arguments",
-    "paths",
-    "allowed-tools",
-    "disallowed-tools",
-    "allowed_tools",
-    "forbidden_tools",
-    "execution_protocol",
-    "conflicts_with",
-    "types",
-    "triggers",
-    "permissions",
-    "hooks",
-    "unknown",
-];
-
 /// What it asks to be permitted, and what was answered.
 fn permitted(page: &mut Page<'_>, permissions: &[PermissionRow]) {
     if permissions.is_empty() {
@@ -552,63 +513,5 @@ fn hooked(page: &mut Page<'_>, hooks: &[HookRow]) {
             row.phases.join(", "),
             one_line(&command)
         ));
-    }
-}
-
-fn rest(page: &mut Page<'_>, manifest: &Manifest) {
-    let (tools, contract, code, triggers) = (
-        &manifest.tools,
-        &manifest.contract,
-        &manifest.code,
-        &manifest.triggers,
-    );
-    let before = page.text.len();
-    page.words("pre-approve", &tools.preapprove);
-    page.words("disallows", &tools.disallow);
-    page.words("only tools", tools.only.as_deref().unwrap_or_default());
-    page.words("forbids", &tools.forbid);
-    page.words("on files", &triggers.files);
-    page.words("on keywords", &triggers.keywords);
-    page.words("on language", &triggers.languages);
-    page.words("in modes", &triggers.modes);
-    page.words("protocol", &contract.execution_protocol);
-    page.words("not with", &contract.conflicts_with);
-    page.words(
-        "needs with",
-        &contract
-            .composability_rules
-            .iter()
-            .map(|rule| rule.with.clone())
-            .collect::<Vec<_>>(),
-    );
-    page.words(
-        "offers tools",
-        &code
-            .tools
-            .iter()
-            .map(|tool| tool.name.clone())
-            .collect::<Vec<_>>(),
-    );
-    page.words(
-        "unknown",
-        &manifest
-            .unknown
-            .iter()
-            .map(|(key, _)| key.clone())
-            .collect::<Vec<_>>(),
-    );
-    let json = metier_wire::manifest(manifest);
-    page.words("no effect yet", &metier_wire::without_effect(&json));
-    if let serde_json::Value::Object(fields) = json {
-        for (key, value) in fields
-            .iter()
-            .filter(|(key, _)| !SHOWN.contains(&key.as_str()))
-        {
-            page.field(key, &value.to_string());
-        }
-    }
-    if page.text.len() > before {
-        let heading = page.output.paint("rules", Tone::Strong);
-        page.text.insert_str(before, &format!("\n  {heading}\n"));
     }
 }

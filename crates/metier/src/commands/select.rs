@@ -131,10 +131,10 @@ pub(super) struct Around {
 
 #[derive(Clone, Copy, Default, ValueEnum)]
 pub(crate) enum Mode {
-    /// With somebody at the keyboard
+    /// A person is at the keyboard
     #[default]
     Interactive,
-    /// Alone
+    /// No person is there to answer
     Headless,
     /// To write the wiki of a project
     Wiki,

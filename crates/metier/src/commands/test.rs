@@ -495,7 +495,7 @@ impl Tests {
     fn new(session: &Session) -> Self {
         let output = &session.output;
         Self(if output.is_attended() {
-            Box::new(Terminal::new(output.is_json()))
+            Box::new(Terminal::new(output))
         } else {
             Box::new(Headless)
         })

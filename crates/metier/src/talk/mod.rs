@@ -1,5 +1,6 @@
 //! What a session tells, as a person or a program hears it.
 
+mod markdown;
 mod screen;
 
 use std::{
@@ -11,13 +12,18 @@ use std::{
 use clap::ValueEnum;
 use metier_agent::{Event, Listener, Told};
 use metier_model::text::{duration, with_blanks_shown};
+use serde_json::Value;
 
 use crate::output::{Output, Tone, one_line};
 
+pub(crate) use markdown::MarkdownStyle;
 pub(crate) use screen::Screen;
 
 /// As many lines of a tool's answer as somebody wants to see who wants to see more.
 const MAX_LINES: usize = 8;
+
+/// As many characters of one value in a call.
+const MAX_VALUE: usize = 60;
 
 /// How events are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -60,6 +66,10 @@ impl Talk {
 
     fn show(&self, told: &Told) {
         let depth = told.depth;
+        if depth == 0 && !matches!(told.event, Event::Text { .. }) {
+            // The session does something else: its text has ended.
+            self.screen.end_text();
+        }
         match &told.event {
             // A sub-agent reports to its parent, not to the person.
             Event::Text { .. } | Event::Thinking { .. } if depth > 0 || self.output.is_json() => {}
@@ -174,7 +184,7 @@ impl Talk {
                 // A command is shown whole: what is cut off could be the part that matters.
                 let input = match input.get("command").and_then(|command| command.as_str()) {
                     Some(command) => with_blanks_shown(command),
-                    None => short(&input.to_string()),
+                    None => short(&input_shown(input)),
                 };
                 note("tool", &format!("{} {input}", one_line(tool)))
             }
@@ -231,6 +241,35 @@ impl Talk {
             _ => Vec::new(),
         }
     }
+}
+
+/// The input of a tool as people read it: its values, with their names where there are several. What is nested stays JSON.
+fn input_shown(input: &Value) -> String {
+    let is_plain = |value: &Value| match value {
+        Value::Array(parts) => parts
+            .iter()
+            .all(|part| !part.is_object() && !part.is_array()),
+        other => !other.is_object(),
+    };
+    let Some(fields) = input
+        .as_object()
+        .filter(|fields| fields.values().all(is_plain))
+    else {
+        return input.to_string();
+    };
+    let parts = fields.iter().map(|(name, value)| {
+        let text = value.as_str().map_or_else(|| value.to_string(), one_line);
+        let text = match text.char_indices().nth(MAX_VALUE) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text,
+        };
+        match name.as_str() {
+            "path" => text,
+            _ if fields.len() == 1 => text,
+            name => format!("{name}: {text}"),
+        }
+    });
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 impl Listener for Talk {

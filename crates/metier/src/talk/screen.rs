@@ -1,17 +1,29 @@
-//! The terminal of a session: who writes to it, where its cursor is, and what has to be taken back.
+//! The terminal of a session: who writes to it, where its cursor is, and what has to be erased.
 //!
-//! **Problem.** The model's words come in pieces on stdout; everything else is lines on stderr, from several threads; a mark says that
-//! somebody is waited for; and now and then a question needs an answer. All of it is on one screen. **Decision.** Whoever writes
-//! takes the lock and finds the cursor at the begin of a line, or leaves it there. While a question stands nobody else writes.
+//! **Problem.** The model's words come in pieces on stdout; everything else is lines on stderr, from several threads; a sign shows that
+//! the model is working; and now and then a question needs an answer. All of it is on one screen. **Decision.** Every writer
+//! takes the lock, and finds and leaves the cursor at the begin of a line. While a question stands no other thread writes.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
 
+use super::markdown::MarkdownStream;
 use crate::output::{Output, Tone, inert};
 
-/// Shown while the first word is waited for.
-const WAITING: &str = "…";
+/// The sign appears after so much silence, and then moves this often.
+const SILENCE: Duration = Duration::from_millis(300);
+const STEP: Duration = Duration::from_millis(120);
+const FRAMES: [&str; 8] = ["⣾", "⣽", "⣻", "⢿", "⡿", "⣟", "⣯", "⣷"];
 /// Back to the begin of the line, and nothing on it.
-const TAKE_BACK: &str = "\r\x1b[2K";
+const ERASE: &str = "\r\x1b[2K";
+/// Erases what is left of a longer line.
+const ERASE_REST: &str = "\x1b[K";
 
 /// What all of a run's sessions write to.
 pub(crate) struct Screen {
@@ -21,23 +33,39 @@ pub(crate) struct Screen {
 }
 
 /// Where the cursor is.
-#[derive(Default)]
 struct State {
-    /// Words of the model stand on the line.
+    /// Words of the model that went to a pipe have not ended their line.
     is_open: bool,
-    /// Thoughts of the model do.
+    /// Thoughts of the model stand on the line.
     is_thinking: bool,
-    /// The mark does, and nothing else.
-    is_waiting: bool,
+    /// The sign does, and nothing else.
+    has_sign: bool,
+    /// How many answers are waited for, and since when.
+    waiting: usize,
+    since: Instant,
+    /// When the screen last changed.
+    changed: Instant,
+    /// The text of the model, for a terminal.
+    markdown: Option<MarkdownStream>,
 }
 
 impl Screen {
     /// `is_text` says that people read it.
     pub(crate) fn new(output: &Output, is_text: bool) -> Self {
+        let now = Instant::now();
+        let style = output.markdown().filter(|_| is_text);
         Self {
             output: output.clone(),
             shows_waiting: is_text && output.shows_progress(),
-            state: Mutex::default(),
+            state: Mutex::new(State {
+                is_open: false,
+                is_thinking: false,
+                has_sign: false,
+                waiting: 0,
+                since: now,
+                changed: now,
+                markdown: style.map(MarkdownStream::new),
+            }),
         }
     }
 
@@ -48,25 +76,38 @@ impl Screen {
         self.output.note(line);
     }
 
-    /// A line that somebody asked for.
+    /// A line that the user asked for.
     pub(crate) fn say(&self, line: &str) {
         let mut state = self.lock();
         self.settle(&mut state);
         self.output.say(line);
     }
 
-    /// More words of the model.
+    /// More words of the model. On a terminal they are shown when their block ends.
     pub(crate) fn words(&self, words: &str) {
         if words.is_empty() {
             return;
         }
         let mut state = self.lock();
+        if let Some(markdown) = &mut state.markdown {
+            if let Some(style) = self.output.markdown() {
+                markdown.set_width(style.width);
+            }
+            let shown = markdown.push(words);
+            self.show(&mut state, &shown);
+            return;
+        }
         if !state.is_open {
             self.settle(&mut state);
         }
-        // Whoever closed stdout is told by what is written next.
+        // A reader that closed stdout is reported by the next write.
         self.output.content(words).ok();
         state.is_open = !words.ends_with('\n');
+    }
+
+    /// The text of the model has ended.
+    pub(crate) fn end_text(&self) {
+        self.end_text_in(&mut self.lock());
     }
 
     /// More thoughts of the model.
@@ -80,51 +121,116 @@ impl Screen {
         self.output.murmur(&thoughts);
     }
 
-    /// Somebody is waited for. The mark goes with whatever is written next.
-    pub(crate) fn wait(&self) {
-        let mut state = self.lock();
-        if self.shows_waiting && !state.is_open && !state.is_thinking && !state.is_waiting {
-            self.output
-                .murmur(&self.output.paint_talk(WAITING, Tone::Faint));
-            state.is_waiting = true;
+    /// Does something during which the model is waited for. While nothing else happens on the screen, a sign shows that.
+    pub(crate) fn while_waiting<T>(&self, work: impl FnOnce() -> T) -> T {
+        if !self.shows_waiting {
+            return work();
         }
+        self.begin_waiting();
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let ticking = scope.spawn(|| {
+                while !is_over.load(Ordering::Acquire) {
+                    thread::park_timeout(STEP);
+                    self.show_sign(&is_over);
+                }
+            });
+            let result = work();
+            self.end_waiting(&is_over);
+            ticking.thread().unpark();
+            result
+        })
     }
 
-    /// Nobody is waited for any more.
-    pub(crate) fn stop_waiting(&self) {
-        self.take_back(&mut self.lock());
-    }
-
-    /// Ends the line that somebody is writing.
+    /// Ends the line that is being written.
     pub(crate) fn close(&self) {
         let mut state = self.lock();
+        self.end_text_in(&mut state);
         self.settle(&mut state);
     }
 
-    /// Somebody pressed Ctrl-C, and a terminal shows that as `^C` wherever its cursor is.
+    /// The user pressed Ctrl-C, and a terminal shows that as `^C` wherever its cursor is.
     pub(crate) fn stopped(&self) {
-        let mut state = self.lock();
-        self.settle(&mut state);
+        self.close();
         if self.shows_waiting {
-            self.output.murmur(TAKE_BACK);
+            self.output.murmur(ERASE);
         }
     }
 
-    /// Lets somebody have the terminal to themselves.
+    /// Keeps the terminal for a question.
     pub(crate) fn hold<T>(&self, work: impl FnOnce() -> T) -> T {
         let mut state = self.lock();
         self.settle(&mut state);
         work()
     }
 
-    fn take_back(&self, state: &mut State) {
-        if std::mem::take(&mut state.is_waiting) {
-            self.output.murmur(TAKE_BACK);
+    fn begin_waiting(&self) {
+        let mut state = self.lock();
+        if state.waiting == 0 {
+            state.since = Instant::now();
+        }
+        state.waiting += 1;
+        state.changed = Instant::now();
+    }
+
+    fn end_waiting(&self, is_over: &AtomicBool) {
+        let mut state = self.lock();
+        is_over.store(true, Ordering::Release);
+        state.waiting -= 1;
+        self.erase_sign(&mut state);
+    }
+
+    fn show_sign(&self, is_over: &AtomicBool) {
+        // Whoever has the lock is writing, or asks: there is no silence.
+        let Ok(mut state) = self.state.try_lock() else {
+            return;
+        };
+        let is_busy = is_over.load(Ordering::Acquire) || state.is_thinking;
+        if is_busy || state.changed.elapsed() < SILENCE {
+            return;
+        }
+        let waited = state.since.elapsed();
+        let frame = waited.as_millis() / STEP.as_millis() % FRAMES.len() as u128;
+        let frame = FRAMES[usize::try_from(frame).unwrap_or(0)];
+        let holds_text = state
+            .markdown
+            .as_ref()
+            .is_some_and(MarkdownStream::holds_text);
+        let what = if holds_text || state.is_open {
+            "writing"
+        } else {
+            "thinking"
+        };
+        let sign = format!("{frame} {what}… {}s", waited.as_secs());
+        let sign = self.output.paint_talk(&sign, Tone::Faint);
+        self.output.murmur(&format!("\r{sign}{ERASE_REST}"));
+        state.has_sign = true;
+    }
+
+    fn erase_sign(&self, state: &mut State) {
+        if std::mem::take(&mut state.has_sign) {
+            self.output.murmur(ERASE);
+        }
+        state.changed = Instant::now();
+    }
+
+    fn end_text_in(&self, state: &mut State) {
+        if let Some(markdown) = &mut state.markdown {
+            let shown = markdown.finish();
+            self.show(state, &shown);
+        }
+    }
+
+    fn show(&self, state: &mut State, shown: &str) {
+        if !shown.is_empty() {
+            self.settle(state);
+            // A reader that closed stdout is reported by the next write.
+            self.output.text(shown).ok();
         }
     }
 
     fn settle(&self, state: &mut State) {
-        self.take_back(state);
+        self.erase_sign(state);
         if std::mem::take(&mut state.is_open) {
             self.output.text("\n").ok();
         }

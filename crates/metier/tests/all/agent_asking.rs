@@ -102,8 +102,9 @@ fn a_conversation_in_which_the_user_decides() {
     assert!(room.stage.has("src/main.rs"));
 
     person.says("write it");
-    person.sees("The model wants to write this file (2 lines, 8 bytes)");
+    person.sees("The model wants to write this new file (2 lines, 8 bytes)");
     person.sees("  | ./src/new.rs");
+    person.sees("  |   \u{1b}[32m+one\u{1b}[0m\r\n  |   \u{1b}[32m+two\u{1b}[0m\r\n");
     person.answers("yes");
     person.sees("Written.");
     person.says("/quit");
@@ -126,6 +127,45 @@ fn a_conversation_in_which_the_user_decides() {
     let requests = room.finish();
     assert!(last_message(&requests[4]).contains("the user said no to `rm -rf src;"));
     assert!(last_message(&requests[8]).contains("the user said no to `ls src; rm -rf src`"));
+}
+
+// case 127
+#[test]
+fn a_write_is_shown_before_it_is_allowed() {
+    let text: String = (1..=60).map(|number| format!("line {number}\n")).collect();
+    let edit = json!({"path": "notes.txt", "old": "line 30\n", "new": "line\tthirty\u{1b}[2J\n"});
+    let Some(room) = room([
+        Turn::calls([("edit", edit)]).and_text("I change a line:"),
+        Turn::calls([("write", json!({"path": "copy.txt", "content": text}))]),
+        Turn::calls([("write", json!({"path": "notes.txt", "content": "gone\n"}))]),
+        Turn::text("Done."),
+    ]) else {
+        return;
+    };
+    room.stage.context.write("notes.txt", &text);
+    let mut person = Person::at(&room, &["--color", "never", "agent", "change it"]);
+    person.sees("I change a line:\r\n");
+    person.sees("The model wants to change this file (1 line added, 1 removed), with core-tools:\r\n  | ./notes.txt\r\n");
+    person.sees("  |   @@ -28 +28 @@\r\n  |    line 28\r\n  |    line 29\r\n  |   -line 30\r\n");
+    person
+        .sees("  |   +line    thirty\\u{1b}[2J\r\n  |    line 31\r\n  |    line 32\r\n\r\n  [y]es");
+    person.answers("y");
+    person.sees("wants to write this new file (60 lines, ");
+    person.sees("  |   +line 20\r\n  |   … 40 more lines\r\n\r\n  [y]es");
+    person.answers("n");
+    person.sees("wants to change this file (1 line added, 60 removed)");
+    person.answers("n");
+    person.sees("Done.");
+    let (code, shown) = person.leaves();
+    assert_eq!(code, 0, "{shown}");
+    assert!(
+        room.stage
+            .context
+            .read("notes.txt")
+            .contains("line\tthirty\u{1b}[2J\n")
+    );
+    assert!(!room.stage.has("copy.txt"));
+    room.finish();
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn a_skill_is_loaded_listed_and_unloaded() {
         "active  review-pr",
         "unloaded review-pr",
         "skill `review-pr` is not active",
-        "$NAME is the way to a skill that has the name of a command",
+        "$NAME also loads a skill whose name is a command, such as $help",
     ] {
         assert!(told.contains(line), "{line}: {told}");
     }
@@ -436,9 +436,9 @@ fn what_happens_is_told_beside_the_answer() {
     };
     let told = run(&[]);
     for line in [
-        "tool sessions_spawn {\"task\":\"read the notes\"}\n",
+        "tool sessions_spawn read the notes\n",
         "spawn read the notes\n",
-        "\n  tool read {\"path\":\"notes.txt\"}\n",
+        "\n  tool read notes.txt\n",
     ] {
         assert!(told.contains(line), "{line}: {told}");
     }

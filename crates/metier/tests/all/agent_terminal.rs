@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use metier_testkit::model_server::Turn;
+use metier_testkit::{Context, model_server::Turn};
 use serde_json::{Value, json};
 
 use crate::{
@@ -48,7 +48,13 @@ impl Person {
             .chain(arguments)
             .map(|word| format!("'{word}'"))
             .collect();
-        let line = format!("stty cols 100 rows 40; exec {}", words.join(" "));
+        Self::typing(&room.stage.context, &words.join(" "))
+    }
+
+    /// Starts a command line in that room, at a terminal.
+    pub(crate) fn typing(context: &Context, line: &str) -> Self {
+        let command = context.command();
+        let line = format!("stty cols 100 rows 40; exec {line}");
         let mut script = Command::new("script");
         script
             .args(["-q", "-e", "-c", &line, "/dev/null"])
@@ -148,9 +154,8 @@ fn somebody_talks_and_leaves() {
         return;
     };
     let mut person = Person::at(&room, CHAT);
-    person.sees("anthropic/test-model; /help says what you can type");
+    person.sees("anthropic/test-model; /help lists what you can type");
     person.says("I am Ada");
-    person.sees("…");
     person.sees("Hello, Ada.\r\n");
     person.sees("1234 tokens in, 56 out");
     person.sees(PROMPT);
@@ -158,7 +163,7 @@ fn somebody_talks_and_leaves() {
     person.sees("/quit or Ctrl-D leaves");
     person.sees(PROMPT);
     person.types(CTRL_D);
-    person.sees("go on with it: metier chat --resume ");
+    person.sees("resume it with: metier chat --resume ");
     let (code, _) = person.leaves();
     assert_eq!(code, 0);
     let history = room
@@ -175,6 +180,100 @@ fn somebody_talks_and_leaves() {
             .contains("I am Ada")
     );
     assert_eq!(room.finish().len(), 1);
+}
+
+/// A turn that the model thinks about first.
+fn slowly(time: Duration, turn: Turn) -> Turn {
+    Turn::computed(move |_| {
+        thread::sleep(time);
+        turn
+    })
+}
+
+#[test]
+fn markdown_is_shown_block_by_block() {
+    let answer = "# Plan\n\nRead *this* and run `ls`:\n\n```sh\nls -l\n```\n\n- one\n- **two**\n";
+    let Some(room) = room([Turn::text(answer).in_pieces_of(7)]) else {
+        return;
+    };
+    let mut person = Person::at(&room, CHAT);
+    person.says("what now?");
+    person.sees("\u{1b}[1m\u{1b}[4mPlan\u{1b}[0m\r\n\r\n");
+    person.sees("Read \u{1b}[3mthis\u{1b}[0m and run \u{1b}[36mls\u{1b}[0m:\r\n\r\n");
+    person.sees("\u{1b}[2msh\u{1b}[0m\r\n    ls -l\r\n\r\n• one\r\n• \u{1b}[1mtwo\u{1b}[0m\r\n");
+    person.says("/quit");
+    assert_eq!(person.leaves().0, 0);
+    room.finish();
+}
+
+/// What has ended is read while the rest is awaited.
+#[test]
+fn a_paragraph_is_shown_before_the_answer_ends() {
+    let answer = format!("The first.\n\nThe second. {}", "x".repeat(4000));
+    let Some(room) = room([Turn::text(&answer).in_pieces_of(64).hang_after(3000)]) else {
+        return;
+    };
+    let mut person = Person::at(&room, CHAT);
+    person.says("tell me");
+    person.sees("The first.\r\n");
+    person.sees("writing… ");
+    person.types(CTRL_C);
+    person.sees("The second.\r\n");
+    person.sees("stopped; what was done until then is kept");
+    person.says("/quit");
+    assert_eq!(person.leaves().0, 0);
+    room.finish();
+}
+
+#[test]
+fn without_colours_the_marks_of_markdown_stay() {
+    let Some(room) = room([Turn::text("## Plan\n\nRead *this*.")]) else {
+        return;
+    };
+    let agent = ["--color", "never", "agent", "plan"];
+    let mut person = Person::at(&room, &agent);
+    person.sees("## Plan\r\n\r\nRead *this*.\r\n");
+    let (code, shown) = person.leaves();
+    assert_eq!(code, 0, "{shown:?}");
+    room.finish();
+}
+
+#[test]
+fn a_model_that_thinks_is_seen_to_think() {
+    let thinks = || slowly(Duration::from_millis(1500), Turn::text("Hello."));
+    let Some(room) = room([thinks(), thinks(), Turn::text("At once.")]) else {
+        return;
+    };
+    let mut person = Person::at(&room, CHAT);
+    person.says("hello");
+    person.sees(" thinking… 0s");
+    person.sees(" thinking… 1s");
+    person.sees("\r\u{1b}[2KHello.\r\n");
+    person.says("/quit");
+    person.leaves();
+    let mut person = Person::at(&room, &["agent", "hello"]);
+    person.sees(" thinking… 0s");
+    person.sees("\r\u{1b}[2KHello.\r\n");
+    person.leaves();
+    // A quiet run shows no sign.
+    let person = Person::at(&room, &["-q", "agent", "hello"]);
+    let (_, shown) = person.leaves();
+    assert!(!shown.contains("thinking"), "{shown:?}");
+    room.finish();
+}
+
+#[test]
+fn a_retry_says_which_attempt_it_is() {
+    let Some(room) = room([Turn::status(529, Some("1")), Turn::text("Hello.")]) else {
+        return;
+    };
+    let mut person = Person::at(&room, CHAT);
+    person.says("hello");
+    person.sees("(attempt 2 of 5)");
+    person.sees("Hello.\r\n");
+    person.says("/quit");
+    person.leaves();
+    room.finish();
 }
 
 #[test]

@@ -68,6 +68,7 @@ mod screening;
 mod second_look;
 mod secrets;
 mod session_parts;
+mod shells;
 mod skill_fields;
 mod skill_text;
 mod spec;

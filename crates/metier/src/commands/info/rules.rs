@@ -1,0 +1,167 @@
+//! What a manifest says besides: rules about tools, triggers, and every field that has no line of its own.
+
+use metier_model::Manifest;
+use serde_json::Value;
+
+use super::Page;
+use crate::output::{Tone, one_line};
+
+/// Fields that have a line of their own; every other one is printed as it is, so that nothing that
+/// was read stays unseen.
+const SHOWN: &[&str] = &[
+    "name",
+    "description",
+    "when_to_use",
+    "version",
+    "license",
+    "compatibility",
+    "homepage",
+    "author",
+    "emoji",
+    "category",
+    "tags",
+    "requires",
+    "os",
+    "tools_required",
+    "dependencies",
+    "install",
+    "user-invocable",
+    "disable-model-invocation",
+    "context",
+    "agent",
+    "model",
+    "effort",
+    "argument-hint",
+    "arguments",
+    "paths",
+    "allowed-tools",
+    "disallowed-tools",
+    "allowed_tools",
+    "forbidden_tools",
+    "execution_protocol",
+    "conflicts_with",
+    "types",
+    "triggers",
+    "permissions",
+    "hooks",
+    "unknown",
+];
+
+/// Everything that a manifest says besides.
+pub(super) fn show(page: &mut Page<'_>, manifest: &Manifest) {
+    let (tools, contract, code, triggers) = (
+        &manifest.tools,
+        &manifest.contract,
+        &manifest.code,
+        &manifest.triggers,
+    );
+    let before = page.text.len();
+    page.words("pre-approve", &tools.preapprove);
+    page.words("disallows", &tools.disallow);
+    page.words("only tools", tools.only.as_deref().unwrap_or_default());
+    page.words("forbids", &tools.forbid);
+    page.words("on files", &triggers.files);
+    page.words("on keywords", &triggers.keywords);
+    page.words("on language", &triggers.languages);
+    page.words("in modes", &triggers.modes);
+    page.words("protocol", &contract.execution_protocol);
+    page.words("not with", &contract.conflicts_with);
+    page.words(
+        "needs with",
+        &contract
+            .composability_rules
+            .iter()
+            .map(|rule| rule.with.clone())
+            .collect::<Vec<_>>(),
+    );
+    page.words(
+        "offers tools",
+        &code
+            .tools
+            .iter()
+            .map(|tool| tool.name.clone())
+            .collect::<Vec<_>>(),
+    );
+    page.words(
+        "unknown",
+        &manifest
+            .unknown
+            .iter()
+            .map(|(key, _)| key.clone())
+            .collect::<Vec<_>>(),
+    );
+    let json = metier_wire::manifest(manifest);
+    page.words("no effect yet", &metier_wire::without_effect(&json));
+    if let Value::Object(mut fields) = json {
+        // Its backend and its entrypoint are shown above.
+        if let Some(Value::Object(code)) = fields.get_mut("implementation") {
+            code.retain(|key, _| key != "backend" && key != "entrypoint");
+        }
+        fields.retain(|_, value| value.as_object().is_none_or(|parts| !parts.is_empty()));
+        for (key, value) in fields
+            .iter()
+            .filter(|(key, _)| !SHOWN.contains(&key.as_str()))
+        {
+            page.value(key, value);
+        }
+    }
+    if page.text.len() > before {
+        let heading = page.output.paint("rules", Tone::Strong);
+        page.text.insert_str(before, &format!("\n  {heading}\n"));
+    }
+}
+
+impl Page<'_> {
+    /// A field that has no line of its own, as a person would write it down: its parts are on lines below.
+    fn value(&mut self, name: &str, value: &Value) {
+        match inline_value(value) {
+            Some(text) => self.field(name, &text),
+            None => {
+                let label = self.output.paint(name, Tone::Faint);
+                self.line(&format!("  {label}"));
+                self.parts(value, 4);
+            }
+        }
+    }
+
+    fn parts(&mut self, value: &Value, indent: usize) {
+        let blanks = " ".repeat(indent);
+        let parts: Vec<(String, &Value)> = match value {
+            Value::Object(fields) => {
+                let parts = fields.iter();
+                parts.map(|(key, part)| (format!("{key}:"), part)).collect()
+            }
+            Value::Array(parts) => parts.iter().map(|part| ("-".to_owned(), part)).collect(),
+            _ => return,
+        };
+        for (label, part) in parts {
+            let label = one_line(&label);
+            match inline_value(part) {
+                Some(text) => self.line(&format!("{blanks}{label} {}", one_line(&text))),
+                None => {
+                    self.line(&format!("{blanks}{label}"));
+                    self.parts(part, indent + 2);
+                }
+            }
+        }
+    }
+}
+
+/// A value that fits on a line: a word, a number, or a list of them.
+fn inline_value(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => Some("none".to_owned()),
+        Value::Bool(true) => Some("yes".to_owned()),
+        Value::Bool(false) => Some("no".to_owned()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(text) => Some(text.clone()),
+        Value::Array(parts) => {
+            let is_plain = |part: &Value| !part.is_array() && !part.is_object();
+            let words = parts
+                .iter()
+                .map(|part| inline_value(part).filter(|_| is_plain(part)));
+            Some(words.collect::<Option<Vec<_>>>()?.join(", "))
+        }
+        Value::Object(_) => None,
+    }
+}

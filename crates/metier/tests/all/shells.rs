@@ -1,0 +1,100 @@
+//! The Tab key in real shells: what `metier completions` prints is installed as its help says, and used.
+
+use std::{env, path::PathBuf, process::Command};
+
+use metier_testkit::Context;
+
+use crate::{
+    agent_terminal::{ENTER, Person},
+    stage::{Stage, has_program},
+};
+
+/// A machine with a skill, the program on `PATH`, and a shell if there is one.
+fn machine(shell: &str) -> Option<(Stage, PathBuf)> {
+    if !has_program(shell) {
+        return None;
+    }
+    let stage = Stage::new();
+    stage.skill_in("~/.claude/skills", "weather-report", "", "Look outside.\n");
+    let command = stage.context.command();
+    let program = command.get_program().to_str().unwrap();
+    stage
+        .context
+        .bin("metier", &format!("#!/bin/sh\nexec {program} \"$@\"\n"));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut places = env::split_paths(&path).map(|folder| folder.join(shell));
+    Some((stage, places.find(|place| place.is_file()).unwrap()))
+}
+
+fn script(context: &Context, shell: &str) -> String {
+    let output = context.run(&["completions", shell]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    output.stdout
+}
+
+/// The first Tab of a shell, which loads the function, completes already.
+#[test]
+fn zsh_completes() {
+    let Some((stage, zsh)) = machine("zsh") else {
+        return;
+    };
+    if !has_program("script") {
+        return;
+    }
+    let context = &stage.context;
+    context.write("~/.zfunc/_metier", script(context, "zsh"));
+    context.write(
+        "~/.zshrc",
+        "fpath=(~/.zfunc $fpath)\nautoload -Uz compinit\ncompinit -u\nPS1='ready> '\n",
+    );
+    let mut person = Person::typing(context, &format!("{} -i", zsh.display()));
+    for (typed, seen) in [
+        ("metier info weather-r\t", "called by"),
+        ("metier config skills.validation st\t", "strict"),
+        ("metier list --read\t", "weather-report"),
+    ] {
+        person.sees("ready> ");
+        person.types(&format!("{typed}{ENTER}"));
+        person.sees(seen);
+    }
+    person.sees("ready> ");
+    person.types(&format!("exit{ENTER}"));
+    let (code, shown) = person.leaves();
+    assert_eq!(code, 0, "{shown:?}");
+}
+
+#[test]
+fn fish_completes() {
+    let Some((stage, fish)) = machine("fish") else {
+        return;
+    };
+    let context = &stage.context;
+    context.write(
+        "~/.config/fish/completions/metier.fish",
+        script(context, "fish"),
+    );
+    let plain = context.command();
+    let offered = |line: &str| {
+        let output = Command::new(&fish)
+            .args(["-c", &format!("complete -C '{line}'")])
+            .env_clear()
+            .envs(
+                plain
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .current_dir(plain.get_current_dir().unwrap())
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let first = text
+            .lines()
+            .map(|line| line.split('\t').next().unwrap_or_default().to_owned());
+        first.collect::<Vec<String>>()
+    };
+    assert_eq!(offered("metier info weather-r"), ["weather-report"]);
+    assert_eq!(offered("metier config skills.validation st"), ["strict"]);
+    assert_eq!(offered("metier list --read"), ["--ready"]);
+    context.write("notes/one.txt", "");
+    assert_eq!(offered("metier validate no"), ["notes/"]);
+}
