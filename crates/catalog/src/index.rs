@@ -10,10 +10,10 @@
 
 use std::{
     cmp::Ordering,
-    fs,
-    io::{self, Write},
+    fs, io,
     ops::Range,
     path::{Path, PathBuf},
+    sync::atomic::{self, AtomicU64},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
@@ -246,16 +246,23 @@ impl IndexHome {
         create_private(&self.folder)?;
         let file = self.file(root, mode);
         let content = encode(root, self.stamp, listing, records);
-        let temporary = file.with_extension(format!("{}.tmp", std::process::id()));
-        let written = fs::File::create(&temporary)
-            .and_then(|mut out| out.write_all(&content))
-            .and_then(|()| fs::rename(&temporary, &file));
-        if written.is_err() {
-            // The temporary file may never have been made; there is nothing more to do about it.
-            fs::remove_file(&temporary).ok();
-        }
-        written
+        replace(&file, &content)
     }
+}
+
+/// Writes a file as a whole: beside the old one first, under a name that no other writer has, then in its place.
+pub(crate) fn replace(file: &Path, content: &[u8]) -> io::Result<()> {
+    static WRITERS: AtomicU64 = AtomicU64::new(0);
+    let number = WRITERS.fetch_add(1, atomic::Ordering::Relaxed);
+    let process = std::process::id();
+    let mut temporary = file.as_os_str().to_owned();
+    temporary.push(format!(".{process}-{number}.tmp"));
+    let written = fs::write(&temporary, content).and_then(|()| fs::rename(&temporary, file));
+    if written.is_err() {
+        // The temporary file may never have been made; there is nothing more to do about it.
+        fs::remove_file(&temporary).ok();
+    }
+    written
 }
 
 #[cfg(unix)]

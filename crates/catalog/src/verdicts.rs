@@ -13,7 +13,7 @@ use metier_model::Digest;
 
 use crate::{
     codec::{Reader, Writer},
-    index::{IndexHome, create_private},
+    index::{IndexHome, create_private, replace},
     manifest_file::read_bytes,
 };
 
@@ -165,15 +165,7 @@ impl Verdicts {
             all.sort_by_key(|(key, ..)| *key);
         }
         create_private(folder)?;
-        let file = folder.join(FILE);
-        let temporary = folder.join(format!("{FILE}.{}.tmp", std::process::id()));
-        let written = fs::write(&temporary, encode(&all, home.stamp))
-            .and_then(|()| fs::rename(&temporary, &file));
-        if written.is_err() {
-            // The temporary file may never have been made; there is nothing more to do about it.
-            fs::remove_file(&temporary).ok();
-        }
-        written
+        replace(&folder.join(FILE), &encode(&all, home.stamp))
     }
 }
 

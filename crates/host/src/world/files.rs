@@ -86,13 +86,16 @@ pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), WorldError> {
         return Err(failed(io::Error::other("it has no name")));
     };
     let folder = folder(parent).map_err(failed)?;
+    // A name that no other writer has, in this process or another one.
+    let number = getrandom::u32().map_err(|error| failed(error.into()))?;
     let mut temporary = OsString::from(".");
     temporary.push(name);
-    temporary.push(format!(".{}", std::process::id()));
+    temporary.push(format!(".{number:x}"));
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let place = || -> io::Result<()> {
-        let mode = Mode::from_raw_mode(0o644);
-        let mut file = File::from(rustix::fs::openat(&folder, &temporary, flags, mode)?);
+    let mode = Mode::from_raw_mode(0o644);
+    let file = rustix::fs::openat(&folder, &temporary, flags, mode);
+    let mut file = File::from(file.map_err(|error| failed(error.into()))?);
+    let mut place = || -> io::Result<()> {
         file.write_all(content)?;
         file.sync_all()?;
         rustix::fs::renameat(&folder, &temporary, &folder, name)?;
@@ -125,7 +128,11 @@ fn folder(path: &Path) -> io::Result<OwnedFd> {
         }
     };
     for name in missing.into_iter().rev() {
-        rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o755))?;
+        match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o755)) {
+            // Another writer was first.
+            Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
         folder = rustix::fs::openat(&folder, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
     }
     Ok(folder)
@@ -259,4 +266,31 @@ fn shebang(file: &Path) -> io::Result<Vec<OsString>> {
         .into_iter()
         .filter(|word| !word.is_empty());
     Ok(words.map(OsString::from).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn writers_of_one_file_do_not_disturb_each_other() {
+        let around = tempfile::tempdir().unwrap();
+        let folder = around.path().canonicalize().unwrap().join("a/b");
+        let file = folder.join("written.txt");
+        thread::scope(|scope| {
+            for writer in 0..8_u8 {
+                let file = &file;
+                scope.spawn(move || {
+                    for _ in 0..20 {
+                        write(file, &[writer; 10_000]).unwrap();
+                    }
+                });
+            }
+        });
+        let content = fs::read(&file).unwrap();
+        assert_eq!(content, vec![content[0]; 10_000]);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    }
 }
