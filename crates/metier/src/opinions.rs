@@ -113,11 +113,15 @@ fn look(
         .collect();
     let verdict = scanned.report.verdict().word();
     let added = runtime.scan_complete(&name, verdict, &rows)?;
-    let added = added.into_iter().filter_map(|value| {
-        let finding: FoundByScanner = serde_json::from_value(value).ok()?;
-        finding_of("hook", "added", &finding, &files)
-    });
-    found.extend(added);
+    for value in added {
+        let finding = serde_json::from_value(value).ok();
+        match finding.and_then(|finding| finding_of("hook", "added", &finding, &files)) {
+            Some(finding) => found.push(finding),
+            None => session.output.note(
+                "a hook added a finding that is not understood: it needs severity (info, warning, critical) and message",
+            ),
+        }
+    }
     found.truncate(MAX_FOUND);
     Ok(found)
 }
@@ -158,6 +162,11 @@ fn finding_of(
         let index = usize::try_from(found.line).ok()?.checked_sub(1)?;
         file.content.lines().nth(index)
     });
+    let mut message: String = found.message.chars().take(500).collect();
+    if file.is_none() && !found.file.is_empty() {
+        let named: String = found.file.chars().take(100).collect();
+        message.push_str(&format!(" (in `{named}`, which is not in the skill)"));
+    }
     let evidence: String = line.unwrap_or_default().trim().chars().take(160).collect();
     Some(Finding {
         rule: FoundBy::Pattern {
@@ -170,7 +179,7 @@ fn finding_of(
             line: if line.is_some() { found.line } else { 0 },
             column: u32::from(line.is_some()),
         },
-        message: found.message.chars().take(500).collect(),
+        message,
         evidence: metier_model::text::visible(&evidence).into_owned(),
         steps: Vec::new(),
     })

@@ -106,6 +106,17 @@ pub struct Place {
     pub column: u32,
 }
 
+impl Place {
+    /// The line and the column as they are written behind a path: `:3:1`, or nothing where lines mean nothing.
+    #[must_use]
+    pub fn position(&self) -> String {
+        match self.line {
+            0 => String::new(),
+            line => format!(":{line}:{}", self.column),
+        }
+    }
+}
+
 /// One thing that was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {

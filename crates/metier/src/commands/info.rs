@@ -229,9 +229,9 @@ fn findings(report: &Report, output: &Output) -> String {
     page.heading("what the scanner found");
     for finding in listed.iter().take(SHOWN) {
         page.line(&format!(
-            "    {}:{}: {}: {} [{}]",
+            "    {}{}: {}: {} [{}]",
             one_line(&finding.place.file),
-            finding.place.line,
+            finding.place.position(),
             finding.severity,
             one_line(&finding.message),
             one_line(finding.rule.id())

@@ -180,18 +180,22 @@ fn describe(
         Severity::Warning => Tone::Warn,
         Severity::Info => Tone::Faint,
     };
-    let path = scan.entry.place.path().join(&finding.place.file);
+    let folder = scan.entry.place.path();
+    let path = match finding.place.file.as_str() {
+        "" => folder.to_path_buf(),
+        file => folder.join(file),
+    };
     out.push_str(&format!(
-        "{}:{}:{}: {}: {} [{}]\n",
+        "{}{}: {}: {} [{}]\n",
         one_line(&path.to_string_lossy()),
-        finding.place.line,
-        finding.place.column,
+        finding.place.position(),
         output.paint(finding.severity.word(), tone),
         one_line(&finding.message),
         one_line(finding.rule.id())
     ));
     match frame {
         Some(frame) => draw(finding, frame, output, out),
+        None if finding.evidence.is_empty() => {}
         None => out.push_str(&format!(
             "  {} {}\n",
             output.paint("|", Tone::Faint),
