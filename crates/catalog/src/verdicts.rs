@@ -5,7 +5,7 @@
 //! only if its checksum fits, and losing it costs a scan. Only the newest verdicts are kept.
 
 use std::{
-    fs, io,
+    io,
     time::{SystemTime, UNIX_EPOCH},
 };
 

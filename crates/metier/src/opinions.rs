@@ -117,7 +117,8 @@ fn look(
         let finding = serde_json::from_value(value).ok();
         match finding.and_then(|finding| finding_of("hook", "added", &finding, &files)) {
             Some(finding) => found.push(finding),
-            None => session.output.note(
+            None => workspace.notices.notice(
+                NoticeLevel::Note,
                 "a hook added a finding that is not understood: it needs severity (info, warning, critical) and message",
             ),
         }

@@ -154,7 +154,9 @@ impl Output {
         let mut out = BufWriter::with_capacity(256 * 1024, io::stdout().lock());
         let written = serde_json::to_writer(&mut out, document).map_err(io::Error::from);
         let written = written.and_then(|()| out.write_all(b"\n"));
-        written.and_then(|()| out.flush()).or_else(unwritten)
+        written
+            .and_then(|()| out.flush())
+            .map_err(|error| unwritten(&error))
     }
 
     /// The one JSON document of a run, when it writes itself, in large pieces: straight to the file
@@ -166,7 +168,7 @@ impl Output {
         let stdout = io::stdout().lock();
         let file = stdout.as_fd().try_clone_to_owned().map(File::from);
         let written = file.and_then(|mut file| write(&mut file));
-        written.or_else(unwritten)
+        written.map_err(|error| unwritten(&error))
     }
 
     /// A report for people on stdout: paths as the user would type them, lines wrapped at the width of the terminal.
@@ -235,7 +237,7 @@ impl Output {
     pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         let written = out.write_all(bytes).and_then(|()| out.flush());
-        written.or_else(unwritten)
+        written.map_err(|error| unwritten(&error))
     }
 
     /// A line for stderr.
@@ -318,12 +320,12 @@ impl Output {
 }
 
 /// Writing to stdout failed. A closed pipe is the reader's choice, not our failure.
-fn unwritten(error: io::Error) -> Result<(), Failure> {
+fn unwritten(error: &io::Error) -> Failure {
     if error.kind() == io::ErrorKind::BrokenPipe {
         std::process::exit(0);
     }
     let message = format!("the output can't be written: {error}");
-    Err(Failure::broken("output", message))
+    Failure::broken("output", message)
 }
 
 /// The columns of the terminal behind a stream, if there is one.

@@ -76,75 +76,30 @@ impl Request {
         variables: &[&str],
         hosts: &[Want],
     ) -> Self {
-        let inferred = match purpose {
-            Purpose::Render([]) => return Self::default(),
-            Purpose::Render(commands) => commands.iter().flat_map(|line| of_line(line)).collect(),
-            Purpose::Script(path) => vec![exec(CommandPattern::script(path))],
-            Purpose::Scripts => "shell:exec(scripts/*)".parse().into_iter().collect(),
-            Purpose::Code(_) => Vec::new(),
-        };
+        if matches!(purpose, Purpose::Render([])) {
+            return Self::default();
+        }
         let (why, wants) = if manifest.wants.is_empty() {
-            let hosts = hosts.iter().cloned();
-            let needed = required_variables(manifest, purpose);
-            (
-                Why::Inferred,
-                inferred.into_iter().chain(needed).chain(hosts).collect(),
-            )
+            let mut wants = inferred(manifest, purpose);
+            wants.extend(hosts.iter().cloned());
+            (Why::Inferred, wants)
         } else {
             (Why::Declared, manifest.wants.clone())
         };
-        // Whatever it declares besides: its program runs, and that is asked about.
-        let code = (&manifest.card.backend, &manifest.code.entrypoint);
-        let program = match (purpose, code) {
-            (Purpose::Code(_), (Some(Backend::Process | Backend::Native), Some(path))) => {
-                Some(Asked {
-                    want: exec(CommandPattern::script(
-                        path.strip_prefix("./").unwrap_or(path),
-                    )),
-                    why: Why::Inferred,
-                })
-            }
-            _ => None,
-        };
-        // So do the commands of its hooks.
-        let lines = match purpose {
-            Purpose::Code(lines) => lines,
-            _ => &[],
-        };
-        let hooks = lines.iter().map(|line| Asked {
-            want: exec(CommandPattern::line(line)),
-            why: Why::Inferred,
-        });
-        // And a line that might run what it is given, which no wider permission covers.
-        let lines = match purpose {
-            Purpose::Render(lines) if why == Why::Declared => lines,
-            _ => &[],
-        };
-        let invocation = &manifest.invocation;
-        let placeholders = Placeholders {
-            names: &invocation.arguments,
-            declared: invocation.argument_hint.is_some() || !invocation.arguments.is_empty(),
-        };
-        let exact = lines
+        let configured = variables
             .iter()
-            .filter(|line| template::might_run_a_value(line, placeholders).is_some());
-        let exact = exact.map(|line| Asked {
-            want: exec(CommandPattern::line(line)),
-            why: Why::Inferred,
-        });
-        let configured = variables.iter().filter_map(|name| {
-            let want = format!("{}({name})", Permission::EnvRead).parse().ok()?;
-            let why = Why::Configured;
-            Some(Asked { want, why })
-        });
+            .filter_map(|name| format!("{}({name})", Permission::EnvRead).parse().ok());
+        let asked = |why: Why| move |want: Want| Asked { want, why };
         Self::new(
             wants
                 .into_iter()
-                .map(|want| Asked { want, why })
-                .chain(program)
-                .chain(hooks)
-                .chain(exact)
-                .chain(configured),
+                .map(asked(why))
+                .chain(
+                    besides(manifest, purpose)
+                        .into_iter()
+                        .map(asked(Why::Inferred)),
+                )
+                .chain(configured.map(asked(Why::Configured))),
         )
     }
 
@@ -185,6 +140,47 @@ fn exec(pattern: CommandPattern) -> Want {
     Want {
         permission: Permission::ShellExec,
         scope: Scope::Command(pattern),
+    }
+}
+
+/// What a skill that declares nothing would use: what it runs, and the variables that it requires.
+fn inferred(manifest: &Manifest, purpose: Purpose<'_>) -> Vec<Want> {
+    let mut wants: Vec<Want> = match purpose {
+        Purpose::Render(commands) => commands.iter().flat_map(|line| of_line(line)).collect(),
+        Purpose::Script(path) => vec![exec(CommandPattern::script(path))],
+        Purpose::Scripts => "shell:exec(scripts/*)".parse().into_iter().collect(),
+        Purpose::Code(_) => Vec::new(),
+    };
+    wants.extend(required_variables(manifest, purpose));
+    wants
+}
+
+/// What is asked for whatever a skill declares: its program, the commands of its hooks, and a line that might run what it is given, which no wider
+/// permission covers.
+fn besides(manifest: &Manifest, purpose: Purpose<'_>) -> Vec<Want> {
+    let line = |line: &&str| exec(CommandPattern::line(line));
+    match purpose {
+        Purpose::Code(hooks) => {
+            let program = match (&manifest.card.backend, &manifest.code.entrypoint) {
+                (Some(Backend::Process | Backend::Native), Some(path)) => {
+                    let path = path.strip_prefix("./").unwrap_or(path);
+                    Some(exec(CommandPattern::script(path)))
+                }
+                _ => None,
+            };
+            program.into_iter().chain(hooks.iter().map(line)).collect()
+        }
+        Purpose::Render(lines) if !manifest.wants.is_empty() => {
+            let invocation = &manifest.invocation;
+            let placeholders = Placeholders {
+                names: &invocation.arguments,
+                declared: invocation.argument_hint.is_some() || !invocation.arguments.is_empty(),
+            };
+            let runs_a_value =
+                |line: &&&str| template::might_run_a_value(line, placeholders).is_some();
+            lines.iter().filter(runs_a_value).map(line).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

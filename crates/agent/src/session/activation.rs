@@ -149,7 +149,7 @@ impl Session {
         arguments: &str,
         said: &str,
     ) -> Result<Option<String>, Report> {
-        let answer = if runs_workflow(&skill.manifest) {
+        let answer = if skill.manifest.card.runs_workflow() {
             self.say_user(said)?;
             self.run_workflow(skill, arguments, By::User)?
         } else if skill.manifest.invocation.context == Context::Fork {
@@ -435,17 +435,12 @@ impl Session {
 /// Whether a model that activates a skill starts its workflow: of a skill that has tools too, only if it gives the workflow something to work on.
 pub(super) fn model_runs_workflow(manifest: &Manifest, arguments: &str) -> bool {
     let has_tools = manifest.card.types.contains(SkillType::Tool);
-    runs_workflow(manifest) && !(has_tools && arguments.trim().is_empty())
+    manifest.card.runs_workflow() && !(has_tools && arguments.trim().is_empty())
 }
 
 /// A name that means this skill and no other: several may have the same one.
 pub(super) fn place(entry: &Entry) -> String {
     entry.place.path().to_string_lossy().into_owned()
-}
-
-/// Whether activating a skill means to run it.
-pub(super) fn runs_workflow(manifest: &Manifest) -> bool {
-    manifest.card.runs_workflow()
 }
 
 /// The model that a skill wants; the two words for "any" are no wish.

@@ -152,7 +152,7 @@ impl Session {
             .map(|tool| format!("`{tool}`"))
             .collect();
         let message = format!(
-            "the sub-agent was not started: `{name}` allows {}, and no skill of the set ({}) provides it",
+            "the sub-agent was not started: `{name}` allows {}, which names no tool of the program or of the set ({})",
             tools.join(", "),
             set.composition().order.join(", ")
         );

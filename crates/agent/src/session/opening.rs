@@ -305,7 +305,7 @@ impl Session {
 
 fn no_hands(skills: &str) -> Report {
     let message = format!("an orchestrator loads no skills itself: {skills}");
-    Report::new("orchestrator", message).hint("name them in the task, for a sub-agent; or let it work itself: metier config agent.orchestrator false")
+    Report::new("orchestrator", message).hint("name them in the task, for a sub-agent; or leave out --orchestrate (metier config agent.orchestrator false)")
 }
 
 #[cfg(test)]

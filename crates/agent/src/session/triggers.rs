@@ -171,15 +171,12 @@ impl Session {
         let entry = inventory.entry(pick.skill);
         let name = entry.name();
         let card = entry.card.as_ref();
+        let is_it = |other: &String| *other == name;
         let is_text = card.is_some_and(|card| card.model_invocable && !card.runs_workflow());
         is_text
             && !self.passed_over.contains(name.as_ref())
-            && !self
-                .conversation
-                .active()
-                .iter()
-                .any(|other| *other == name)
-            && !named.iter().any(|other| *other == name)
+            && !self.conversation.active().iter().any(is_it)
+            && !named.iter().any(is_it)
             && !self.conversation.was_unloaded(&name)
             && self.runtime.state(&name) != metier_runtime::live::State::Active
     }

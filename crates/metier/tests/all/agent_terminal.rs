@@ -9,13 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use metier_testkit::{Context, model_server::Turn};
+use metier_testkit::{Context, NotRun, model_server::Turn, needed, needs, patience::PATIENCE};
 use serde_json::{Value, json};
 
-use crate::{
-    agent_room::{AgentRoom, last_message},
-    stage::has_program,
-};
+use crate::agent_room::{AgentRoom, last_message};
 
 /// Whoever has approved the core tools is asked nothing.
 const CHAT: &[&str] = &["chat", "--approve-skills", "core-tools"];
@@ -103,7 +100,7 @@ impl Person {
                 return;
             }
             assert!(
-                began.elapsed() < Duration::from_secs(20),
+                began.elapsed() < PATIENCE,
                 "{text:?} is not shown: {:?}",
                 self.shown
             );
@@ -131,7 +128,7 @@ impl Person {
             Err(RecvTimeoutError::Disconnected)
         ) {
             assert!(
-                began.elapsed() < Duration::from_secs(20),
+                began.elapsed() < PATIENCE,
                 "it does not end: {:?}",
                 self.shown
             );
@@ -144,15 +141,14 @@ impl Person {
 }
 
 /// A machine with a terminal and a model, if it can have one.
-pub(crate) fn room(script: impl IntoIterator<Item = Turn>) -> Option<AgentRoom> {
-    has_program("script").then(|| AgentRoom::new(script))
+pub(crate) fn room(script: impl IntoIterator<Item = Turn>) -> Result<AgentRoom, NotRun> {
+    needs::program("script")?;
+    Ok(AgentRoom::new(script))
 }
 
 #[test]
 fn somebody_talks_and_leaves() {
-    let Some(room) = room([Turn::text("Hello, Ada.").usage(1234, 56, 0)]) else {
-        return;
-    };
+    let room = needed!(room([Turn::text("Hello, Ada.").usage(1234, 56, 0)]));
     let mut person = Person::at(&room, CHAT);
     person.sees("anthropic/test-model; /help lists what you can type");
     person.says("I am Ada");
@@ -193,9 +189,7 @@ fn slowly(time: Duration, turn: Turn) -> Turn {
 #[test]
 fn markdown_is_shown_block_by_block() {
     let answer = "# Plan\n\nRead *this* and run `ls`:\n\n```sh\nls -l\n```\n\n- one\n- **two**\n";
-    let Some(room) = room([Turn::text(answer).in_pieces_of(7)]) else {
-        return;
-    };
+    let room = needed!(room([Turn::text(answer).in_pieces_of(7)]));
     let mut person = Person::at(&room, CHAT);
     person.says("what now?");
     person.sees("\u{1b}[1m\u{1b}[4mPlan\u{1b}[0m\r\n\r\n");
@@ -210,9 +204,9 @@ fn markdown_is_shown_block_by_block() {
 #[test]
 fn a_paragraph_is_shown_before_the_answer_ends() {
     let answer = format!("The first.\n\nThe second. {}", "x".repeat(4000));
-    let Some(room) = room([Turn::text(&answer).in_pieces_of(64).hang_after(3000)]) else {
-        return;
-    };
+    let room = needed!(room([Turn::text(&answer)
+        .in_pieces_of(64)
+        .hang_after(3000)]));
     let mut person = Person::at(&room, CHAT);
     person.says("tell me");
     person.sees("The first.\r\n");
@@ -227,9 +221,7 @@ fn a_paragraph_is_shown_before_the_answer_ends() {
 
 #[test]
 fn without_colours_the_marks_of_markdown_stay() {
-    let Some(room) = room([Turn::text("## Plan\n\nRead *this*.")]) else {
-        return;
-    };
+    let room = needed!(room([Turn::text("## Plan\n\nRead *this*.")]));
     let agent = ["--color", "never", "agent", "plan"];
     let mut person = Person::at(&room, &agent);
     person.sees("## Plan\r\n\r\nRead *this*.\r\n");
@@ -241,9 +233,7 @@ fn without_colours_the_marks_of_markdown_stay() {
 #[test]
 fn a_model_that_thinks_is_seen_to_think() {
     let thinks = || slowly(Duration::from_millis(1500), Turn::text("Hello."));
-    let Some(room) = room([thinks(), thinks(), Turn::text("At once.")]) else {
-        return;
-    };
+    let room = needed!(room([thinks(), thinks(), Turn::text("At once.")]));
     let mut person = Person::at(&room, CHAT);
     person.says("hello");
     person.sees(" thinking… 0s");
@@ -264,9 +254,7 @@ fn a_model_that_thinks_is_seen_to_think() {
 
 #[test]
 fn a_retry_says_which_attempt_it_is() {
-    let Some(room) = room([Turn::status(529, Some("1")), Turn::text("Hello.")]) else {
-        return;
-    };
+    let room = needed!(room([Turn::status(529, Some("1")), Turn::text("Hello.")]));
     let mut person = Person::at(&room, CHAT);
     person.says("hello");
     person.sees("(attempt 2 of 5)");
@@ -278,9 +266,7 @@ fn a_retry_says_which_attempt_it_is() {
 
 #[test]
 fn what_was_typed_earlier_comes_back() {
-    let Some(room) = room([Turn::text("Once."), Turn::text("Twice.")]) else {
-        return;
-    };
+    let room = needed!(room([Turn::text("Once."), Turn::text("Twice.")]));
     let mut person = Person::at(&room, CHAT);
     person.says("tell me");
     person.sees("Once.");
@@ -300,9 +286,7 @@ fn what_was_typed_earlier_comes_back() {
 
 #[test]
 fn names_complete_themselves() {
-    let Some(room) = room([Turn::text("Reviewed.")]) else {
-        return;
-    };
+    let room = needed!(room([Turn::text("Reviewed.")]));
     room.skill("review-pr", "", "The text of the skill, for $ARGUMENTS.\n");
     room.skill("review-inner", "user-invocable: false\n", "For models.\n");
     let mut person = Person::at(&room, CHAT);
@@ -325,9 +309,7 @@ fn names_complete_themselves() {
 
 #[test]
 fn a_turn_may_have_several_lines() {
-    let Some(room) = room([Turn::text("Two."), Turn::text("Three.")]) else {
-        return;
-    };
+    let room = needed!(room([Turn::text("Two."), Turn::text("Three.")]));
     let mut person = Person::at(&room, CHAT);
     person.says("first\\");
     person.types(&format!("second{ENTER}"));
@@ -345,12 +327,10 @@ fn a_turn_may_have_several_lines() {
 
 #[test]
 fn ctrl_c_stops_the_answer_and_not_the_chat() {
-    let Some(room) = room([
+    let room = needed!(room([
         Turn::text("A very long story that never ends").hang_after(600),
         Turn::text("Something else."),
-    ]) else {
-        return;
-    };
+    ]));
     let mut person = Person::at(&room, CHAT);
     person.says("tell me a story");
     room.server.wait_for(1);
@@ -373,24 +353,16 @@ fn ctrl_c_stops_the_answer_and_not_the_chat() {
 #[test]
 fn ctrl_c_stops_a_tool_and_not_the_chat() {
     let sleep = json!({"command": "echo asleep; sleep 7303"});
-    let Some(room) = room([
+    let room = needed!(room([
         Turn::calls([("shell", sleep), ("read", json!({"path": "a.txt"}))]),
         Turn::text("Good morning."),
-    ]) else {
-        return;
-    };
+    ]));
     let mut person = Person::at(&room, CHAT);
     person.says("sleep");
     person.sees(" shell ");
     thread::sleep(Duration::from_millis(300));
-    let began = Instant::now();
     person.types(CTRL_C);
     person.sees("stopped; what was done until then is kept");
-    assert!(
-        began.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        began.elapsed()
-    );
     person.says("wake up");
     person.sees("Good morning.");
     person.says("/quit");
@@ -406,9 +378,10 @@ fn ctrl_c_stops_a_tool_and_not_the_chat() {
 
 #[test]
 fn ctrl_c_at_a_question_is_a_no() {
-    let Some(room) = room([Turn::calls([("shell", json!({"command": "touch made"}))])]) else {
-        return;
-    };
+    let room = needed!(room([Turn::calls([(
+        "shell",
+        json!({"command": "touch made"})
+    )])]));
     room.skill("greet", "", "!touch made\n");
     let mut person = Person::at(&room, &["chat"]);
     person.says("/greet");
@@ -442,12 +415,8 @@ fn ctrl_c_at_a_question_is_a_no() {
 #[test]
 fn what_a_model_says_does_not_act_on_the_terminal() {
     let evil = "See \u{1b}[2J\u{1b}]0; title\u{7} and \u{9b}31m that.";
-    let Some(room) = room([Turn::text(evil)
-        .in_pieces_of(3)
-        .thinking("\u{1b}[8m hidden")])
-    else {
-        return;
-    };
+    let answer = Turn::text(evil).in_pieces_of(3);
+    let room = needed!(room([answer.thinking("\u{1b}[8m hidden")]));
     let mut person = Person::at(
         &room,
         &["-v", "agent", "--approve-skills", "core-tools", "show me"],
@@ -470,12 +439,10 @@ fn what_a_model_says_does_not_act_on_the_terminal() {
 
 #[test]
 fn a_quiet_agent_shows_the_answer_and_nothing_else() {
-    let Some(room) = room([
+    let room = needed!(room([
         Turn::calls([("read", json!({"path": "absent.txt"}))]).and_text("Let me see. "),
         Turn::text("Nothing there."),
-    ]) else {
-        return;
-    };
+    ]));
     let mut person = Person::at(
         &room,
         &["-q", "agent", "--approve-skills", "core-tools", "look"],
@@ -490,9 +457,7 @@ fn a_quiet_agent_shows_the_answer_and_nothing_else() {
 #[test]
 fn a_trigger_asks_for_what_the_skill_needs_and_a_no_is_a_no() {
     let answers = ["One.", "Two.", "Three."].map(Turn::text);
-    let Some(room) = room(answers) else {
-        return;
-    };
+    let room = needed!(room(answers));
     room.skill(
         "cluster",
         "types: [tool]\npermissions: [\"file:read(./clusters/**)\"]\ntriggers: {keywords: [cluster]}\n\

@@ -17,8 +17,8 @@ register_tool("greet", "Greets a person.", greet, {"type": "object", "properties
 
 /// An example of this package, built with the tests.
 fn example(name: &str) -> PathBuf {
-    let tests = std::env::current_exe().expect("this test has a path");
-    let profile = tests.ancestors().nth(2).expect("target/PROFILE/deps/test");
+    let tests = std::env::current_exe().unwrap();
+    let profile = tests.ancestors().nth(2).unwrap();
     let program = profile.join("examples").join(name);
     assert!(
         program.exists(),
@@ -51,7 +51,7 @@ fn run(context: &Context, name: &str, arguments: &[&str], variables: &[(&str, &s
     }
     command.envs(variables.iter().copied());
     let output = command.current_dir(context.work()).args(arguments).output();
-    let output = output.expect("the example starts");
+    let output = output.unwrap();
     let (out, err) = (&output.stdout, &output.stderr);
     let shown = format!(
         "{}{}",

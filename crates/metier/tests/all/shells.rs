@@ -1,19 +1,17 @@
 //! The Tab key in real shells: what `metier completions` prints is installed as its help says, and used.
 
-use std::{env, path::PathBuf, process::Command};
+use std::{path::PathBuf, process::Command};
 
-use metier_testkit::Context;
+use metier_testkit::{Context, NotRun, needed, needs};
 
 use crate::{
     agent_terminal::{ENTER, Person},
-    stage::{Stage, has_program},
+    stage::Stage,
 };
 
 /// A machine with a skill, the program on `PATH`, and a shell if there is one.
-fn machine(shell: &str) -> Option<(Stage, PathBuf)> {
-    if !has_program(shell) {
-        return None;
-    }
+fn machine(shell: &str) -> Result<(Stage, PathBuf), NotRun> {
+    let shell = needs::program(shell)?;
     let stage = Stage::new();
     stage.skill_in("~/.claude/skills", "weather-report", "", "Look outside.\n");
     let command = stage.context.command();
@@ -21,9 +19,7 @@ fn machine(shell: &str) -> Option<(Stage, PathBuf)> {
     stage
         .context
         .bin("metier", &format!("#!/bin/sh\nexec {program} \"$@\"\n"));
-    let path = env::var_os("PATH").unwrap_or_default();
-    let mut places = env::split_paths(&path).map(|folder| folder.join(shell));
-    Some((stage, places.find(|place| place.is_file()).unwrap()))
+    Ok((stage, shell))
 }
 
 fn script(context: &Context, shell: &str) -> String {
@@ -35,12 +31,8 @@ fn script(context: &Context, shell: &str) -> String {
 /// The first Tab of a shell, which loads the function, completes already.
 #[test]
 fn zsh_completes() {
-    let Some((stage, zsh)) = machine("zsh") else {
-        return;
-    };
-    if !has_program("script") {
-        return;
-    }
+    let (stage, zsh) = needed!(machine("zsh"));
+    needed!(needs::program("script"));
     let context = &stage.context;
     context.write("~/.zfunc/_metier", script(context, "zsh"));
     context.write(
@@ -65,9 +57,7 @@ fn zsh_completes() {
 
 #[test]
 fn fish_completes() {
-    let Some((stage, fish)) = machine("fish") else {
-        return;
-    };
+    let (stage, fish) = needed!(machine("fish"));
     let context = &stage.context;
     context.write(
         "~/.config/fish/completions/metier.fish",
