@@ -118,7 +118,7 @@ fn a_worker_outlives_the_thread_that_started_it() {
     for _ in 0..20 {
         let answer = session.call(method::TOOL, json!({}), &Desk::default(), PATIENCE);
         assert_eq!(answer.unwrap(), json!({}));
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(std::time::Duration::from_millis(5));
     }
     let events = Box::new(session).close(&Desk::default(), PATIENCE);
     assert!(
