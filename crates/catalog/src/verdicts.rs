@@ -277,13 +277,13 @@ mod tests {
         assert!(Verdicts::load(&home).is_empty(), "no file");
         Verdicts::add(&home, vec![(key(1, 1), noted("a", "clean"))], at(1)).expect("ok");
         let file = folder.path().join(FILE);
-        let whole = fs::read(&file).expect("the file");
+        let whole = std::fs::read(&file).expect("the file");
         for broken in 0..whole.len() {
             let mut bytes = whole.clone();
             bytes[broken] ^= 0x10;
-            fs::write(&file, &bytes).expect("written");
+            std::fs::write(&file, &bytes).expect("written");
             assert!(Verdicts::load(&home).is_empty(), "byte {broken}");
-            fs::write(&file, &whole[..broken]).expect("written");
+            std::fs::write(&file, &whole[..broken]).expect("written");
             assert!(Verdicts::load(&home).is_empty(), "cut at {broken}");
         }
         Verdicts::add(&home, vec![(key(2, 1), noted("b", "clean"))], at(1)).expect("ok");
