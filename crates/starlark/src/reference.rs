@@ -201,7 +201,7 @@ const BUILTINS: &[Builtin] = &[
     ),
     host(
         "llm_complete",
-        "llm_complete(prompt) -> string",
+        "llm_complete(prompt, or_none=False) -> string",
         Permission::LlmCall,
         "host/llm",
         "The same as `llm(prompt)`, by the name that skills of Rubichan use.",

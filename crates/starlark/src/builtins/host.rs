@@ -178,9 +178,10 @@ fn others(builder: &mut GlobalsBuilder) {
 
     fn llm_complete<'v>(
         prompt: Value<'v>,
+        #[starlark(require = named)] or_none: Option<Value<'v>>,
         eval: &mut Evaluator<'v, '_, '_>,
     ) -> starlark::Result<Value<'v>> {
-        let asking = Asking::new("llm_complete", None, eval)?;
+        let asking = Asking::new("llm_complete", or_none, eval)?;
         let request = HostRequest::Llm {
             prompt: text("llm_complete", "prompt", prompt)?.to_owned(),
             system: None,

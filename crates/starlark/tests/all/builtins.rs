@@ -140,6 +140,13 @@ fn more_cases() -> Vec<Case> {
             json!("hello"),
         ),
         (
+            "llm_complete(\"hi\")",
+            "host/llm",
+            json!({"prompt": "hi", "system": null, "model": null}),
+            json!({"text": "hello"}),
+            json!("hello"),
+        ),
+        (
             "invoke_skill(\"other\", tool = \"t\", input = {\"n\": 12345678901234567890123})",
             "host/invoke_skill",
             serde_json::from_str(
