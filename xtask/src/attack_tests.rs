@@ -1,5 +1,7 @@
 //! Every case of a feature that is built has a test, and the check notices what it is there for.
 
+use std::path::Path;
+
 use super::cases::{self, Case};
 use super::outcome::{self, TestOutcome, Verdict};
 use super::tagged::{self, TaggedTest};
@@ -249,7 +251,10 @@ fn a_test_binary_is_run_and_read() {
     };
     let names = ["numbers_are_summed_up", "there_is_no_such_test"]
         .map(|name| format!("attack::tests::{name}"));
-    let read = outcome::read(&outcome::start(&binary, &names).unwrap(), &names);
+    let read = outcome::read(
+        &outcome::start(&binary, &names, Path::new("/dev/null")).unwrap(),
+        &names,
+    );
     assert_eq!(read[&names[0]].verdict, Verdict::Passed);
     assert_eq!(
         read[&names[0]].not_run().collect::<Vec<_>>(),

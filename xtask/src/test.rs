@@ -1,38 +1,20 @@
 //! `cargo xtask test`: the one command that passes all tests, including whatever they need to be installed first.
 
+use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use crate::{Result, guests, workspace};
 
-/// A program that some test runs.
-struct Need {
-    program: &'static str,
-    /// The Debian package that has it.
-    package: &'static str,
-}
+#[path = "../../crates/testkit/src/programs.rs"]
+mod programs;
 
-/// Mostly the tests bring their own fake programs. A test that needs a real one adds a line here.
-const NEEDS: &[Need] = &[
-    Need {
-        program: "python3",
-        package: "python3-venv",
-    },
-    // Libraries that mean harm are written in C.
-    Need {
-        program: "cc",
-        package: "gcc",
-    },
-    Need {
-        program: "npm",
-        package: "npm",
-    },
-    Need {
-        program: "kubectl",
-        package: "kubernetes-client",
-    },
-];
+use programs::{PROGRAMS, Program};
+
+/// Names the file that collects what the tests could not run; where it is set, a missing program is a failure (`crates/testkit/src/needs.rs`).
+pub(crate) const NOT_RUN: &str = "METIER_TEST_NOT_RUN";
 
 /// What the clients in Python need, with versions; and Deno, which comes from the same place.
 const REQUIREMENTS: &str = "crates/metier/tests/python/requirements.txt";
@@ -71,18 +53,42 @@ const PACKAGES: &[Packages] = &[
 /// Installs what is missing, runs every test of the workspace, and passes cargo's code on. Arguments go to cargo.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     prepare()?;
+    let list = not_run_list()?;
     let status = workspace::cargo()
         .args(["test", "--workspace", "--locked"])
         .args(arguments)
+        .env(NOT_RUN, &list)
+        .env(THREADS, threads())
         .status()?;
+    if let Ok(lines) = fs::read_to_string(&list) {
+        eprint!("\nThis machine can't run all tests:\n{lines}");
+    }
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
+/// How many tests of a binary run at once.
+const THREADS: &str = "RUST_TEST_THREADS";
+
+/// A third of the time of the end-to-end tests is waiting for children, servers and time limits: more of them run at once than there are cores.
+fn threads() -> OsString {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::env::var_os(THREADS).unwrap_or_else(|| (cores * 2).to_string().into())
+}
+
+/// An empty place for the list of what is not run.
+pub(crate) fn not_run_list() -> Result<PathBuf> {
+    let list = workspace::target()?.join("not-run.txt");
+    match fs::remove_file(&list) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(list),
+    }
+}
+
 /// Installs what the tests need and this machine lacks.
 pub(crate) fn prepare() -> Result<()> {
-    for need in missing(NEEDS) {
-        install(need)?;
+    for program in missing(PROGRAMS) {
+        install(program)?;
     }
     let (root, target) = (workspace::root(), workspace::target()?);
     prepare_python(&root, &target)?;
@@ -93,8 +99,9 @@ pub(crate) fn prepare() -> Result<()> {
     Ok(())
 }
 
-fn missing(needs: &[Need]) -> Vec<&Need> {
-    needs.iter().filter(|need| !on_path(need.program)).collect()
+fn missing(programs: &[Program]) -> Vec<&Program> {
+    let programs = programs.iter();
+    programs.filter(|program| !on_path(program.name)).collect()
 }
 
 fn on_path(program: &str) -> bool {
@@ -106,13 +113,13 @@ fn is_file(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.is_file())
 }
 
-fn install(need: &Need) -> Result<()> {
-    let Need { program, package } = need;
-    eprintln!("the tests need `{program}`: installing {package}");
-    if apt(package) && on_path(program) {
+fn install(program: &Program) -> Result<()> {
+    let Program { name, package } = program;
+    eprintln!("the tests need `{name}`: installing {package}");
+    if apt(package) && on_path(name) {
         return Ok(());
     }
-    Err(format!("`{program}` could not be installed; install it yourself (Debian: {package}) and run this again").into())
+    Err(format!("`{name}` could not be installed; install it yourself (Debian: {package}) and run this again").into())
 }
 
 fn apt(package: &str) -> bool {
@@ -176,15 +183,11 @@ pub(crate) fn make_venv(folder: &Path) -> Result<()> {
         made.is_ok_and(|status| status.success())
     };
     // Debian has Python without venv; the package brings it.
-    let venv = &NEEDS[0];
-    if make() || (apt(venv.package) && make()) {
+    const PACKAGE: &str = "python3-venv";
+    if make() || (apt(PACKAGE) && make()) {
         return Ok(());
     }
-    Err(format!(
-        "`python3 -m venv` fails; install {} and run this again",
-        venv.package
-    )
-    .into())
+    Err(format!("`python3 -m venv` fails; install {PACKAGE} and run this again").into())
 }
 
 /// Packages of our own in the same way. What they would run while they are installed isn't run.
@@ -233,21 +236,13 @@ fn prepare_packages(packages: &Packages, root: &Path, target: &Path) -> Result<(
 
 #[cfg(test)]
 mod tests {
-    use super::{Need, missing};
+    use super::{Program, missing};
 
     #[test]
     fn only_what_is_missing_is_installed() {
-        let needs = [
-            Need {
-                program: "sh",
-                package: "dash",
-            },
-            Need {
-                program: "no-such-program-anywhere",
-                package: "none",
-            },
-        ];
-        let names: Vec<_> = missing(&needs).iter().map(|need| need.program).collect();
+        let programs = [("sh", "dash"), ("no-such-program-anywhere", "none")];
+        let programs = programs.map(|(name, package)| Program { name, package });
+        let names: Vec<_> = missing(&programs).iter().map(|one| one.name).collect();
         assert_eq!(names, ["no-such-program-anywhere"]);
     }
 }

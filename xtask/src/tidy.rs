@@ -3,6 +3,8 @@
 //! Each rule is a function from texts to problems, so that each has a test with a text that breaks it. What is
 //! exempt is in a table with the reason, at the top. Length is judged by layout, which rustfmt guarantees.
 
+mod honesty;
+
 use std::path::Path;
 
 use crate::{Findings, Result, workspace};
@@ -86,6 +88,7 @@ fn file(path: &str, text: &str) -> Vec<String> {
         problems.extend(docs(path, text));
         problems.extend(names(path, text));
         problems.extend(tall(path, text));
+        problems.extend(honesty::check(path, text));
     }
     problems
 }

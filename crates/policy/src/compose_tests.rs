@@ -1,6 +1,6 @@
 //! One test for each thing that can be wrong with a set, and the properties that hold for every set.
 
-use metier_model::{FileText, Files, Mode, parse};
+use metier_testkit::skill_yaml;
 use proptest::prelude::*;
 
 use super::*;
@@ -17,17 +17,7 @@ fn skill(name: &str, lines: &str) -> Manifest {
         "version: 1.0.0\n".to_owned()
     };
     let text = format!("name: {name}\n{version}description: d\ntypes: [prompt]\n{lines}\n");
-    let files = Files {
-        skill_yaml: Some(FileText {
-            name: "SKILL.yaml",
-            text: &text,
-        }),
-        ..Files::default()
-    };
-    let parsed = parse(&files, Mode::Lenient);
-    parsed
-        .manifest
-        .unwrap_or_else(|| panic!("{text}\n{:?}", parsed.diagnostics))
+    skill_yaml(&text).0
 }
 
 fn known(manifest: &Manifest) -> Member<'_> {

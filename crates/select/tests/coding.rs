@@ -7,9 +7,10 @@
     reason = "these are tests, and they print what they measure"
 )]
 
-use std::{collections::HashSet, time::Instant};
+use std::collections::HashSet;
 
 use metier_select::rules::{Coding, Named, coding};
+use metier_testkit::patience::processor_time;
 use proptest::{collection::vec, prelude::*, sample::select};
 
 const SEEN: &str = include_str!("tasks/seen.tsv");
@@ -96,11 +97,7 @@ fn a_long_task_takes_no_time() {
     let sentence = "The exporter drops the last row of `orders.csv` when the file is empty; fix it and add a test. ";
     let task: String = sentence.chars().cycle().take(2000).collect();
     judge(&task); // the dictionary is made
-    let best = (0..20).map(|_| {
-        let start = Instant::now();
-        assert!(judge(&task).is);
-        start.elapsed()
-    });
+    let best = (0..20).map(|_| processor_time(|| assert!(judge(&task).is)));
     let best = best.min().expect("some");
     println!("{} µs for {} characters", best.as_micros(), task.len());
     // Without optimisation: what is measured with it is in the commit that set this.

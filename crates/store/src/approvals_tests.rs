@@ -253,17 +253,20 @@ fn one_of_many_threads_wins() {
     assert_eq!(won, 25);
 }
 
+/// What each of the processes does.
+fn take_all(store: &Store) {
+    for number in 0..25 {
+        if store.consume_once(&format!("n{number}"), 1).unwrap() {
+            println!("\nwon n{number}");
+        }
+    }
+}
+
 // case 125
 #[test]
 fn one_of_many_processes_wins() {
     if let Some((path, _)) = rerun::role() {
-        let store = Store::open(&path).unwrap();
-        for number in 0..25 {
-            if store.consume_once(&format!("n{number}"), 1).unwrap() {
-                println!("\nwon n{number}");
-            }
-        }
-        return;
+        return take_all(&Store::open(&path).unwrap());
     }
     let (_folder, store) = store();
     for number in 0..25 {

@@ -12,13 +12,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::output::{Filters, Output};
+use crate::patience::PATIENCE;
 use crate::place::Place;
 use crate::process::{self, RunError};
 
 /// The moment at which all tests happen (`METIER_NOW`).
 pub const NOW: &str = "2026-01-02T03:04:05Z";
-
-const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A fresh home, working folder and `PATH` in which the program under test runs.
 ///
@@ -59,7 +58,7 @@ impl Context {
             program,
             place,
             env,
-            timeout: TIMEOUT,
+            timeout: PATIENCE,
             user: None,
             wrapper: Vec::new(),
             filters: Arc::new(filters),
@@ -78,7 +77,7 @@ impl Context {
         self
     }
 
-    /// Changes how long a run may take (60 s otherwise).
+    /// Changes how long a run may take ([`PATIENCE`] otherwise).
     pub fn timeout(&mut self, limit: Duration) -> &mut Self {
         self.timeout = limit;
         self

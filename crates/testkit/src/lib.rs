@@ -25,19 +25,25 @@
 //!
 //! **Invariants.** Nothing of the caller's environment reaches the program · a hanging child is killed with its
 //! whole process group · paths in tests cannot leave the temporary folder · the runner never passes without having
-//! run a command.
+//! run a command · a test that is not run is reported ([`needs`]), and waits for conditions, not for time ([`patience`]).
 //!
 //! Unix only, like the tests it serves: they need symbolic links, FIFOs and modes.
 //!
 //! **Start reading at** `context.rs`, then `spec.rs`, then `spec/document.rs`.
 
 mod context;
+mod manifest;
 pub mod model_server;
+pub mod needs;
 mod output;
+pub mod patience;
 mod place;
 mod process;
+mod programs;
 pub mod spec;
 
 pub use context::{Context, NOW};
+pub use manifest::skill_yaml;
+pub use needs::NotRun;
 pub use output::Output;
 pub use process::RunError;

@@ -9,7 +9,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::{Result, workspace};
+use crate::{Result, test, workspace};
 
 /// What became of one test.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,12 +55,13 @@ pub(crate) type Outcomes = BTreeMap<(PathBuf, String), TestOutcome>;
 /// Builds all tests and runs these: root file of a target → names.
 pub(crate) fn run(wanted: &BTreeMap<PathBuf, Vec<String>>) -> Result<Outcomes> {
     let binaries = build()?;
+    let list = test::not_run_list()?;
     let mut outcomes = Outcomes::new();
     for (target, names) in wanted {
         let shown = target.strip_prefix(workspace::root()).unwrap_or(target);
         eprintln!("{}: {} tests", shown.display(), names.len());
         let text = match binaries.get(target) {
-            Some(binary) => start(binary, names)?,
+            Some(binary) => start(binary, names, &list)?,
             None => String::new(),
         };
         for (name, outcome) in read(&text, names) {
@@ -95,12 +96,13 @@ fn binary(message: &Value) -> Option<(PathBuf, Binary)> {
     Some((source, Binary { program, folder }))
 }
 
-pub(super) fn start(binary: &Binary, names: &[String]) -> Result<String> {
+pub(super) fn start(binary: &Binary, names: &[String], not_run: &Path) -> Result<String> {
     let output = std::process::Command::new(&binary.program)
         .args(names)
         .args(["--exact", "--show-output"])
         .current_dir(&binary.folder)
         .env("CARGO_MANIFEST_DIR", &binary.folder)
+        .env(test::NOT_RUN, not_run)
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()?;

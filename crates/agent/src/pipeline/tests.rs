@@ -1,8 +1,9 @@
 //! Who waits for whom, and whether what was promised came.
 
 use metier_catalog::{ProjectLimits, ProjectState};
-use metier_model::{FileText, Files, Manifest, Mode, parse};
+use metier_model::Manifest;
 use metier_policy::{CODING_PIPELINE, Member, Options, compose};
+use metier_testkit::skill_yaml;
 use serde_json::json;
 
 use super::*;
@@ -11,21 +12,25 @@ const CONTRACT: &str = "output_contract: {type: object, required: [plan], proper
 
 fn skill(name: &str, lines: &str) -> Manifest {
     let text = format!("name: {name}\nversion: 1.0.0\ndescription: Does {name}.\n{lines}");
-    let files = Files {
-        skill_yaml: Some(FileText {
-            name: "SKILL.yaml",
-            text: &text,
-        }),
-        ..Files::default()
-    };
-    let parsed = parse(&files, Mode::Lenient);
-    parsed
-        .manifest
-        .unwrap_or_else(|| panic!("{:?}", parsed.diagnostics))
+    skill_yaml(&text).0
+}
+
+/// Two skills with these lines, of which `first` says that it comes before `second`.
+fn in_order(first: &str, second: &str) -> [Manifest; 2] {
+    let order = "composability_rules: [{with: second, order: before}]\n";
+    [
+        skill("first", &format!("{first}{order}")),
+        skill("second", second),
+    ]
 }
 
 /// The order of a set, as a sub-agent has it.
 fn pipeline<'m>(members: impl IntoIterator<Item = &'m Manifest>) -> Pipeline {
+    pipeline_of(members, false)
+}
+
+/// The same for a task that may be one of coding.
+fn pipeline_of<'m>(members: impl IntoIterator<Item = &'m Manifest>, coding: bool) -> Pipeline {
     let members: Vec<&Manifest> = members.into_iter().collect();
     let named: Vec<Member<'_>> = members
         .iter()
@@ -34,9 +39,13 @@ fn pipeline<'m>(members: impl IntoIterator<Item = &'m Manifest>) -> Pipeline {
             place: manifest.card.name.as_str(),
         })
         .collect();
-    let composition = compose(&named, Options::default());
+    let options = Options {
+        coding,
+        ..Options::default()
+    };
+    let composition = compose(&named, options);
     assert!(!composition.order.is_empty(), "{:?}", composition.errors);
-    Pipeline::new(&composition, members, false)
+    Pipeline::new(&composition, members, coding)
 }
 
 /// A tool of a skill's own code.
@@ -61,13 +70,12 @@ const CODE: &str = "types: [tool]\nimplementation: {backend: starlark, entrypoin
 
 /// A planner with a tool, and a builder behind it.
 fn pair() -> [Manifest; 2] {
-    let code = "types: [tool]\nimplementation: {backend: starlark, entrypoint: x.star}\n";
     [
-        skill("planner", &format!("{code}{CONTRACT}")),
+        skill("planner", &format!("{CODE}{CONTRACT}")),
         skill(
             "builder",
             &format!(
-                "{code}composability_rules: [{{with: planner, required: true, order: after}}]\n\
+                "{CODE}composability_rules: [{{with: planner, required: true, order: after}}]\n\
                  output_contract: {{type: object, required: [done]}}\n"
             ),
         ),
@@ -120,11 +128,7 @@ fn in_a_conversation_a_skill_has_no_tools_without_the_one_that_it_requires() {
 
 #[test]
 fn the_order_may_be_said_by_either() {
-    let first = skill(
-        "first",
-        &format!("composability_rules: [{{with: second, order: before}}]\n{CONTRACT}"),
-    );
-    let second = skill("second", "");
+    let [first, second] = in_order(CONTRACT, "");
     let pipeline = pipeline([&second, &first]);
     assert!(pipeline.admit(own("second"), &[""]).is_err());
     assert_eq!(pipeline.admit(own("first"), &[""]), Ok(()));
@@ -132,12 +136,7 @@ fn the_order_may_be_said_by_either() {
 
 #[test]
 fn a_skill_without_tools_delivers_in_the_models_words() {
-    let first = skill(
-        "first",
-        &format!("composability_rules: [{{with: second, order: before}}]\n{CONTRACT}"),
-    );
-    let second = skill("second", "");
-    let mut pipeline = pipeline([&first, &second]);
+    let mut pipeline = pipeline(&in_order(CONTRACT, ""));
     pipeline.hear("I have a plan.");
     assert!(pipeline.admit(own("second"), &[""]).is_err());
     pipeline.hear("Here it is:\n```json\n{\"plan\": \"three steps\"}\n```\nShall I?");
@@ -183,12 +182,7 @@ fn a_skill_that_works_alone_delivers_what_it_promised() {
 
 #[test]
 fn an_order_holds_without_a_contract() {
-    let first = skill(
-        "first",
-        &format!("{CODE}composability_rules: [{{with: second, order: before}}]\n"),
-    );
-    let second = skill("second", CODE);
-    let mut set = pipeline([&first, &second]);
+    let mut set = pipeline(&in_order(CODE, CODE));
     assert!(set.admit(own("second"), &[""]).is_err());
     set.deliver(own("second"), &[""], &json!("done"));
     assert!(set.admit(own("second"), &[""]).is_err());
@@ -198,11 +192,7 @@ fn an_order_holds_without_a_contract() {
 
 #[test]
 fn a_tool_of_the_program_belongs_to_the_skills_that_allow_it() {
-    let first = skill(
-        "first",
-        "allowed_tools: [grep]\ncomposability_rules: [{with: second, order: before}]\n",
-    );
-    let second = skill("second", "allowed_tools: [shell, read]\n");
+    let [first, second] = in_order("allowed_tools: [grep]\n", "allowed_tools: [shell, read]\n");
     let third = skill("third", "allowed_tools: [read]\n");
     let mut set = pipeline([&first, &second, &third]);
     assert!(set.admit(core("shell"), &[""]).is_err());
@@ -216,12 +206,10 @@ fn a_tool_of_the_program_belongs_to_the_skills_that_allow_it() {
 
 #[test]
 fn a_part_of_a_tool_belongs_to_the_skill_that_allows_it() {
-    let first = skill(
-        "first",
-        "allowed_tools: [\"Bash(ls)\"]\ncomposability_rules: [{with: second, order: before}]\n",
-    );
-    let second = skill("second", "allowed_tools: [\"Bash(touch *)\"]\n");
-    let mut set = pipeline([&first, &second]);
+    let mut set = pipeline(&in_order(
+        "allowed_tools: [\"Bash(ls)\"]\n",
+        "allowed_tools: [\"Bash(touch *)\"]\n",
+    ));
     let shell = core("shell");
     assert_eq!(set.admit(shell, &["ls"]), Ok(()));
     assert!(set.admit(shell, &["touch stolen"]).is_err());
@@ -269,12 +257,7 @@ fn a_schema_among_postconditions_is_a_promise() {
 
 #[test]
 fn a_contract_that_is_no_schema_can_not_be_kept() {
-    let first = skill(
-        "first",
-        "composability_rules: [{with: second, order: before}]\noutput_contract: {type: nonsense}\n",
-    );
-    let second = skill("second", "");
-    let mut pipeline = pipeline([&first, &second]);
+    let mut pipeline = pipeline(&in_order("output_contract: {type: nonsense}\n", ""));
     pipeline.deliver(own("first"), &[""], &json!({}));
     assert!(pipeline.admit(own("second"), &[""]).is_err());
     assert_eq!(pipeline.refused().len(), 1);
@@ -449,20 +432,8 @@ fn what_could_write_waits_for_the_implementer_and_changes_nothing() {
 
 #[test]
 fn the_two_of_a_coding_task_owe_a_specification_and_a_report_whatever_they_declare() {
-    let [specification, implementer] = CODING_PIPELINE.map(|name| skill(name, CODE));
-    let members = [&specification, &implementer];
-    let named: Vec<Member<'_>> = members
-        .iter()
-        .map(|manifest| Member::Known {
-            manifest,
-            place: manifest.card.name.as_str(),
-        })
-        .collect();
-    let options = Options {
-        coding: true,
-        ..Options::default()
-    };
-    let mut set = Pipeline::new(&compose(&named, options), members, true);
+    let pair = CODING_PIPELINE.map(|name| skill(name, CODE));
+    let mut set = pipeline_of(&pair, true);
     for nothing in [json!("done"), json!({}), json!({"acceptance": []})] {
         set.deliver(own(CODING_PIPELINE[0]), &[""], &nothing);
         assert!(set.admit(own(IMPLEMENTER), &[""]).is_err(), "{nothing}");
@@ -480,6 +451,6 @@ fn the_two_of_a_coding_task_owe_a_specification_and_a_report_whatever_they_decla
 
     // In a conversation an implementer has no tools, whatever it declares.
     let mut conversation = Pipeline::default();
-    conversation.join(&implementer);
+    conversation.join(&pair[1]);
     assert!(conversation.admit(own(IMPLEMENTER), &[""]).is_err());
 }

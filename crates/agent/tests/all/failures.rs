@@ -5,7 +5,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use metier_agent::{Cancel, Kind, Limits, ModelError, Provider, Wait};
-use metier_testkit::model_server::{ModelServer, Turn};
+use metier_testkit::{
+    model_server::{ModelServer, Turn},
+    patience::in_time,
+};
 
 use crate::{BOTH, KEY, answer, ask, endpoint, limits, provider, question};
 
@@ -87,9 +90,8 @@ fn a_provider_that_says_how_long_is_waited_for() {
 #[test]
 fn a_wait_that_is_too_long_is_told_instead() {
     let server = ModelServer::start([Turn::status(429, Some("3600"))]);
-    let begin = Instant::now();
-    let error = answer(Kind::OpenAi, &server, limits()).unwrap_err();
-    assert!(begin.elapsed() < Duration::from_secs(5));
+    let error = in_time("the refusal", || answer(Kind::OpenAi, &server, limits()));
+    let error = error.unwrap_err();
     assert_eq!(error.hint().unwrap(), "try again in 3600 s");
     assert_eq!(server.finish().len(), 1);
 }
@@ -248,7 +250,6 @@ fn timed_out(kind: Kind, turn: Turn, limits: Limits) -> (Wait, Duration) {
 #[test]
 fn silence_has_an_end() {
     let short = Duration::from_millis(300);
-    let guard = Duration::from_secs(10); // against hanging, not a stop-watch
     for kind in BOTH {
         let first = Limits {
             first_byte: short,
@@ -256,7 +257,7 @@ fn silence_has_an_end() {
         };
         let (wait, took) = timed_out(kind, Turn::hang(), first);
         assert_eq!(wait, Wait::FirstByte);
-        assert!(took >= short && took < guard, "{took:?}");
+        assert!(took >= short, "{took:?}");
 
         let between = Limits {
             between: short,
@@ -264,7 +265,7 @@ fn silence_has_an_end() {
         };
         let (wait, took) = timed_out(kind, Turn::text("a b c").hang_after(700), between);
         assert_eq!(wait, Wait::NextByte);
-        assert!(took >= short && took < guard, "{took:?}");
+        assert!(took >= short, "{took:?}");
 
         let whole = Limits {
             whole: short,
@@ -272,7 +273,7 @@ fn silence_has_an_end() {
         };
         let (wait, took) = timed_out(kind, Turn::text("a b c").hang_after(700), whole);
         assert_eq!(wait, Wait::End);
-        assert!(took >= short && took < guard, "{took:?}");
+        assert!(took >= short, "{took:?}");
     }
 }
 
@@ -287,14 +288,9 @@ fn a_cancel_from_another_thread_ends_the_call() {
         let from_outside = cancel.clone();
         let asking = thread::spawn(move || ask(&provider, &question(), &cancel).0);
         server.wait_for(1);
-        let begin = Instant::now();
         from_outside.cancel();
-        assert_eq!(asking.join().unwrap(), Err(ModelError::Cancelled));
-        assert!(
-            begin.elapsed() < Duration::from_secs(2),
-            "{:?}",
-            begin.elapsed()
-        );
+        let answer = in_time("the cancelled call", || asking.join().unwrap());
+        assert_eq!(answer, Err(ModelError::Cancelled));
         server.wait_until_left(); // or a model would go on writing for nobody
         let _ = server.finish();
     }
@@ -309,10 +305,9 @@ fn a_cancel_ends_a_pause_too() {
     let asking = thread::spawn(move || ask(&provider, &question(), &cancel).0);
     server.wait_for(1);
     thread::sleep(Duration::from_millis(50));
-    let begin = Instant::now();
     from_outside.cancel();
-    assert_eq!(asking.join().unwrap(), Err(ModelError::Cancelled));
-    assert!(begin.elapsed() < Duration::from_secs(2));
+    let answer = in_time("the cancelled pause", || asking.join().unwrap());
+    assert_eq!(answer, Err(ModelError::Cancelled));
     assert_eq!(server.finish().len(), 1);
 }
 
@@ -392,11 +387,7 @@ fn a_connection_that_does_not_come_has_an_end() {
     let from_outside = cancel.clone();
     let asking = thread::spawn(move || ask(&provider, &question(), &cancel).0);
     thread::sleep(Duration::from_millis(100));
-    let begin = Instant::now();
     from_outside.cancel();
-    assert_eq!(asking.join().unwrap(), Err(ModelError::Cancelled));
-    assert!(
-        begin.elapsed() < Duration::from_secs(2),
-        "a call that does not wait for it"
-    );
+    let answer = in_time("the cancelled connection", || asking.join().unwrap());
+    assert_eq!(answer, Err(ModelError::Cancelled));
 }

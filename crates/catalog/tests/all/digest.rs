@@ -6,14 +6,14 @@ use std::{
     fs,
     os::unix::{ffi::OsStrExt, net::UnixListener},
     process::Command,
-    time::Duration,
 };
 
 use metier_catalog::{BUILTINS, Place, ReadError, Room};
 use metier_model::Mode;
+use metier_testkit::patience::ends;
 use proptest::prelude::*;
 
-use crate::{World, ends_within, place};
+use crate::{World, place};
 
 const ROOM: Room = Room {
     file: 100,
@@ -206,7 +206,7 @@ fn fifos_and_sockets_hold_nobody() {
     let (world, skill) = made(&FILES);
     world.fifo("root/s/fifo");
     let _listener = UnixListener::bind(world.at("root/s/socket")).unwrap();
-    ends_within(Duration::from_secs(5), move || {
+    ends("reading it", move || {
         assert!(skill.digest().is_ok());
         assert_eq!(
             skill
@@ -228,7 +228,7 @@ fn a_file_without_end_is_an_error_in_time() {
         .unwrap()
         .set_len(1 << 40)
         .unwrap();
-    ends_within(Duration::from_secs(5), move || {
+    ends("reading it", move || {
         assert!(skill.digest().is_err());
     });
 }
@@ -300,7 +300,7 @@ fn many_deep_folders_take_no_longer_than_flat_ones() {
     for number in 0..60 {
         world.write(&format!("root/s/{number}/{}/x", ["d"; 60].join("/")), "x");
     }
-    ends_within(Duration::from_secs(5), move || {
+    ends("reading it", move || {
         assert_eq!(skill.files().unwrap().len(), FILES.len() + 60);
     });
 }
@@ -316,8 +316,7 @@ fn many_folders_need_few_open_files() {
         }
         let files = skill.files().unwrap();
         assert_eq!(files.len(), FILES.len() + 200);
-        assert!(skill.digest().is_ok());
-        return;
+        return assert!(skill.digest().is_ok());
     }
     let output = Command::new("sh")
         .args([

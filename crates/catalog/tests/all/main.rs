@@ -203,17 +203,3 @@ pub(crate) fn errors(entry: &Entry) -> Vec<&'static str> {
 pub(crate) fn place(path: impl Into<PathBuf>) -> Place {
     Place::Folder(path.into())
 }
-
-/// Runs `work` in another thread and fails when it does not end in time.
-#[track_caller]
-pub(crate) fn ends_within<T: Send + 'static>(
-    limit: Duration,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> T {
-    let (send, receive) = std::sync::mpsc::channel();
-    std::thread::spawn(move || send.send(work()).ok());
-    match receive.recv_timeout(limit) {
-        Ok(result) => result,
-        Err(error) => panic!("not done after {limit:?}: {error}"),
-    }
-}

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use metier_host::child::Exit;
 use metier_host::sandbox::Mechanism;
+use metier_testkit::patience::wait_until;
 
 use crate::room::{BOTH, Room, out};
 
@@ -40,13 +41,11 @@ fn endless_output_is_cut_and_ended() {
             "cat /dev/urandom >&2",
         ] {
             let room = Room::new(mechanism);
-            let started = Instant::now();
             let outcome = room.sh(stream);
             assert_eq!(outcome.exit, Exit::Flooded, "{mechanism:?}, {stream}");
             assert!(outcome.truncated);
             assert!(outcome.stdout.len() <= 65536 && outcome.stderr.len() <= 65536);
             assert!(outcome.stdout.len() + outcome.stderr.len() >= 65536);
-            assert!(started.elapsed() < Duration::from_secs(30));
         }
     }
 }
@@ -58,7 +57,6 @@ fn one_that_nobody_waits_for_any_more_is_ended_altogether() {
         let stop = Arc::new(AtomicBool::new(false));
         room.stop = Some(Arc::clone(&stop));
         let marker = marker(9, mechanism);
-        let started = Instant::now();
         let outcome = thread::scope(|scope| {
             scope.spawn(|| {
                 thread::sleep(Duration::from_millis(300));
@@ -70,11 +68,6 @@ fn one_that_nobody_waits_for_any_more_is_ended_altogether() {
         });
         assert_eq!(outcome.exit, Exit::Stopped, "{outcome:?}");
         assert_eq!(out(&outcome), "here");
-        assert!(
-            started.elapsed() < Duration::from_secs(10),
-            "{:?}",
-            started.elapsed()
-        );
         assert!(!lives(&marker));
     }
 }
@@ -98,20 +91,28 @@ fn who_ignores_the_request_to_end_is_ended_within_a_second() {
     for mechanism in BOTH {
         let mut room = Room::new(mechanism);
         room.timeout = Duration::from_millis(300);
-        let attempt = || {
+        let run = |script: &str, exit: Exit| {
             let started = Instant::now();
-            let outcome = room.sh("trap '' TERM INT HUP; echo ready; while :; do sleep 0.05; done");
-            assert_eq!(outcome.exit, Exit::TimedOut, "{outcome:?}");
+            let outcome = room.sh(script);
+            assert_eq!(outcome.exit, exit, "{outcome:?}");
             started.elapsed()
         };
-        // The best of a few: a machine that does other things has delays that are not ours.
-        let took = (0..5)
-            .map(|_| attempt())
-            .find(|took| *took <= Duration::from_millis(1300));
-        assert!(
-            took.is_some_and(|took| took >= Duration::from_millis(300)),
-            "{mechanism:?}: {took:?}"
-        );
+        // A machine that does other things has delays that are not ours. A child beside it has the same ones.
+        let tries = (0..5).map(|_| {
+            let mut other = Room::new(mechanism);
+            other.timeout = Duration::from_millis(300 + 1000 + 400);
+            thread::scope(|scope| {
+                let other = scope.spawn(|| {
+                    let started = Instant::now();
+                    assert_eq!(other.sh("exec sleep 600").exit, Exit::TimedOut);
+                    started.elapsed()
+                });
+                let stubborn = "trap '' TERM INT HUP; echo ready; while :; do sleep 0.05; done";
+                (run(stubborn, Exit::TimedOut), other.join().unwrap())
+            })
+        });
+        let mut tries = tries.inspect(|(took, _)| assert!(took.as_millis() >= 300, "{took:?}"));
+        assert!(tries.any(|(took, other)| took <= other), "{mechanism:?}");
     }
 }
 
@@ -166,10 +167,8 @@ fn a_grandchild_that_holds_the_pipe_keeps_nobody_waiting() {
     for mechanism in BOTH {
         let room = Room::new(mechanism);
         let marker = marker(3, mechanism);
-        let started = Instant::now();
         let outcome = room.sh(&format!("setsid sleep {marker} & echo done"));
         assert_eq!(out(&outcome), "done", "{outcome:?}");
-        assert!(started.elapsed() < Duration::from_secs(10));
         assert!(!lives(&marker), "{mechanism:?}");
     }
 }
@@ -243,10 +242,10 @@ fn nothing_outlives_the_parent() {
             parent.env("METIER_TEST_LANDLOCK", "1");
         }
         let mut parent = parent.stdout(std::process::Stdio::null()).spawn().unwrap();
-        eventually("it runs", || lives(&marker));
+        wait_until("it runs", || lives(&marker));
         parent.kill().unwrap();
         parent.wait().unwrap();
-        eventually("all is gone", || !lives(&marker));
+        wait_until("all is gone", || !lives(&marker));
         if let Some(room) = fs::read_to_string(note)
             .ok()
             .as_deref()
@@ -254,16 +253,5 @@ fn nothing_outlives_the_parent() {
         {
             let _already_gone = fs::remove_dir_all(room);
         }
-    }
-}
-
-fn eventually(what: &str, holds: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !holds() {
-        assert!(
-            started.elapsed() < Duration::from_secs(30),
-            "not in time: {what}"
-        );
-        thread::sleep(Duration::from_millis(10));
     }
 }

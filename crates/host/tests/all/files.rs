@@ -5,6 +5,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use metier_host::child::{ChildError, Exit};
 use metier_host::sandbox::{Mechanism, credential_places};
+use metier_testkit::needed;
+use metier_testkit::needs::not_run;
 
 use crate::room::{BOTH, Room, out, probe, undone};
 
@@ -287,10 +289,8 @@ fn shared_memory_is_the_child_s_own() {
 
 #[test]
 fn a_workspace_in_shared_memory_is_a_workspace() {
-    let Ok(folder) = tempfile::tempdir_in("/dev/shm") else {
-        println!("not run: this machine has no /dev/shm that can be written");
-        return;
-    };
+    let folder = tempfile::tempdir_in("/dev/shm");
+    let folder = needed!(folder.map_err(|error| not_run(format!("in /dev/shm: {error}"))));
     let mut room = Room::new(Mechanism::Namespaces);
     room.profile.write.push(folder.path().to_owned());
     let outcome = room.sh(&format!(

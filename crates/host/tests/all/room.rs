@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use metier_host::child::{self, ChildError, Fence, Outcome, Spec, Stdin};
 use metier_host::sandbox::{Mechanism, Profile, Protection, system_read};
+use metier_testkit::patience::PATIENCE;
 
 /// Both ways of keeping a child in.
 pub(crate) const BOTH: [Mechanism; 2] = [Mechanism::Namespaces, Mechanism::Landlock];
@@ -54,7 +55,7 @@ impl Room {
             profile,
             mechanism: Some(mechanism),
             env: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
-            timeout: Duration::from_secs(60),
+            timeout: PATIENCE,
             stdin: Vec::new(),
             stop: None,
         }

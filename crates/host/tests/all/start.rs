@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use metier_host::child::{self, ChildError, Exit, Fence, NotStarted, Spec, Stdin};
 use metier_host::sandbox::Mechanism;
+use metier_testkit::{needed, needs};
 
 use crate::room::{BOTH, Room, out, shim};
 
@@ -356,10 +357,7 @@ fn without_a_fence_a_child_is_still_supervised() {
 
 #[test]
 fn an_interpreter_finds_its_library() {
-    let Some(python) = on_path("python3") else {
-        println!("not run: there is no program `python3` on this machine");
-        return;
-    };
+    let python = needed!(needs::program("/usr/bin/python3"));
     for mechanism in BOTH {
         let room = Room::new(mechanism);
         let program = python.to_str().unwrap();
@@ -369,16 +367,4 @@ fn an_interpreter_finds_its_library() {
         let expected = format!("[\"{}\", \"hello\"]", room.work().display());
         assert_eq!(out(&outcome), expected, "{mechanism:?}: {outcome:?}");
     }
-}
-
-/// The real program behind a name: what a version manager puts into `PATH` asks for a home of its own.
-fn on_path(name: &str) -> Option<std::path::PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let asked = std::process::Command::new(name)
-        .args(["-c", "import sys; print(sys.executable)"])
-        .env("PATH", path)
-        .output()
-        .ok()?;
-    let text = String::from_utf8(asked.stdout).ok()?;
-    Some(text.trim().into()).filter(|path: &std::path::PathBuf| path.is_absolute())
 }

@@ -1,7 +1,8 @@
 //! Handlers that mean harm, or were written in a hurry. Whatever they do, the line stays whole.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use metier_testkit::patience::in_time;
 use serde_json::json;
 
 use crate::talk::{Said, Talk};
@@ -39,9 +40,7 @@ fn what_never_ends_is_ended_and_the_engine_is_not_used_again() {
         "new Array(1e9).fill(0).sort()",
         "for (;;) { try { require('fs').readFileSync('x') } catch {} }",
     ] {
-        let began = Instant::now();
-        let said = run(body);
-        assert!(began.elapsed() < Duration::from_secs(20), "{body}");
+        let said = in_time(body, || run(body));
         let first = said.answers[1]["error"]["message"]
             .as_str()
             .unwrap_or_default();

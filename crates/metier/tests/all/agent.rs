@@ -1,7 +1,7 @@
 //! `metier agent`: a task, a model, tools, and an answer.
 
 use metier_testkit::model_server::Turn;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::agent_room::{AgentRoom, events, last_message};
 use crate::stage::field;
@@ -261,43 +261,37 @@ fn a_skill_of_the_opening_has_the_model_that_it_wants() {
     }
 }
 
-#[test]
-fn every_answer_of_a_turn_counts_at_its_own_price() {
+/// The end of a turn in which one model loads a skill of another model. Each answer takes 10 tokens in and 5 out.
+fn turn_of_two_models(prices: &str) -> Value {
     let room = AgentRoom::new([
         Turn::calls([("activate_skill", json!({"name": "thinker"}))]),
         Turn::text("Deep."),
     ]);
     room.skill("thinker", "model: anthropic/deep-thought\n", "Think.\n");
-    // Each answer takes 10 tokens in and 5 out.
-    room.stage.context.write(
-        "~/.config/metier/config.toml",
-        "[agent.prices.test-model]\ninput = \"1\"\noutput = \"0\"\n[agent.prices.deep-thought]\ninput = \"0\"\noutput = \"1000\"\n",
-    );
-    let output = room.run(&["agent", "what is it?", "--format", "jsonl"]);
-    assert_eq!(output.code, 0, "{}", output.snapshot());
-    let ended = events(&output).pop().unwrap();
-    assert_eq!(ended["requests"], 2, "{ended}");
-    assert_eq!(ended["cost"], "0.00501", "{ended}");
-    room.finish();
-}
-
-#[test]
-fn without_the_price_of_every_answer_there_is_no_cost() {
-    let room = AgentRoom::new([
-        Turn::calls([("activate_skill", json!({"name": "thinker"}))]),
-        Turn::text("Deep."),
-    ]);
-    room.skill("thinker", "model: anthropic/deep-thought\n", "Think.\n");
-    room.stage.context.write(
-        "~/.config/metier/config.toml",
-        "[agent.prices.test-model]\ninput = \"1\"\noutput = \"1\"\n",
-    );
+    room.stage
+        .context
+        .write("~/.config/metier/config.toml", prices);
     let output = room.run(&["agent", "what is it?", "--format", "jsonl"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
     let ended = events(&output).pop().unwrap();
     assert_eq!(ended["type"], "turn_ended", "{ended}");
-    assert_eq!(ended.get("cost"), None, "{ended}");
+    assert_eq!(ended["requests"], 2, "{ended}");
     room.finish();
+    ended
+}
+
+#[test]
+fn every_answer_of_a_turn_counts_at_its_own_price() {
+    let ended = turn_of_two_models(
+        "[agent.prices.test-model]\ninput = \"1\"\noutput = \"0\"\n[agent.prices.deep-thought]\ninput = \"0\"\noutput = \"1000\"\n",
+    );
+    assert_eq!(ended["cost"], "0.00501", "{ended}");
+}
+
+#[test]
+fn without_the_price_of_every_answer_there_is_no_cost() {
+    let ended = turn_of_two_models("[agent.prices.test-model]\ninput = \"1\"\noutput = \"1\"\n");
+    assert_eq!(ended.get("cost"), None, "{ended}");
 }
 
 #[test]

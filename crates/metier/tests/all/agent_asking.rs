@@ -1,6 +1,6 @@
 //! What an agent does is asked when it happens: a real conversation at a terminal, with a model that plays a script.
 
-use metier_testkit::model_server::Turn;
+use metier_testkit::{model_server::Turn, needed};
 use serde_json::json;
 
 use crate::{
@@ -50,7 +50,7 @@ fn a_conversation_in_which_the_user_decides() {
         " ".repeat(300),
         "a".repeat(400)
     );
-    let Some(room) = room([
+    let room = needed!(room([
         Turn::text("Hello, Ada."),
         Turn::calls([("read", json!({"path": "src/main.rs"}))]),
         Turn::text("I read it."),
@@ -65,9 +65,7 @@ fn a_conversation_in_which_the_user_decides() {
             json!({"path": "src/new.rs", "content": "one\ntwo\n"}),
         )]),
         Turn::text("Written."),
-    ]) else {
-        return;
-    };
+    ]));
     room.stage.context.write("src/main.rs", "fn main() {}\n");
     let mut person = Person::at(&room, CHAT);
     person.says("hello");
@@ -131,9 +129,7 @@ fn a_conversation_in_which_the_user_decides() {
 #[test]
 fn an_always_holds_in_the_next_session_and_ends_when_it_is_revoked() {
     let turns = || [shell("ls src"), Turn::text("Listed.")];
-    let Some(room) = room((0..4).flat_map(|_| turns())) else {
-        return;
-    };
+    let room = needed!(room((0..4).flat_map(|_| turns())));
     room.stage.context.write("src/main.rs", "fn main() {}\n");
     let mut person = Person::at(&room, CHAT);
     person.says("list");
@@ -159,15 +155,13 @@ fn an_always_holds_in_the_next_session_and_ends_when_it_is_revoked() {
 /// A sub-agent asks like the session that started it, and what the user allowed for the session it may do, too.
 #[test]
 fn a_sub_agent_asks_with_the_same_question() {
-    let Some(room) = room([
+    let room = needed!(room([
         Turn::calls([("sessions_spawn", json!({"task": "list the sources"}))]),
         shell("ls src"),
         Turn::text("There is main.rs."),
         shell("ls src"),
         Turn::text("Done."),
-    ]) else {
-        return;
-    };
+    ]));
     room.stage.context.write("src/main.rs", "fn main() {}\n");
     let mut person = Person::at(&room, CHAT);
     person.says("go");
@@ -186,17 +180,15 @@ fn a_sub_agent_asks_with_the_same_question() {
 /// The time limit of a tool is the tool's: whoever reads a question carefully does not run into it.
 #[test]
 fn the_time_to_answer_is_not_the_tools_time() {
-    let Some(mut room) = room([shell("ls src"), Turn::text("Listed.")]) else {
-        return;
-    };
+    let mut room = needed!(room([shell("ls src"), Turn::text("Listed.")]));
     room.stage
         .context
-        .env("METIER_SKILLS_LIMITS_TOOL_TIMEOUT", "2");
+        .env("METIER_SKILLS_LIMITS_TOOL_TIMEOUT", "4");
     room.stage.context.write("src/main.rs", "fn main() {}\n");
     let mut person = Person::at(&room, CHAT);
     person.says("list");
     person.sees(ANSWER);
-    std::thread::sleep(std::time::Duration::from_secs(4));
+    std::thread::sleep(std::time::Duration::from_secs(5));
     person.types(&format!("y{ENTER}"));
     person.sees("Listed.");
     person.says("/quit");

@@ -2,12 +2,12 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use metier_testkit::{Output, model_server::Turn};
+use metier_testkit::{Output, model_server::Turn, patience::wait_until};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::{
-    agent_chat::{end, signal, start, wait_until},
+    agent_chat::{end, signal, start},
     agent_room::{AgentRoom, events, last_message},
 };
 

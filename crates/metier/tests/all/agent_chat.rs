@@ -5,11 +5,15 @@ use std::{
     net::TcpListener,
     process::{Child, Command},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use metier_store::{NewConversation, Store};
-use metier_testkit::{Output, model_server::Turn};
+use metier_testkit::{
+    Output,
+    model_server::Turn,
+    patience::{in_time, wait_until},
+};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -217,13 +221,7 @@ pub(crate) fn signal(child: &Child, signal: Signal) {
 
 /// Its end, which must come soon.
 pub(crate) fn end(child: Child) -> (i32, String) {
-    let began = Instant::now();
-    let output = child.wait_with_output().unwrap();
-    assert!(
-        began.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        began.elapsed()
-    );
+    let output = in_time("its end", || child.wait_with_output().unwrap());
     let told = String::from_utf8(output.stderr).unwrap();
     (output.status.code().unwrap_or(-1), told)
 }
@@ -292,17 +290,6 @@ fn lives(word: &str) -> bool {
     })
 }
 
-pub(crate) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !is_so() {
-        assert!(
-            began.elapsed() < Duration::from_secs(20),
-            "{what} does not happen"
-        );
-        thread::sleep(Duration::from_millis(10));
-    }
-}
-
 #[test]
 fn a_tool_that_runs_ends_with_the_turn() {
     let seconds = format!("7301.{}", std::process::id());
@@ -349,15 +336,9 @@ fn the_second_interrupt_ends_the_program() {
     if child.try_wait().unwrap().is_some() {
         panic!("it did not wait: {:?}", end(child));
     }
-    let began = Instant::now();
     signal(&child, Signal::INT);
     let (code, told) = end(child);
     assert_eq!(code, 130, "{told}");
-    assert!(
-        began.elapsed() < Duration::from_secs(3),
-        "{:?}",
-        began.elapsed()
-    );
     assert!(room.finish().is_empty());
 }
 
@@ -529,4 +510,50 @@ fn what_was_typed_is_no_skills_business() {
     let answered = last_message(&room.finish()[1]);
     assert!(!answered.contains("my secret"), "{answered}");
     assert!(answered.contains("is_error\":true"), "{answered}");
+}
+
+/// Each turn of a conversation, and not only the first one, is that of an agent that does nothing itself.
+#[test]
+fn a_chat_that_only_orchestrates_has_no_tool_that_does_anything() {
+    let spawn = |input: Value| Turn::calls([("sessions_spawn", input)]);
+    let room = AgentRoom::new([
+        Turn::calls([("shell", json!({"command": "touch made"}))]),
+        Turn::text("I can't do that."),
+        spawn(json!({"task": "Look around"})),
+        spawn(json!({"task": "Look around", "skills": ["looker"]})),
+        Turn::text("Three notes."),
+        Turn::text("There are three notes."),
+    ]);
+    room.skill("looker", "allowed_tools: [glob]\n", "Look.\n");
+    let output = chat(
+        &room,
+        &["--orchestrate", "--approve-skills", "core-tools"],
+        "make a file\nhow many notes are there?\n",
+    );
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    assert_eq!(output.stdout, "I can't do that.\nThere are three notes.\n");
+    assert!(!room.stage.has("made"));
+    let requests = room.finish();
+    let only = ["list_skills", "search_skills", "sessions_spawn"];
+    for request in [0, 1, 2, 3, 5] {
+        assert_eq!(requests[request].tools(), only, "request {request}");
+    }
+    assert_eq!(requests[4].tools(), ["glob"]);
+    assert!(last_message(&requests[1]).contains("there is no tool `shell`"));
+    assert!(last_message(&requests[3]).contains("an orchestrator's sub-agent needs skills"));
+}
+
+/// What a conversation only orchestrates, it takes no skill into itself for.
+#[test]
+fn a_chat_that_only_orchestrates_is_not_opened_with_skills() {
+    let room = AgentRoom::new([]);
+    room.skill("looker", "", "Look.\n");
+    let mut arguments = vec!["--skills", "looker"];
+    arguments.extend(CHAT);
+    arguments.push("--orchestrate");
+    let output = room.stage.context.run_with_stdin(&arguments, "hello\n");
+    assert_eq!(output.code, 1, "{}", output.snapshot());
+    let refused = "an orchestrator loads no skills itself: looker";
+    assert!(output.stderr.contains(refused), "{}", output.snapshot());
+    assert!(room.finish().is_empty());
 }

@@ -4,17 +4,17 @@ use std::{
     io::{BufRead, BufReader},
     process::Child,
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use metier_agent::{Conversation, Message, Record, Transcript};
 use metier_store::Store;
 use metier_testkit::model_server::{Recorded, Turn};
+use metier_testkit::patience::wait_until;
 use serde_json::{Value, json};
 
 use crate::agent_hostile::{FORMATS, chat, room, types};
 use crate::agent_room::{AgentRoom, events, last_message};
-use crate::live_room::HANG;
 
 /// A counter, and then a sleep that no test waits for.
 const COUNTS: &str = "echo once >> counted; sleep 300";
@@ -39,14 +39,6 @@ fn kill(mut child: Child) -> Vec<Value> {
     let told = told.collect();
     child.wait().unwrap();
     told
-}
-
-fn wait_until(what: &str, holds: impl Fn() -> bool) {
-    let end = Instant::now() + HANG;
-    while !holds() {
-        assert!(Instant::now() < end, "{what} did not come");
-        thread::sleep(Duration::from_millis(10));
-    }
 }
 
 fn store(room: &AgentRoom) -> Store {
@@ -141,9 +133,8 @@ fn a_tool_that_was_killed_is_not_run_again() {
             "jsonl",
         ];
         let child = start(&room, &arguments, "count\n");
-        let counted = || std::fs::read_to_string(room.stage.context.path("counted"));
         wait_until("the count", || {
-            counted().is_ok_and(|text| text.contains("once"))
+            counted(&room).is_ok_and(|text| text.contains("once"))
         });
         let told = kill(child);
         let results_told = types(&told)
@@ -163,7 +154,7 @@ fn a_tool_that_was_killed_is_not_run_again() {
             .play([Turn::text("I looked, and it was counted.")]);
         let output = chat(&room, &["--resume", "--approve-skills", "core-tools"], "");
         assert_eq!(output.code, 0, "{}", output.snapshot());
-        assert_eq!(counted().unwrap(), "first\nonce\n");
+        assert_eq!(counted(&room).unwrap(), "first\nonce\n");
         let requests = room.finish();
         let told = results(&requests[1]);
         assert_eq!(told.len(), 3, "{told:?}");
@@ -175,20 +166,26 @@ fn a_tool_that_was_killed_is_not_run_again() {
     }
 }
 
+/// What [`COUNTS`] has written.
+fn counted(room: &AgentRoom) -> std::io::Result<String> {
+    std::fs::read_to_string(room.stage.context.path("counted"))
+}
+
+/// Starts a chat whose model calls [`COUNTS`], and kills it in the middle of that.
+fn kill_while_it_counts(room: &AgentRoom) {
+    let approved = ["--approve-skills", "core-tools"];
+    let chat = ["chat", "--format", "jsonl"];
+    let child = start(room, &[&approved[..], &chat].concat(), "count\n");
+    wait_until("the count", || {
+        counted(room).is_ok_and(|text| !text.is_empty())
+    });
+    kill(child);
+}
+
 #[test]
 fn a_session_may_be_killed_again_and_again() {
     let room = AgentRoom::new([Turn::calls([("shell", json!({ "command": COUNTS }))])]);
-    let counted = || std::fs::read_to_string(room.stage.context.path("counted"));
-    let first = [
-        "--approve-skills",
-        "core-tools",
-        "chat",
-        "--format",
-        "jsonl",
-    ];
-    let child = start(&room, &first, "count\n");
-    wait_until("the count", || counted().is_ok_and(|text| !text.is_empty()));
-    kill(child);
+    kill_while_it_counts(&room);
     for _ in 0..3 {
         room.server.play([Turn::hang()]);
         let before = room.server.requests().len();
@@ -199,7 +196,7 @@ fn a_session_may_be_killed_again_and_again() {
     room.server.play([Turn::text("At last.")]);
     let output = chat(&room, &["--resume"], "");
     assert_eq!(output.code, 0, "{}", output.snapshot());
-    assert_eq!(counted().unwrap(), "once\n");
+    assert_eq!(counted(&room).unwrap(), "once\n");
     let interrupted = |record: &&Record| matches!(record, Record::Result { output, .. } if output.starts_with("interrupted"));
     assert_eq!(records(&room).iter().filter(interrupted).count(), 1);
     assert_eq!(room.finish().len(), 5);
@@ -212,22 +209,12 @@ fn a_sub_agent_goes_with_its_parent_and_does_not_come_back() {
         Turn::calls([("shell", json!({ "command": COUNTS }))]),
     ]);
     room.skill("open", "", "Nothing.\n");
-    let counted = || std::fs::read_to_string(room.stage.context.path("counted"));
-    let first = [
-        "--approve-skills",
-        "core-tools",
-        "chat",
-        "--format",
-        "jsonl",
-    ];
-    let child = start(&room, &first, "count\n");
-    wait_until("the count", || counted().is_ok_and(|text| !text.is_empty()));
-    kill(child);
+    kill_while_it_counts(&room);
     room.server
         .play([Turn::text("I know that it may be counted.")]);
     let output = chat(&room, &["--resume"], "");
     assert_eq!(output.code, 0, "{}", output.snapshot());
-    assert_eq!(counted().unwrap(), "once\n");
+    assert_eq!(counted(&room).unwrap(), "once\n");
     let requests = room.finish();
     assert_eq!(requests.len(), 3);
     let told = results(&requests[2]);

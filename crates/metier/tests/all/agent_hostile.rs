@@ -1,7 +1,5 @@
 //! Models and servers that misbehave: nothing runs that may not, and the conversation can go on.
 
-use std::time::{Duration, Instant};
-
 use metier_testkit::{
     Output,
     model_server::{Format, Turn},
@@ -160,16 +158,10 @@ fn ten_thousand_calls_at_once_are_bounded() {
         room.stage
             .context
             .write("long.txt", "x".repeat(200).repeat(1000));
-        let begin = Instant::now();
         let output = chat(
             &room,
             &["--approve-skills", "core-tools"],
             "first\nsecond\n",
-        );
-        assert!(
-            begin.elapsed() < Duration::from_secs(40),
-            "{:?}",
-            begin.elapsed()
         );
         assert_eq!(output.code, 0, "{}", output.snapshot());
         assert_eq!(told(&output, "tool_call").len(), 64);

@@ -9,13 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use metier_testkit::model_server::Turn;
+use metier_testkit::{NotRun, model_server::Turn, needed, needs, patience::PATIENCE};
 use serde_json::{Value, json};
 
-use crate::{
-    agent_room::{AgentRoom, last_message},
-    stage::has_program,
-};
+use crate::agent_room::{AgentRoom, last_message};
 
 /// Whoever has approved the core tools is asked nothing.
 const CHAT: &[&str] = &["chat", "--approve-skills", "core-tools"];
@@ -97,7 +94,7 @@ impl Person {
                 return;
             }
             assert!(
-                began.elapsed() < Duration::from_secs(20),
+                began.elapsed() < PATIENCE,
                 "{text:?} is not shown: {:?}",
                 self.shown
             );
@@ -125,7 +122,7 @@ impl Person {
             Err(RecvTimeoutError::Disconnected)
         ) {
             assert!(
-                began.elapsed() < Duration::from_secs(20),
+                began.elapsed() < PATIENCE,
                 "it does not end: {:?}",
                 self.shown
             );
@@ -138,15 +135,14 @@ impl Person {
 }
 
 /// A machine with a terminal and a model, if it can have one.
-pub(crate) fn room(script: impl IntoIterator<Item = Turn>) -> Option<AgentRoom> {
-    has_program("script").then(|| AgentRoom::new(script))
+pub(crate) fn room(script: impl IntoIterator<Item = Turn>) -> Result<AgentRoom, NotRun> {
+    needs::program("script")?;
+    Ok(AgentRoom::new(script))
 }
 
 #[test]
 fn somebody_talks_and_leaves() {
-    let Some(room) = room([Turn::text("Hello, Ada.").usage(1234, 56, 0)]) else {
-        return;
-    };
+    let room = needed!(room([Turn::text("Hello, Ada.").usage(1234, 56, 0)]));
     let mut person = Person::at(&room, CHAT);
     person.sees("anthropic/test-model; /help says what you can type");
     person.says("I am Ada");
@@ -179,9 +175,7 @@ fn somebody_talks_and_leaves() {
 
 #[test]
 fn what_was_typed_earlier_comes_back() {
-    let Some(room) = room([Turn::text("Once."), Turn::text("Twice.")]) else {
-        return;
-    };
+    let room = needed!(room([Turn::text("Once."), Turn::text("Twice.")]));
     let mut person = Person::at(&room, CHAT);
     person.says("tell me");
     person.sees("Once.");
@@ -201,9 +195,7 @@ fn what_was_typed_earlier_comes_back() {
 
 #[test]
 fn names_complete_themselves() {
-    let Some(room) = room([Turn::text("Reviewed.")]) else {
-        return;
-    };
+    let room = needed!(room([Turn::text("Reviewed.")]));
     room.skill("review-pr", "", "The text of the skill, for $ARGUMENTS.\n");
     room.skill("review-inner", "user-invocable: false\n", "For models.\n");
     let mut person = Person::at(&room, CHAT);
@@ -226,9 +218,7 @@ fn names_complete_themselves() {
 
 #[test]
 fn a_turn_may_have_several_lines() {
-    let Some(room) = room([Turn::text("Two."), Turn::text("Three.")]) else {
-        return;
-    };
+    let room = needed!(room([Turn::text("Two."), Turn::text("Three.")]));
     let mut person = Person::at(&room, CHAT);
     person.says("first\\");
     person.types(&format!("second{ENTER}"));
@@ -246,12 +236,10 @@ fn a_turn_may_have_several_lines() {
 
 #[test]
 fn ctrl_c_stops_the_answer_and_not_the_chat() {
-    let Some(room) = room([
+    let room = needed!(room([
         Turn::text("A very long story that never ends").hang_after(600),
         Turn::text("Something else."),
-    ]) else {
-        return;
-    };
+    ]));
     let mut person = Person::at(&room, CHAT);
     person.says("tell me a story");
     room.server.wait_for(1);
@@ -274,24 +262,16 @@ fn ctrl_c_stops_the_answer_and_not_the_chat() {
 #[test]
 fn ctrl_c_stops_a_tool_and_not_the_chat() {
     let sleep = json!({"command": "echo asleep; sleep 7303"});
-    let Some(room) = room([
+    let room = needed!(room([
         Turn::calls([("shell", sleep), ("read", json!({"path": "a.txt"}))]),
         Turn::text("Good morning."),
-    ]) else {
-        return;
-    };
+    ]));
     let mut person = Person::at(&room, CHAT);
     person.says("sleep");
     person.sees(" shell ");
     thread::sleep(Duration::from_millis(300));
-    let began = Instant::now();
     person.types(CTRL_C);
     person.sees("stopped; what was done until then is kept");
-    assert!(
-        began.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        began.elapsed()
-    );
     person.says("wake up");
     person.sees("Good morning.");
     person.says("/quit");
@@ -307,9 +287,10 @@ fn ctrl_c_stops_a_tool_and_not_the_chat() {
 
 #[test]
 fn ctrl_c_at_a_question_is_a_no() {
-    let Some(room) = room([Turn::calls([("shell", json!({"command": "touch made"}))])]) else {
-        return;
-    };
+    let room = needed!(room([Turn::calls([(
+        "shell",
+        json!({"command": "touch made"})
+    )])]));
     room.skill("greet", "", "!touch made\n");
     let mut person = Person::at(&room, &["chat"]);
     person.says("/greet");
@@ -343,12 +324,8 @@ fn ctrl_c_at_a_question_is_a_no() {
 #[test]
 fn what_a_model_says_does_not_act_on_the_terminal() {
     let evil = "See \u{1b}[2J\u{1b}]0; title\u{7} and \u{9b}31m that.";
-    let Some(room) = room([Turn::text(evil)
-        .in_pieces_of(3)
-        .thinking("\u{1b}[8m hidden")])
-    else {
-        return;
-    };
+    let answer = Turn::text(evil).in_pieces_of(3);
+    let room = needed!(room([answer.thinking("\u{1b}[8m hidden")]));
     let mut person = Person::at(
         &room,
         &["-v", "agent", "--approve-skills", "core-tools", "show me"],
@@ -371,12 +348,10 @@ fn what_a_model_says_does_not_act_on_the_terminal() {
 
 #[test]
 fn a_quiet_agent_shows_the_answer_and_nothing_else() {
-    let Some(room) = room([
+    let room = needed!(room([
         Turn::calls([("read", json!({"path": "absent.txt"}))]).and_text("Let me see. "),
         Turn::text("Nothing there."),
-    ]) else {
-        return;
-    };
+    ]));
     let mut person = Person::at(
         &room,
         &["-q", "agent", "--approve-skills", "core-tools", "look"],
@@ -391,9 +366,7 @@ fn a_quiet_agent_shows_the_answer_and_nothing_else() {
 #[test]
 fn a_trigger_asks_for_what_the_skill_needs_and_a_no_is_a_no() {
     let answers = ["One.", "Two.", "Three."].map(Turn::text);
-    let Some(room) = room(answers) else {
-        return;
-    };
+    let room = needed!(room(answers));
     room.skill(
         "cluster",
         "types: [tool]\npermissions: [\"file:read(./clusters/**)\"]\ntriggers: {keywords: [cluster]}\n\

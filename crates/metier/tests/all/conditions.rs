@@ -1,6 +1,8 @@
 //! The conditions under which an attack has to fail: as root and as an unprivileged user, behind namespaces and behind Landlock alone.
 
-use std::{os::unix::fs::MetadataExt, path::Path, process::Command};
+use std::{fmt, os::unix::fs::MetadataExt, path::Path, process::Command};
+
+use metier_testkit::{NotRun, needs, needs::not_run};
 
 use crate::stage::{Stage, field};
 
@@ -33,19 +35,23 @@ pub(crate) enum Left {
     Landlock,
 }
 
-/// The command that runs a program with only this left; `None` where it can't be arranged.
-pub(crate) fn without(left: Left) -> Option<[&'static str; 4]> {
+/// The command that runs a program with only this left.
+pub(crate) fn without(left: Left) -> Result<[&'static str; 4], NotRun> {
     const PYTHON: &str = "/usr/bin/python3";
+    needs::program(PYTHON)?;
     // No system call has the number 9999: nothing is taken away by it.
     let numbers = match (std::env::consts::ARCH, left) {
         ("x86_64", Left::Nothing) => "272 56 444",
         ("x86_64", Left::Landlock) => "272 56 9999",
         ("aarch64", Left::Nothing) => "97 220 444",
         ("aarch64", Left::Landlock) => "97 220 9999",
-        _ => return None,
+        (other, _) => {
+            return Err(not_run(format!(
+                "with only {left:?} left: there is no filter of system calls for {other}"
+            )));
+        }
     };
-    let exists = Path::new(PYTHON).exists();
-    exists.then_some([PYTHON, "-c", FILTER, numbers])
+    Ok([PYTHON, "-c", FILTER, numbers])
 }
 
 /// A user and a mechanism.
@@ -74,7 +80,7 @@ const CONDITIONS: [Condition; 4] = [
     },
 ];
 
-/// Tries an attack under each condition that this machine can produce, on a new stage each time, and prints the others as not run.
+/// Tries an attack under each condition that this machine can produce, on a new stage each time, and reports the others as not run.
 ///
 /// The stage runs the program under the condition; the test itself stays who it is.
 pub(crate) fn under_every_condition(attack: impl Fn(&Stage)) {
@@ -92,30 +98,31 @@ pub(crate) fn behind_namespaces(attack: impl Fn(&Stage)) {
 
 #[expect(
     clippy::print_stdout,
-    reason = "a condition that can't be produced is reported"
+    reason = "what an attack prints belongs to a condition"
 )]
 fn try_under(conditions: &[Condition], attack: impl Fn(&Stage)) {
     let mut tried = 0;
     for condition in conditions {
-        let user = if condition.as_root { "root" } else { "nobody" };
-        match condition.stage() {
-            Ok(stage) => {
-                println!("as {user} behind {}", condition.mechanism);
-                attack(&stage);
-                tried += 1;
-            }
-            Err(reason) => println!(
-                "not run: as {user} behind {}: {reason}",
-                condition.mechanism
-            ),
+        if let Ok(stage) = condition.stage() {
+            println!("{condition}");
+            attack(&stage);
+            tried += 1;
         }
     }
     assert!(tried > 0, "no condition could be produced on this machine");
 }
 
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let user = if self.as_root { "root" } else { "nobody" };
+        write!(f, "as {user} behind {}", self.mechanism)
+    }
+}
+
 impl Condition {
     /// A stage under this condition, if the machine can produce it.
-    fn stage(self) -> Result<Stage, String> {
+    fn stage(self) -> Result<Stage, NotRun> {
+        let not_run = |why: &str| not_run(format!("{self}: {why}"));
         let mut stage = Stage::new();
         let tests_are_root = stage
             .context
@@ -123,19 +130,19 @@ impl Condition {
             .metadata()
             .is_ok_and(|home| home.uid() == 0);
         match (self.as_root, tests_are_root) {
-            (true, false) => return Err("the tests don't run as root".to_owned()),
+            (true, false) => return Err(not_run("the tests don't run as root")),
             (false, true) => {
                 stage.context.run_as(NOBODY);
             }
             _ => {}
         }
         if self.mechanism == "landlock" {
-            let wrapper = without(Left::Landlock);
-            let wrapper = wrapper.ok_or("there is no /usr/bin/python3 to install the filter")?;
-            stage.context.wrap(&wrapper);
+            stage.context.wrap(&without(Left::Landlock)?);
         }
-        self.check(&stage)?;
-        Ok(stage)
+        match self.check(&stage) {
+            Ok(()) => Ok(stage),
+            Err(why) => Err(not_run(&why)),
+        }
     }
 
     /// Whether a child on this stage is really confined by the mechanism.

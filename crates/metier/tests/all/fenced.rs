@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use metier_testkit::Output;
+use metier_testkit::{Output, needed, needs};
 
 use crate::stage::{Stage, field};
 
@@ -24,10 +24,8 @@ const TOKEN: &str = "secret-canary-5518";
 
 #[test]
 fn the_readme_of_the_demonstration_holds() {
-    if !Path::new("/usr/bin/python3").exists() {
-        // The demonstration's own script is Python; where there is none it can't be shown.
-        return;
-    }
+    // The demonstration's own script is Python.
+    needed!(needs::program("/usr/bin/python3"));
     let mut stage = Stage::new();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/fenced");
     copy(&example, &stage.context.dir("examples/fenced"));
@@ -162,9 +160,7 @@ const STEPS: &[(&str, Check)] = &[
 /// A no to one port of an address that is allowed holds for children too.
 #[test]
 fn a_host_that_was_denied_is_not_reached() {
-    if !Path::new("/usr/bin/python3").exists() {
-        return;
-    }
+    needed!(needs::program("/usr/bin/python3"));
     let stage = Stage::new();
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/fenced");
     copy(&example, &stage.context.dir("skills/fenced"));

@@ -5,12 +5,11 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     path::Path,
     process::{Command, Stdio},
-    time::{Duration, Instant},
 };
 
 use metier_testkit::Context;
 
-use crate::stage::{Stage, has_program};
+use crate::stage::Stage;
 
 fn skill(context: &Context, folder: &str, name: &str, description: &str) {
     context.write(
@@ -21,10 +20,6 @@ fn skill(context: &Context, folder: &str, name: &str, description: &str) {
 
 /// Runs a command at a terminal of so many columns, with colours and a closed keyboard, and gives back the screen.
 fn screen(context: &Context, columns: usize, arguments: &[&str]) -> String {
-    assert!(
-        has_program("script"),
-        "`script` (util-linux) makes the terminal"
-    );
     let command = context.command();
     let program = command.get_program().to_str().unwrap();
     let words: Vec<String> = std::iter::once(program)
@@ -345,7 +340,6 @@ fn a_closed_pipe_ends_a_command_quietly() {
             .unwrap();
         drop(child.stdout.take());
         let mut said = String::new();
-        let start = Instant::now();
         child
             .stderr
             .take()
@@ -358,10 +352,6 @@ fn a_closed_pipe_ends_a_command_quietly() {
             "{arguments:?}: {said}"
         );
         assert_eq!(status.code(), Some(0), "{arguments:?}: {said}");
-        assert!(
-            start.elapsed() < Duration::from_secs(20),
-            "{arguments:?} went on"
-        );
     }
 }
 

@@ -8,9 +8,10 @@ use std::{
         fs::{PermissionsExt, symlink},
     },
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
+use metier_testkit::needed;
 use serde_json::Value;
 
 use crate::{
@@ -256,7 +257,7 @@ fn a_list_never_shows_the_digest_or_the_verdict_of_other_bytes() {
 // case 170
 #[test]
 fn deep_folders_of_an_untrusted_clone_do_not_slow_a_list() {
-    let stage = Stage::new();
+    let stage = needed!(Stage::measured());
     stage.skill_in("~/.claude/skills", "mine", "", "Reads.\n");
     assert_eq!(stage.context.run(&["scan", "mine"]).code, 0);
     for number in 0..10 {
@@ -265,11 +266,10 @@ fn deep_folders_of_an_untrusted_clone_do_not_slow_a_list() {
         nested(&stage.context.path(&format!("skills/{name}")), "d", 1_950);
     }
     stage.context.run(&["list"]);
-    let began = Instant::now();
     let output = stage.context.run(&["list", "--all"]);
-    let took = began.elapsed();
     assert!(output.stdout.contains("deep-9"), "{}", output.snapshot());
-    assert!(took < Duration::from_secs(1), "{took:?}");
+    let used = stage.used().processor_time;
+    assert!(used.as_millis() < 1_000, "{used:?}");
 }
 
 /// A user's own skill and one of the same name that a project brings.
@@ -495,12 +495,8 @@ fn squeezed(bytes: &[u8]) -> Vec<u8> {
 // case 148, 149
 #[test]
 fn what_a_child_can_read_of_random_skills_is_what_was_judged() {
-    let began = Instant::now();
     let (mut seen, mut refused) = (0, 0);
-    for seed in 0..40 {
-        if began.elapsed() > Duration::from_secs(15) {
-            break;
-        }
+    for seed in 0..24 {
         let mut dice = Dice(seed);
         let stage = Stage::new();
         stage.scripted("random", SCRIPTS, LOOK);
@@ -555,5 +551,5 @@ fn what_a_child_can_read_of_random_skills_is_what_was_judged() {
         let expected = format!("{}\n{}\n{content}\n", hex(&names), bytes.len());
         assert_eq!(output.stdout, expected, "seed {seed}: {}", output.stderr);
     }
-    assert!(seen > 0, "all of {refused} were refused");
+    assert!(seen > 8, "{refused} were refused");
 }

@@ -11,6 +11,7 @@ use crate::{
     live_room::{Live, left_running, lines},
 };
 use metier_config::{Engine, Hooks};
+use metier_testkit::needed;
 
 const HANDLER: &str = "hooks/openclaw/handler.ts";
 
@@ -37,7 +38,7 @@ fn says(live: &Live, permissions: &[&str], code: &str) -> String {
 
 #[test]
 fn a_grant_is_seen_in_the_command_line() {
-    let Some(engine) = in_deno() else { return };
+    let engine = needed!(in_deno());
     let mut live = room(&engine);
     let deno = engine.1.deno.unwrap();
     live.stage
@@ -138,7 +139,7 @@ fn a_deno_that_is_not_where_it_should_be_is_told_of() {
 
 #[test]
 fn variables_are_seen_that_were_granted_and_no_others() {
-    let Some(engine) = in_deno() else { return };
+    let engine = needed!(in_deno());
     let mut live = room(&engine);
     for name in ["WANTED", "OTHER"] {
         live.variables.insert(name.to_owned(), "value".into());
@@ -155,7 +156,7 @@ fn variables_are_seen_that_were_granted_and_no_others() {
 
 #[test]
 fn files_are_written_where_that_was_granted() {
-    let Some(engine) = in_deno() else { return };
+    let engine = needed!(in_deno());
     let live = room(&engine);
     let write = |path: &str| format!("fs.writeFileSync(project + '/{path}', 'x'); return 'done';");
     let asks = ["file:write(./out/**)"];
@@ -170,7 +171,7 @@ fn files_are_written_where_that_was_granted() {
 
 #[test]
 fn a_link_does_not_lead_out_of_what_was_granted() {
-    let Some(engine) = in_deno() else { return };
+    let engine = needed!(in_deno());
     let live = room(&engine);
     let context = &live.stage.context;
     context.write("~/.ssh/id_rsa", "a key\n");
@@ -188,7 +189,7 @@ fn a_link_does_not_lead_out_of_what_was_granted() {
 
 #[test]
 fn programs_libraries_and_the_system_stay_out_of_reach() {
-    let Some(engine) = in_deno() else { return };
+    let engine = needed!(in_deno());
     let live = room(&engine);
     let asks = ["file:read", "file:write", "net:fetch", "shell:exec"];
     for code in [
@@ -207,7 +208,7 @@ fn programs_libraries_and_the_system_stay_out_of_reach() {
 
 #[test]
 fn a_host_is_reached_if_it_was_granted_and_is_written_down() {
-    let Some(engine) = in_deno() else { return };
+    let engine = needed!(in_deno());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let server = thread::spawn(move || {
@@ -231,7 +232,7 @@ fn a_host_is_reached_if_it_was_granted_and_is_written_down() {
 
 #[test]
 fn one_that_crashed_is_started_again() {
-    let Some(engine) = in_deno() else { return };
+    let engine = needed!(in_deno());
     let live = room(&engine);
     let handler = "import fs from 'node:fs';\n\
         export default (event: any) => {\n\

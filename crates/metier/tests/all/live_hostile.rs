@@ -1,10 +1,10 @@
 //! Starlark that means harm, from the command line: each ends with a reason and the code 1, and nothing is left of it.
 
-use std::{env, thread, time::Instant};
+use std::{env, thread};
 
 use serde_json::json;
 
-use crate::live_room::{HANG, Live, alone_in_a_process, keeps_nothing_of, left_running, tool};
+use crate::live_room::{Live, alone_in_a_process, keeps_nothing_of, left_running, tool};
 
 const TOOL: &str = "types: [tool]\n";
 const MARK: &str = "METIER_TEST_HOSTILE";
@@ -135,10 +135,7 @@ fn check(name: &str, code: &str, expected: &str) {
         let context = &mut live.stage.context;
         context.env("METIER_SKILLS_LIMITS_TOOL_TIMEOUT", "2");
     }
-    let begin = Instant::now();
     let output = live.run(&["call", name, "t"]);
-    let took = begin.elapsed();
-    assert!(took < HANG, "{name}: {took:?}");
     assert_eq!(output.code, 1, "{name}: {}", output.snapshot());
     let said = format!("{}{}", output.stdout, output.stderr);
     assert!(

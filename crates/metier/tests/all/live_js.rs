@@ -4,12 +4,11 @@
 use std::{
     io::{BufRead, BufReader, Write},
     process::{Command, Stdio},
-    time::Instant,
 };
 
 use serde_json::{Value, json};
 
-use crate::live_room::{HANG, Live, PROGRAM, left_running, lines};
+use crate::live_room::{Live, PROGRAM, left_running, lines};
 
 const FRONT: &str = "types: [tool]\n";
 
@@ -197,9 +196,7 @@ fn code_that_means_harm_ends_with_a_reason() {
                 .context
                 .env("METIER_SKILLS_LIMITS_TOOL_TIMEOUT", "2");
         }
-        let begin = Instant::now();
         let output = live.run(&["call", name, "t"]);
-        assert!(begin.elapsed() < HANG, "{name}");
         assert_eq!(output.code, 1, "{name}: {}", output.snapshot());
         let said = format!("{}{}", output.stdout, output.stderr);
         assert!(

@@ -2,20 +2,13 @@
 //!
 //! They are real libraries, built here from C with `cc`; all but what is wrong with them is in `../native/good.c`.
 
-use std::{
-    env, fs,
-    path::PathBuf,
-    process::Command,
-    thread,
-    time::{Duration, Instant},
-};
+use std::{env, fs, path::PathBuf, process::Command, thread, time::Duration};
 
 use metier_runtime::live::Runtime;
+use metier_testkit::patience::in_time;
 use serde_json::{Value, json};
 
-use crate::live_room::{
-    HANG, Live, PROGRAM, alone_in_a_process, keeps_nothing_of, left_running, lines,
-};
+use crate::live_room::{Live, PROGRAM, alone_in_a_process, keeps_nothing_of, left_running, lines};
 
 const TOOL: &str = "types: [tool]\nversion: 1.0.0\n";
 /// How long those may take that would take for ever.
@@ -266,9 +259,7 @@ fn check_call(name: &str, tool: &str, expected: &str) {
     skill(&live, name, "", tool);
     live.session(&[name], |runtime| {
         runtime.activate(name).unwrap();
-        let begin = Instant::now();
-        let error = called(runtime, name, &json!({})).unwrap_err();
-        assert!(begin.elapsed() < HANG, "{name}: {:?}", begin.elapsed());
+        let error = in_time(name, || called(runtime, name, &json!({})).unwrap_err());
         assert!(tells(&error, expected), "{name}: {error}");
         let (receipts, _) = runtime.collect();
         let receipts = lines(&receipts);

@@ -4,6 +4,7 @@ use std::{fs, path::Path, time::Duration};
 
 use metier_config::{Engine, Hooks};
 use metier_runtime::live::Runtime;
+use metier_testkit::NotRun;
 use serde_json::json;
 
 use crate::live_room::{Live, deno, left_running, lines, tool};
@@ -25,12 +26,12 @@ fn embedded() -> InEngine {
 }
 
 /// Deno, unless it is hidden.
-pub(crate) fn in_deno() -> Option<InEngine> {
+pub(crate) fn in_deno() -> Result<InEngine, NotRun> {
     let hooks = Hooks {
         engine: Engine::Deno,
         deno: Some(deno()?),
     };
-    Some(("deno", hooks))
+    Ok(("deno", hooks))
 }
 
 /// A room with this engine.

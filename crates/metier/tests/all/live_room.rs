@@ -8,7 +8,6 @@ use std::{
     env,
     ffi::{OsStr, OsString},
     fs,
-    io::{self, Write},
     path::{Path, PathBuf},
     process::Command,
     thread,
@@ -28,7 +27,7 @@ use metier_runtime::{
     survey,
 };
 use metier_store::{Outcome, Receipt, ReceiptPart, Store};
-use metier_testkit::Output;
+use metier_testkit::{NotRun, Output, needs::not_run, patience::PATIENCE};
 use serde_json::Value;
 
 use crate::stage::{Stage, deno_is_hidden};
@@ -39,7 +38,7 @@ pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_metier");
 pub(crate) const PYTHON: &str = include_str!("../../../../sdk/python/metier.py");
 
 /// How long something may take on a machine that is busy with other things.
-pub(crate) const HANG: Duration = Duration::from_secs(60);
+pub(crate) const HANG: Duration = PATIENCE;
 
 /// A stage, and where its skills are.
 pub(crate) struct Live {
@@ -391,15 +390,10 @@ pub(crate) fn holds() -> BTreeMap<&'static str, usize> {
     ])
 }
 
-/// The Deno of the tests; nothing if it is hidden from them. That is told past the test harness, which shows nothing of tests that
-/// pass.
-pub(crate) fn deno() -> Option<PathBuf> {
+/// The Deno of the tests, unless it is hidden from them.
+pub(crate) fn deno() -> Result<PathBuf, NotRun> {
     if deno_is_hidden() {
-        let this = thread::current();
-        let test = this.name().unwrap_or("a test");
-        let said = format!("{test}: not in Deno, which is hidden\n");
-        io::stderr().write_all(said.as_bytes()).unwrap();
-        return None;
+        return Err(not_run("in Deno, which METIER_TEST_WITHOUT_DENO hides"));
     }
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent();
     let deno = target.unwrap().join("python/bin/deno");
@@ -408,7 +402,7 @@ pub(crate) fn deno() -> Option<PathBuf> {
         "there is no Deno at {}: `cargo xtask test` installs it (it needs Python); METIER_TEST_WITHOUT_DENO=1 does without",
         deno.display()
     );
-    Some(deno.canonicalize().unwrap())
+    Ok(deno.canonicalize().unwrap())
 }
 
 /// This process holds as much after some work as before it. No answer is longer than a line, which has at most four megabytes.

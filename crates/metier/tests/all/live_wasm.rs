@@ -424,6 +424,6 @@ fn a_compiler_that_takes_too_long_is_killed() {
         "{:?}",
         compiled.err()
     );
-    assert!(took >= time && took < 10 * time, "{took:?}");
+    assert!(took >= time, "{took:?}");
     assert_eq!(processes(|_, words| words.contains(&mark)), [""; 0]);
 }

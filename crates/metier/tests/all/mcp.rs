@@ -6,16 +6,12 @@ use std::{
     process::{Child, ChildStdin, Command},
     sync::mpsc::{Receiver, channel},
     thread,
-    time::Duration,
 };
 
-use metier_testkit::Context;
+use metier_testkit::{Context, patience::PATIENCE};
 use serde_json::{Value, json};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_metier");
-
-/// How long an answer may take on a machine that is busy with other things.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 const REPORT: &str = "---\nname: report\ndescription: Writes reports.\n---\nOutline: references/outline.md. Now $ARGUMENTS.\n";
 

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use metier_testkit::Context;
+use metier_testkit::{Context, needed, needs};
 
 const EXAMPLES: &[&str] = &[
     "ddd-expert",
@@ -28,6 +28,7 @@ fn context() -> Context {
 
 #[test]
 fn examples_validate_scan_clean_and_pass_their_tests() {
+    needed!(needs::program("kubectl"));
     let context = context();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     for name in EXAMPLES {

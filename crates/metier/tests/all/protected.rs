@@ -5,19 +5,18 @@ use std::{
     os::unix::fs::PermissionsExt,
     path::PathBuf,
     process::{Child, Command, Stdio},
-    thread,
-    time::{Duration, Instant},
 };
 
 use metier_catalog::{Places, usual};
 use metier_host::sandbox::Protection;
+use metier_testkit::{needed, needs, patience::wait_until};
 use serde_json::json;
 
 use crate::{
     conditions::{behind_namespaces, under_every_condition},
     live_room::{Live, lines, python, tool},
     places::WRITES,
-    stage::{Stage, field, has_program},
+    stage::{Stage, field},
 };
 
 const EVERYWHERE: &[&str] = &[
@@ -149,9 +148,7 @@ fn nothing_that_git_and_its_kin_obey_is_written_by_a_child() {
 // case 162
 #[test]
 fn a_skill_that_may_change_a_repository_commits() {
-    if !has_program("git") {
-        return;
-    }
+    needed!(needs::program("git"));
     // Landlock alone lets nothing new be made beside hooks and settings, and so no commit.
     behind_namespaces(|stage| {
         stage.context.write(
@@ -265,16 +262,8 @@ pub(crate) fn begin(stage: &Stage, name: &str, sign: &str) -> Child {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let child = command.spawn().unwrap();
-    wait_for(|| stage.has(sign));
+    wait_until(sign, || stage.has(sign));
     child
-}
-
-pub(crate) fn wait_for(is_so: impl Fn() -> bool) {
-    let until = Instant::now() + Duration::from_secs(30);
-    while !is_so() {
-        assert!(Instant::now() < until, "it did not happen");
-        thread::sleep(Duration::from_millis(10));
-    }
 }
 
 /// Ends a program as a crash would.
@@ -317,7 +306,7 @@ fn what_a_child_made_is_put_back_by_the_next_run_if_its_own_was_killed() {
             assert_eq!(output.code, 0, "{}", output.snapshot());
             !stage.has("sub/CLAUDE.md") && !stage.has("sub/.git")
         };
-        wait_for(gone);
+        wait_until("the end of the run", gone);
         let kept = fs::read_dir(stage.context.path("sub")).unwrap().flatten();
         let mut kept = kept.filter(|entry| {
             let name = entry.file_name();
@@ -332,7 +321,7 @@ fn what_a_child_made_is_put_back_by_the_next_run_if_its_own_was_killed() {
         let told = told.unwrap_or_else(|| panic!("{receipts:?}"));
         assert_eq!(field(told, "skill"), "w", "{told}");
         assert!(field(told, "reason").contains("sub/CLAUDE.md"), "{told}");
-        wait_for(|| {
+        wait_until("the end of the run", || {
             stage.run(&["list"]);
             runs(stage).is_empty()
         });

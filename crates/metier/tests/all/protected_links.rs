@@ -7,11 +7,12 @@ use std::{
     process::Command,
 };
 
+use metier_testkit::{needed, needs, patience::wait_until};
 use serde_json::json;
 
 use crate::{
     conditions::under_every_condition,
-    protected::{begin, call, kill, starlark, wait_for},
+    protected::{begin, call, kill, starlark},
     stage::{Stage, field},
 };
 
@@ -83,24 +84,25 @@ done
 echo ran
 "#;
 
+/// The steps from the protected names of [`KEPT_ELSEWHERE`] to their ends.
+const STEPS: [&str; 8] = [
+    "docs/b.md",
+    "links/a.md",
+    "d1/x",
+    "gen/missing.md",
+    "sub/d/b.md",
+    "sub/l/a.md",
+    "sub/d/none",
+    "sub/cfg/config.toml",
+];
+
 // case 176
 #[test]
 fn every_step_from_a_protected_name_to_its_end_stays_as_it_was() {
     under_every_condition(|stage| {
         lay_out(stage, KEPT_ELSEWHERE);
         stage.scripted("w", PROJECT, REPLACES);
-        let steps = [
-            "docs/b.md",
-            "links/a.md",
-            "d1/x",
-            "gen/missing.md",
-            "sub/d/b.md",
-            "sub/l/a.md",
-            "sub/d/none",
-            "sub/cfg/config.toml",
-            "sub/round",
-        ];
-        let output = stage.exec("w", &steps);
+        let output = stage.exec("w", &[&STEPS[..], &["sub/round"]].concat());
         assert!(output.stdout.contains("ran"), "{}", output.snapshot());
         for name in OBEYED {
             let text = fs::read_to_string(stage.context.path(name)).unwrap_or_default();
@@ -123,16 +125,7 @@ fn a_host_function_writes_no_step_of_a_protected_name() {
     let stage = Stage::new();
     lay_out(&stage, KEPT_ELSEWHERE);
     starlark(&stage, "s", &["file:write(./**)"], WRITE_FILE);
-    for place in [
-        "docs/b.md",
-        "links/a.md",
-        "d1/x",
-        "gen/missing.md",
-        "sub/d/b.md",
-        "sub/l/a.md",
-        "sub/d/none",
-        "sub/cfg/config.toml",
-    ] {
+    for place in STEPS {
         let path = stage.context.work().canonicalize().unwrap().join(place);
         let said = call(&stage, "s", &json!({ "path": path }));
         assert!(said.contains("never written"), "{place}: {said}");
@@ -221,7 +214,7 @@ fn meanwhile(stage: &Stage, grants: &[&str], rest: &str, change: impl FnOnce()) 
     change();
     stage.context.write("out/go", "");
     child.wait().unwrap();
-    wait_for(|| stage.has("out/over"));
+    wait_until("the script", || stage.has("out/over"));
 }
 
 const READS: &[&str] = &[
@@ -367,10 +360,10 @@ fn the_home_under_another_name_is_the_home() {
             (home.join(".local/bin"), work.join("bin")),
         ]
         .map(|(folder, at)| Mounted::new(&folder, &at));
-        if mounts.iter().any(Option::is_none) {
-            not_run("178", "this user may mount nothing");
-            return;
-        }
+        needed!(needs::condition(
+            mounts.iter().all(Option::is_some),
+            "case 178: this user may mount nothing"
+        ));
         let output = stage.exec("w", &[]);
         let said = call(stage, "s", &json!({ "path": work.join("hh/.bashrc") }));
         assert!(said.contains("never written"), "{said}");
@@ -393,12 +386,6 @@ fn the_home_under_another_name_is_the_home() {
             assert!(!stage.has(place), "{place}: {}", output.snapshot());
         }
     });
-}
-
-/// Prints that a case was not tried.
-#[expect(clippy::print_stdout, reason = "what can't be run is reported")]
-fn not_run(case: &str, why: &str) {
-    println!("not run: case {case}: {why}");
 }
 
 // case 179

@@ -9,15 +9,16 @@ use std::{
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use metier_store::{Store, Verified};
+use metier_testkit::{needed, needs, patience::wait_until};
 use serde_json::{Value, json};
 
 use crate::{
     conditions::{behind_namespaces, under_every_condition},
-    live_room::{HANG, Live, lines, python},
+    live_room::{Live, lines, python},
     stage::{Stage, field},
 };
 
@@ -57,15 +58,6 @@ fn serve() -> (u16, Asked) {
     (port, asked)
 }
 
-/// Waits until something holds.
-fn until(what: &str, holds: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < HANG, "{what}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
 fn of_act<'a>(receipts: &'a [Value], act: &str) -> Vec<&'a Value> {
     let receipts = receipts.iter();
     receipts
@@ -92,7 +84,7 @@ fn an_act_that_the_program_did_not_survive_has_its_receipt() {
     under_every_condition(|stage| {
         stage.scripted("slow", &asks, "echo made > out/made.txt; sleep 60\n");
         let mut child = start(stage, "slow");
-        until("the script writes its file", || {
+        wait_until("the script writes its file", || {
             stage.has("out/made.txt") && !stage.context.read("out/made.txt").is_empty()
         });
         // While it runs, another process sees that it does.
@@ -178,7 +170,7 @@ fn a_connection_of_a_script_is_written_down_before_it_is_made() {
         asked.lock().unwrap().clear();
         stage.scripted("posts", &asks, &script);
         let mut child = start(stage, "posts");
-        until("the server is asked", || !asked.lock().unwrap().is_empty());
+        wait_until("the server is asked", || !asked.lock().unwrap().is_empty());
         let receipts = stage.receipts();
         let net = of_act(&receipts, "net:fetch");
         assert_eq!(net.len(), 1, "{receipts:?}");
@@ -212,7 +204,7 @@ fn a_program_that_stays_has_its_receipt_when_the_host_is_killed() {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
-    until("the program writes its file", || live.stage.has("made.txt"));
+    wait_until("the program writes its file", || live.stage.has("made.txt"));
     child.kill().unwrap();
     child.wait().unwrap();
     let receipts = live.stage.receipts();
@@ -309,11 +301,9 @@ fn every_effect_that_is_seen_outside_has_a_receipt_whenever_the_program_is_kille
     live.stage.context.write("given.txt", "x");
     let made = live.stage.context.path("made");
     let seen = || fs::read_dir(&made).unwrap().count() + asked.lock().unwrap().len();
-    let begin = Instant::now();
-    let mut rounds = 0_u64;
-    while rounds < 40 && begin.elapsed() < Duration::from_secs(12) {
-        rounds += 1;
-        let input = json!({ "seed": rounds, "port": port }).to_string();
+    let rounds = 24_u64;
+    for round in 1..=rounds {
+        let input = json!({ "seed": round, "port": port }).to_string();
         let mut command = live.stage.context.command();
         command
             .args(["--root", "skills", "--approve-skills", "busy"])
@@ -324,14 +314,13 @@ fn every_effect_that_is_seen_outside_has_a_receipt_whenever_the_program_is_kille
         let mut child = command.spawn().unwrap();
         // Most get to their first effect, the others die wherever they are on the way to it. Any odd number spreads the
         // moments; the machine adds what is really random.
-        let (before, start) = (seen(), Instant::now());
-        while !rounds.is_multiple_of(4)
-            && seen() == before
-            && start.elapsed() < Duration::from_secs(2)
-        {
-            thread::sleep(Duration::from_millis(1));
+        let before = seen();
+        if !round.is_multiple_of(4) {
+            wait_until("an effect", || {
+                seen() > before || child.try_wait().unwrap().is_some()
+            });
         }
-        thread::sleep(Duration::from_micros(rounds * 7919 % 120_000));
+        thread::sleep(Duration::from_micros(round * 7919 % 120_000));
         child.kill().unwrap();
         child.wait().unwrap();
     }
@@ -377,14 +366,15 @@ rm -f fill more
 #[test]
 fn a_full_disk_stops_the_act_and_not_the_receipt() {
     let stage = Stage::new();
-    let can_mount = Command::new("unshare")
+    let unshare = needed!(needs::program("unshare"));
+    let can_mount = Command::new(unshare)
         .args(["-m", "true"])
         .output()
         .is_ok_and(|output| output.status.success());
-    if !can_mount {
-        println!("not run: no name space of mounts for a small disk can be made");
-        return;
-    }
+    needed!(needs::condition(
+        can_mount,
+        "case 155: this user can make no namespace of mounts for a small disk"
+    ));
     let (port, asked) = serve();
     let net = format!("net:fetch(127.0.0.1:{port})");
     let asks = ["shell:exec(scripts/*)", "file:write(./**)", net.as_str()];

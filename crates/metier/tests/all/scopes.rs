@@ -12,9 +12,11 @@ use std::{
     thread,
 };
 
+use metier_testkit::{needed, needs};
+
 use crate::{
     conditions::{behind_namespaces, under_every_condition},
-    stage::{Stage, has_program},
+    stage::Stage,
 };
 
 /// A web server of this machine that counts its answers.
@@ -40,9 +42,7 @@ fn serve() -> (u16, Arc<AtomicUsize>) {
 // case 167
 #[test]
 fn a_denied_address_is_not_reached_under_another_name() {
-    if !has_program("curl") {
-        return;
-    }
+    needed!(needs::program("curl"));
     behind_namespaces(|stage| {
         let (port, answered) = serve();
         let asked = ["shell:exec(scripts/*)", "net:fetch(localhost)"];

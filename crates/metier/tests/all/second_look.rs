@@ -7,12 +7,13 @@ use std::{
     process::Command,
 };
 
+use metier_testkit::patience::wait_until;
 use serde_json::json;
 
 use crate::{
     conditions::under_every_condition,
     live_room::{Live, PYTHON, lines, python},
-    protected::{begin, call, kill, starlark, wait_for},
+    protected::{begin, call, kill, starlark},
     stage::{Stage, field},
 };
 
@@ -232,7 +233,7 @@ fn what_the_user_made_after_a_crash_is_left_alone() {
         };
         let before = list();
         kill(child);
-        wait_for(|| list() > before);
+        wait_until("the list of what is put back", || list() > before);
         // Times of files are as coarse as the kernel's tick.
         std::thread::sleep(std::time::Duration::from_millis(20));
         stage.context.write("sub/AGENTS.md", "mine\n");

@@ -3,13 +3,31 @@
 //! What the scanner says is tested elsewhere. Here it is switched off, so that only permissions and the fence are left
 //! between a skill and the machine.
 
-use std::{env, ffi::OsString, fs, path::Path};
+use std::{env, ffi::OsString, fs, path::Path, time::Duration};
 
-use metier_testkit::{Context, Output};
+use metier_testkit::{Context, NotRun, Output, needs};
 use serde_json::Value;
 
 /// A skill that runs `scripts/do.sh`, and nothing else.
 pub(crate) const RUNS: &str = "Run scripts/do.sh.\n";
+
+const PYTHON: &str = "/usr/bin/python3";
+
+/// Runs a program and writes down what it and its children used: the most memory in kilobytes, and processor time in milliseconds.
+const MEASURE: &str = "import resource, subprocess, sys
+place = sys.argv.pop(1)
+code = subprocess.call(sys.argv[1:])
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+with open(place, 'w') as file:
+    file.write('%d %d' % (used.ru_maxrss, (used.ru_utime + used.ru_stime) * 1000))
+sys.exit(code if code >= 0 else 128 - code)
+";
+
+/// What a run used.
+pub(crate) struct UsedByRun {
+    pub(crate) kilobytes: u64,
+    pub(crate) processor_time: Duration,
+}
 
 /// A machine with nothing on it but the system's programs.
 pub(crate) struct Stage {
@@ -30,6 +48,25 @@ impl Stage {
             .env("PATH", path)
             .env("METIER_SKILLS_SECURITY_SCAN_ON_LOAD", "false");
         Self { context }
+    }
+
+    /// A stage on which each run is measured.
+    pub(crate) fn measured() -> Result<Self, NotRun> {
+        needs::program(PYTHON)?;
+        let mut stage = Self::new();
+        let place = stage.context.home().join("used").display().to_string();
+        stage.context.wrap(&[PYTHON, "-c", MEASURE, &place]);
+        Ok(stage)
+    }
+
+    /// What the last run on a measured stage used.
+    pub(crate) fn used(&self) -> UsedByRun {
+        let used = self.context.read("~/used");
+        let (kilobytes, milliseconds) = used.split_once(' ').unwrap();
+        UsedByRun {
+            kilobytes: kilobytes.parse().unwrap(),
+            processor_time: Duration::from_millis(milliseconds.parse().unwrap()),
+        }
     }
 
     /// Writes a skill below `skills/`; `front` is what its manifest says besides its name.
@@ -127,15 +164,4 @@ pub(crate) fn holds(bytes: &[u8], text: &str) -> bool {
 /// Whether the tests are to pass as on a machine without Deno: `METIER_TEST_WITHOUT_DENO=1 cargo test -p metier`.
 pub(crate) fn deno_is_hidden() -> bool {
     env::var_os("METIER_TEST_WITHOUT_DENO").is_some_and(|value| value == "1")
-}
-
-/// Whether this machine has a program; the test that needs it is reported as not run if it hasn't.
-#[expect(clippy::print_stdout, reason = "a test that can't be run is reported")]
-pub(crate) fn has_program(name: &str) -> bool {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let is_there = env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    if !is_there {
-        println!("not run: there is no program `{name}` on this machine");
-    }
-    is_there
 }

@@ -9,50 +9,27 @@ use std::{
     process::Command,
     sync::mpsc::channel,
     thread,
-    time::{Duration, Instant},
 };
 
-use metier_testkit::Output;
+use metier_testkit::{NotRun, Output, needed, patience::PATIENCE};
 use serde_json::{Value, json};
 
 use crate::{conditions::under_every_condition, stage::Stage};
 
 /// The most that any input makes the program use, in kilobytes.
 const MEMORY: u64 = 256 << 10;
-/// Longer than any time-out that is set here, on a machine that is busy with other things.
-const SOON: Duration = Duration::from_secs(60);
 
-const PYTHON: &str = "/usr/bin/python3";
-const MEASURE: &str = "import resource, subprocess, sys
-place = sys.argv.pop(1)
-code = subprocess.call(sys.argv[1:])
-with open(place, 'w') as file:
-    file.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
-sys.exit(code if code >= 0 else 128 - code)
-";
-
-/// A stage on which the memory of the program is measured; `None`, and a word about it, where that can't be done.
-#[expect(clippy::print_stdout, reason = "what can't be measured is reported")]
-fn scales() -> Option<Stage> {
-    if !fs::exists(PYTHON).is_ok_and(|exists| exists) {
-        println!("not run: there is no {PYTHON} to measure with");
-        return None;
-    }
-    let mut stage = Stage::new();
-    let place = stage.context.home().join("memory").display().to_string();
-    stage.context.wrap(&[PYTHON, "-c", MEASURE, &place]);
+/// A stage on which the memory of the program is measured.
+fn scales() -> Result<Stage, NotRun> {
+    let mut stage = Stage::measured()?;
     stage.context.env("METIER_SKILLS_LIMITS_TOOL_TIMEOUT", "10");
-    Some(stage)
+    Ok(stage)
 }
 
-/// Runs the program; it ends in time and stays small.
+/// Runs the program; it ends, and stays small.
 fn weigh(stage: &Stage, arguments: &[&str]) -> Output {
-    let began = Instant::now();
     let output = stage.run(arguments);
-    let took = began.elapsed();
-    let memory = fs::read_to_string(stage.context.home().join("memory")).unwrap();
-    let memory: u64 = memory.trim().parse().unwrap();
-    assert!(took < SOON, "{arguments:?}: {took:?}");
+    let memory = stage.used().kilobytes;
     assert!(
         memory < MEMORY,
         "{arguments:?}: {memory} KB: {}",
@@ -101,12 +78,10 @@ fn a_schema_neither_kills_nor_hangs_the_program() {
         );
         starlark(stage, "works", &[], &chain(3, "{\"allOf\": [next]}"));
         for name in ["overflows", "doubles"] {
-            let began = Instant::now();
             let output = stage.run(&["call", name, "t", "{}"]);
             assert_eq!(output.code, 1, "{}", output.snapshot());
             let said = "the input schema of `t` is refused: ";
             assert!(output.stderr.contains(said), "{}", output.snapshot());
-            assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
         }
         let output = stage.run(&["call", "works", "t", "{}"]);
         assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -116,7 +91,7 @@ fn a_schema_neither_kills_nor_hangs_the_program() {
 // case 158
 #[test]
 fn no_schema_and_no_input_takes_all_of_the_memory() {
-    let Some(stage) = scales() else { return };
+    let stage = needed!(scales());
     let links = [
         "{\"anyOf\": [next, {\"not\": next}], \"unevaluatedItems\": False}",
         "{\"properties\": {\"a\": next}, \"patternProperties\": {\"^(a|b{500}){30}\": next}}",
@@ -150,9 +125,7 @@ fn an_input_that_is_nested_deeply_is_refused_and_not_waited_for() {
         starlark(stage, "deep", &[], code);
         for depth in [100, 118, 119, 120, 121, 124, 125, 126, 127, 128, 200] {
             let input = format!("{{\"a\": {}{}}}", "[".repeat(depth), "]".repeat(depth));
-            let began = Instant::now();
             let output = stage.run(&["call", "deep", "t", &input]);
-            assert!(began.elapsed() < SOON, "{depth}: {:?}", began.elapsed());
             let expected = i32::from(depth > 119);
             assert_eq!(
                 output.code.min(1),
@@ -209,9 +182,7 @@ fn ignore_files_of_a_clone_neither_kill_nor_hang_a_search() {
         stage.context.write("sub/b.txt", "needle\n");
         let arguments = ["--approve-skills", "finds", "call", "finds", "t", "{}"];
         let search = || {
-            let began = Instant::now();
             let output = stage.run(&arguments);
-            assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
             let found: Value = serde_json::from_str(&output.stdout).unwrap_or_default();
             // The skill itself is in the project and has the word in its code.
             assert_eq!(found, json!([2, 3]), "{}", output.snapshot());
@@ -229,7 +200,7 @@ fn ignore_files_of_a_clone_neither_kill_nor_hang_a_search() {
 // case 164, 22
 #[test]
 fn no_folder_takes_all_of_the_memory_of_a_search() {
-    let Some(stage) = scales() else { return };
+    let stage = needed!(scales());
     let tool = |call: &str| {
         format!("def t(input):\n    return len({call})\nregister_tool(\"t\", \"A tool\", t)\n")
     };
@@ -259,7 +230,7 @@ fn no_folder_takes_all_of_the_memory_of_a_search() {
 // case 16, 22
 #[test]
 fn no_folder_takes_all_of_the_memory_of_a_list_or_a_scan() {
-    let Some(stage) = scales() else { return };
+    let stage = needed!(scales());
     let work = stage.context.work();
     stage.skill("fine", "", "Text.\n");
     for name in ["huge", "odd", "many"] {
@@ -289,7 +260,7 @@ fn no_folder_takes_all_of_the_memory_of_a_list_or_a_scan() {
 // case 16
 #[test]
 fn no_hook_takes_all_of_the_memory() {
-    let Some(stage) = scales() else { return };
+    let stage = needed!(scales());
     let code = "def t(input):\n    return 1\nregister_tool(\"t\", \"A tool\", t)\n\
                 def before(event):\n    event[\"input\"] = {\"x\": [\"y\" * 1000] * 4000}\n    return event\n\
                 register_hook(\"before_tool_call\", before)\n";
@@ -334,7 +305,7 @@ fn a_message_that_is_too_deep_or_too_large_gets_an_error_and_takes_no_memory() {
         stdin.write_all(message.as_bytes()).unwrap();
         stdin.write_all(b"\n").unwrap();
         stdin.flush().unwrap();
-        serde_json::from_str(&lines.recv_timeout(SOON).unwrap()).unwrap()
+        serde_json::from_str(&lines.recv_timeout(PATIENCE).unwrap()).unwrap()
     };
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}});
@@ -380,9 +351,7 @@ fn a_database_that_is_a_fifo_or_a_device_is_refused_and_not_waited_for() {
             &["log"][..],
             &["--approve-skills", "x", "exec", "x", "scripts/do.sh"],
         ] {
-            let began = Instant::now();
             let output = stage.run(arguments);
-            assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
             assert_ne!(output.code, 0, "{}", output.snapshot());
             assert!(
                 output.stderr.contains("can't open the database"),

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command as Process, Output, Stdio};
 
+use metier_testkit::needs;
 use proptest::prelude::*;
 
 use super::*;
@@ -101,17 +102,8 @@ impl Drop for Room {
 }
 
 fn shells() -> Vec<PathBuf> {
-    [
-        "/bin/sh",
-        "/bin/bash",
-        "/usr/bin/bash",
-        "/usr/local/bin/bash",
-    ]
-    .into_iter()
-    .map(PathBuf::from)
-    .filter(|shell| shell.exists())
-    .take(2)
-    .collect()
+    let bash = needs::program("bash").ok();
+    [PathBuf::from("/bin/sh")].into_iter().chain(bash).collect()
 }
 
 fn recipe(text: &str) -> Recipe {

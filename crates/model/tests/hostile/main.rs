@@ -12,12 +12,10 @@ mod names;
 mod pairs;
 mod values;
 
-use std::{
-    process::Command,
-    time::{Duration, Instant},
-};
+use std::{process::Command, time::Duration};
 
 use metier_model::{FileText, Files, Manifest, Mode, Parsed, Severity, parse, parse_thoroughly};
+use metier_testkit::patience::within_processor_time;
 
 /// What one mode makes of a text.
 #[derive(Clone, Copy, Debug)]
@@ -141,11 +139,7 @@ fn loaded(text: &str) -> Manifest {
 /// Runs `work` and fails when it took unreasonably long; the limit is for a slow machine without
 /// optimisation, and still far below what quadratic work would need.
 fn in_time<T>(what: &str, work: impl FnOnce() -> T) -> T {
-    let started = Instant::now();
-    let result = work();
-    let took = started.elapsed();
-    assert!(took < Duration::from_secs(4), "{what} took {took:?}");
-    result
+    within_processor_time(what, Duration::from_secs(4), work)
 }
 
 /// Runs `work` with a small stack, so that recursion shows.

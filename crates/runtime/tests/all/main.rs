@@ -15,9 +15,10 @@ mod rulebook;
 
 use metier_catalog::{Catalog, Entry, ManifestFiles, Place, Root};
 use metier_config::{Config, Layer, load};
-use metier_model::{FileText, Files, Mode, Os, Source, parse};
+use metier_model::{Mode, Os, Source};
 use metier_policy::Facts;
 use metier_runtime::{Inventory, survey};
+use metier_testkit::skill_yaml;
 
 /// A machine that has these programs and nothing else.
 pub(crate) struct Machine(pub(crate) &'static [&'static str]);
@@ -102,17 +103,7 @@ fn entry(path: &str, name: &str, more: &str) -> Entry {
         "version: 1.0.0\n"
     };
     let text = format!("name: {name}\ndescription: Does {name}.\ntypes: [prompt]\n{version}{more}");
-    let files = Files {
-        skill_yaml: Some(FileText {
-            name: "SKILL.yaml",
-            text: &text,
-        }),
-        ..Files::default()
-    };
-    let parsed = parse(&files, Mode::Lenient);
-    let Some(manifest) = parsed.manifest else {
-        panic!("{:?}\n{text}", parsed.diagnostics)
-    };
+    let (manifest, diagnostics) = skill_yaml(&text);
     Entry {
         source: Source::User,
         root: None,
@@ -122,7 +113,7 @@ fn entry(path: &str, name: &str, more: &str) -> Entry {
             ..ManifestFiles::default()
         },
         card: Some(manifest.card),
-        diagnostics: parsed.diagnostics,
+        diagnostics,
         real: None,
         digest: None,
     }

@@ -1,10 +1,6 @@
 //! What a model is told: exactly the fields, nothing that hides in them, and no more than fits.
 
-use std::{
-    borrow::Cow,
-    collections::BTreeMap,
-    time::{Duration, Instant},
-};
+use std::{borrow::Cow, collections::BTreeMap};
 
 use metier_catalog::{Entry, Place};
 use metier_model::{Card, SkillName, text};
@@ -375,7 +371,6 @@ fn check(inventory: &Inventory, listing: &Listing<'_>, budget: usize) {
 #[test]
 fn a_crowd_fits_into_every_budget_in_time_and_always_alike() {
     let inventory = crowd();
-    let started = Instant::now();
     let mut last = 0;
     for budget in [0, 1_000, 300_000] {
         let options = Options {
@@ -393,11 +388,6 @@ fn a_crowd_fits_into_every_budget_in_time_and_always_alike() {
             assert_eq!(listing(&inventory, &options).lines, one.lines);
         }
     }
-    assert!(
-        started.elapsed() < Duration::from_secs(120),
-        "{:?}",
-        started.elapsed()
-    );
     let whole = listing(&inventory, &BARE);
     assert_eq!(
         (whole.lines.len(), whole.omitted, whole.shortened),

@@ -174,12 +174,14 @@ fn load_finds_nothing_else() {
     );
     let private = complaint(Session::new("load(\"x.star\", \"_f\")").file("x.star", "_f = 1"));
     assert!(private.starts_with("skill.star:1:16: "), "{private}");
+    // A name that a file loaded itself is not one that it has.
     let again = complaint(
-        Session::new("load(\"x.star\", \"f\")")
-            .file("x.star", "load(\"y.star\", \"f\")")
-            .file("y.star", "f = 1"),
+        Session::new("load(\"x.star\", \"name\")")
+            .file("x.star", "load(\"y.star\", \"name\")")
+            .file("y.star", "name = 1"),
     );
-    assert!(again.contains("f"), "{again}");
+    assert!(again.starts_with("skill.star:1:16: "), "{again}");
+    assert!(again.contains("`name`"), "{again}");
 }
 
 #[test]

@@ -5,7 +5,6 @@
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use metier_starlark::{Limits, serve};
 use serde_json::json;
@@ -53,7 +52,6 @@ fn run(code: &str) -> End {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let begin = Instant::now();
     let mut stdin = child.stdin.take().unwrap();
     // The child may be gone before it has read everything.
     let _ = writeln!(stdin, "{initialize}\n{execute}");
@@ -66,11 +64,6 @@ fn run(code: &str) -> End {
         .read_to_string(&mut said)
         .unwrap();
     let status = child.wait().unwrap();
-    assert!(
-        begin.elapsed() < Duration::from_secs(30),
-        "{code}: took {:?}",
-        begin.elapsed()
-    );
     let answer = said
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())

@@ -22,7 +22,7 @@ fn too_long(text: &str) {
         "{:?}",
         answer.result
     );
-    assert!(took >= time && took < Duration::from_secs(10), "{took:?}");
+    assert!(took >= time, "{took:?}");
 }
 
 // case 138

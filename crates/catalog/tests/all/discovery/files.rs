@@ -3,19 +3,19 @@
 use std::{
     fs::{self, File},
     os::unix::net::UnixListener,
-    time::Duration,
 };
 
 use metier_catalog::Limits;
 use metier_model::Mode;
+use metier_testkit::patience::ends;
 
 use super::{invalid, odd};
-use crate::{LIMITS, World, codes, ends_within, errors, named, only, skill_md};
+use crate::{LIMITS, World, codes, errors, named, only, skill_md};
 
 // case 16
 #[test]
 fn a_fifo_instead_of_a_manifest_is_listed_and_holds_nobody() {
-    ends_within(Duration::from_secs(10), || {
+    ends("reading it", || {
         let world = World::new();
         world.fifo("root/bad/SKILL.md");
         invalid(&world, "file-not-regular");

@@ -1,11 +1,10 @@
 //! Links between folders.
 
-use std::time::Duration;
-
 use metier_catalog::{Limits, Root, discover};
 use metier_model::{Mode, Severity, Source};
+use metier_testkit::patience::ends;
 
-use crate::{LIMITS, World, codes, ends_within, found, look, only, options};
+use crate::{LIMITS, World, codes, found, look, only, options};
 
 #[test]
 fn a_linked_skill_is_found_once_under_the_name_of_the_link() {
@@ -118,7 +117,7 @@ fn links_to_files_are_no_skills() {
 
 #[test]
 fn folders_outside_that_link_to_each_other_end_and_are_found_once() {
-    ends_within(Duration::from_secs(10), || {
+    ends("reading it", || {
         let world = World::new();
         for (name, next) in [("a", "b"), ("b", "c"), ("c", "a")] {
             world.skill(&format!("outside/{name}/skill-{name}"));
@@ -148,9 +147,7 @@ fn folders_outside_that_all_link_to_each_other_end_in_time() {
     }
     world.link(world.at("outside/f0"), "root/start");
     let root = world.root();
-    let catalog = ends_within(Duration::from_secs(5), move || {
-        look(&root, &options(Mode::Lenient))
-    });
+    let catalog = ends("reading it", move || look(&root, &options(Mode::Lenient)));
     assert_eq!(catalog.entries.len(), 8);
 }
 

@@ -1,11 +1,10 @@
 //! The files that make a manifest: the sidecar, two files, other spellings.
 
-use std::time::Duration;
-
 use metier_model::Mode;
+use metier_testkit::patience::ends;
 
 use super::{invalid, odd};
-use crate::{LIMITS, World, codes, ends_within, errors, look, named, only, options, skill_md};
+use crate::{LIMITS, World, codes, errors, look, named, only, options, skill_md};
 
 const NOT_BY_MODELS: &str = "policy:\n  allow_implicit_invocation: false\n";
 
@@ -52,7 +51,7 @@ fn a_sidecar_that_was_read_only_in_part_is_mentioned() {
 
 #[test]
 fn a_sidecar_that_can_not_be_read_is_mentioned() {
-    ends_within(Duration::from_secs(10), || {
+    ends("reading it", || {
         let ways: [fn(&World); 4] = [
             |world| drop(world.fifo("root/s/agents/openai.yaml")),
             |world| drop(world.folder("root/s/agents/openai.yaml")),

@@ -4,8 +4,9 @@ use std::{io::Write, sync::Arc, time::Duration};
 
 use flate2::{Compression, write::GzEncoder};
 use metier_host::net::{Cause, Hosts, Limits, NetError, Refusal, Request, Response, Trust};
+use metier_testkit::patience::ends;
 
-use super::{Dialect, Internet, Server, any, ends_within, hosts, ok, redirect};
+use super::{Dialect, Internet, Server, any, hosts, ok, redirect};
 
 fn get(url: &str) -> Request {
     Request {
@@ -556,7 +557,7 @@ fn small(server: &Server, change: impl FnOnce(&mut Limits)) -> Result<Response, 
     };
     change(&mut limits);
     let request = get(&server.url("/"));
-    ends_within(Duration::from_secs(8), move || {
+    ends("the request", move || {
         let net = Internet::default();
         let approved = hosts(&["127.0.0.1"]);
         metier_host::net::fetch(&request, &approved, &limits, &net, &Trust::system())

@@ -14,21 +14,18 @@ use std::{
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
-        mpsc,
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
 use metier_host::net::{Dialled, Hosts, Resolve};
+use metier_testkit::patience::PATIENCE;
 use rustls::{
     ServerConfig, ServerConnection, StreamOwned,
     crypto::aws_lc_rs,
     pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
 };
-
-/// No test waits longer than this for anything.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(crate) fn hosts(scopes: &[&str]) -> Hosts {
     let scopes: Vec<String> = scopes.iter().map(|&scope| scope.to_owned()).collect();
@@ -269,19 +266,5 @@ impl Resolve for Internet {
             None => {}
         }
         Ok(dialled)
-    }
-}
-
-/// Runs `work` in another thread and fails when it does not end in time.
-#[track_caller]
-pub(crate) fn ends_within<T: Send + 'static>(
-    limit: Duration,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> T {
-    let (send, receive) = mpsc::channel();
-    thread::spawn(move || send.send(work()).ok());
-    match receive.recv_timeout(limit) {
-        Ok(result) => result,
-        Err(error) => panic!("not done after {limit:?}: {error}"),
     }
 }

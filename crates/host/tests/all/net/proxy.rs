@@ -10,12 +10,13 @@ use std::{
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use metier_host::net::{Decision, Hosts, Proxy, ProxyLimits, Seen};
+use metier_testkit::patience::{PATIENCE, ends};
 use rustls::{
     ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto::aws_lc_rs,
     pki_types::ServerName,
 };
 
-use super::{Internet, PATIENCE, Server, any, ends_within, hosts, ok};
+use super::{Internet, Server, any, hosts, ok};
 
 const CREDENTIAL: &str = "0123456789abcdef-_";
 
@@ -542,7 +543,6 @@ fn heads_have_an_end_and_a_time() {
         "no HTTP/1",
     );
     door.saw_refused("no HTTP/1");
-    let started = Instant::now();
     let mut slow = door.dial();
     let mut dripping = slow.try_clone().unwrap();
     let drip = thread::spawn(move || {
@@ -554,7 +554,6 @@ fn heads_have_an_end_and_a_time() {
         sent.by_ref().count()
     });
     answered(&rest(&mut slow), 408, "too long");
-    assert!(started.elapsed() < Duration::from_secs(6));
     door.saw_refused("too long");
     drop(slow);
     drip.join().unwrap();
@@ -652,7 +651,7 @@ fn a_quiet_tunnel_is_cut_and_a_busy_one_in_the_end() {
             matches!(&seen.decision, Decision::Cut(why) if why.contains(part)),
             "{seen:?}"
         );
-        assert!((least..6000).contains(&seen.ms), "{seen:?}");
+        assert!(seen.ms >= least, "{seen:?}");
     }
 }
 
@@ -669,9 +668,9 @@ fn the_end_of_the_proxy_is_the_end_of_its_connections() {
         } = door;
         thread::sleep(Duration::from_millis(200)); // both are accepted
         if dropped {
-            ends_within(Duration::from_secs(3), move || drop(proxy));
+            ends("its end", move || drop(proxy));
         } else {
-            let seen = ends_within(Duration::from_secs(3), move || proxy.stop());
+            let seen = ends("its end", move || proxy.stop());
             assert_eq!(seen.len(), 2, "{seen:?}");
         }
         assert_eq!(log.iter().take(2).count(), 2);

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use metier_host::backend::{Clock, Event, Host, Process, Session, SessionError, Worker};
 use metier_sdk::wire::{HostRequest, RpcError, method};
+use metier_testkit::patience::wait_until;
 use serde_json::{Value, json};
 
 use super::{Desk, PATIENCE, Script, check, hello, text};
@@ -42,7 +43,6 @@ fn one_that_never_answers_is_ended_in_time() {
         "os.kill(os.getpid(), signal.SIGSTOP)",
         "if os.fork() == 0: time.sleep(1000)\ntime.sleep(1000)",
     ] {
-        let began = Instant::now();
         let (answer, events, _) = check(script, Duration::from_millis(300));
         assert_eq!(
             text(answer),
@@ -53,11 +53,10 @@ fn one_that_never_answers_is_ended_in_time() {
             matches!(&events[..], [Event::Started { .. }, Event::Crashed { .. }]),
             "{events:?}"
         );
-        assert!(began.elapsed() < Duration::from_secs(20), "{script}");
     }
 }
 
-/// A host whose user has had enough after a moment.
+/// A host whose user has had enough at some moment.
 struct Impatient(Instant);
 
 impl Host for Impatient {
@@ -66,7 +65,7 @@ impl Host for Impatient {
     }
 
     fn is_stopped(&self) -> bool {
-        self.0.elapsed() > Duration::from_millis(100)
+        Instant::now() > self.0
     }
 }
 
@@ -76,15 +75,13 @@ fn one_that_nobody_waits_for_any_more_is_ended_and_can_be_called_again() {
         "begin()\nasked = hear()\nif asked['params'].get('slow'): time.sleep(1000)\nsend(id=asked['id'], result='quick')\nhear()",
     );
     let mut session = script.open(&Desk::default()).unwrap();
-    let began = Instant::now();
     let slow = session.call(
         method::TOOL,
         json!({"slow": true}),
-        &Impatient(Instant::now()),
+        &Impatient(Instant::now() + Duration::from_millis(100)),
         PATIENCE,
     );
     assert!(matches!(slow, Err(SessionError::Stopped)), "{slow:?}");
-    assert!(began.elapsed() < Duration::from_secs(5));
     assert!(!script.lives());
     assert_eq!(call(&mut session, PATIENCE).unwrap(), "quick");
     let events = session.events();
@@ -261,12 +258,10 @@ fn one_that_died_while_nobody_looked_is_started_again() {
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     // Until all of it is gone, its pipes included: it is ours, and nobody waits for it.
-    let began = Instant::now();
     let stat = format!("/proc/{}/stat", pid.as_raw_nonzero());
-    while !fs::read_to_string(&stat).unwrap().contains(") Z ") {
-        assert!(began.elapsed() < PATIENCE);
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    wait_until("its end", || {
+        fs::read_to_string(&stat).unwrap().contains(") Z ")
+    });
     assert_ne!(
         call(&mut session, PATIENCE).unwrap(),
         pid.as_raw_nonzero().get()

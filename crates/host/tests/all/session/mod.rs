@@ -14,9 +14,10 @@ use std::time::{Duration, Instant};
 
 use metier_host::backend::{Event, Host, Process, Session, SessionError, Worker};
 use metier_sdk::wire::{HostRequest, Initialize, RpcError, code, method};
+pub(crate) use metier_testkit::patience::PATIENCE;
+use metier_testkit::patience::in_time;
 use serde_json::{Value, json};
 
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 const PYTHON: &str = "/usr/bin/python3";
 
 /// What every script begins with.
@@ -116,7 +117,7 @@ impl Script {
         let script = self.path("skill.py").display().to_string();
         let began = Instant::now();
         while lives(&script) {
-            if began.elapsed() > Duration::from_secs(10) {
+            if began.elapsed() > PATIENCE {
                 return true;
             }
             std::thread::sleep(Duration::from_millis(2));
@@ -145,10 +146,9 @@ pub(crate) fn check(
     let desk = Desk::default();
     let memory = memory();
     let mut session = script.open(&desk).unwrap();
-    let began = Instant::now();
-    let answer = session.call(method::TOOL, json!({}), &desk, timeout);
-    let took = began.elapsed();
-    assert!(took < timeout + Duration::from_secs(20), "{took:?}");
+    let answer = in_time(text, || {
+        session.call(method::TOOL, json!({}), &desk, timeout)
+    });
     let grown = self::memory().saturating_sub(memory);
     assert!(grown < 256 << 20, "grew by {grown} bytes");
     let mut events = session.events();
