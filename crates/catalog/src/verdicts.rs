@@ -5,7 +5,7 @@
 //! only if its checksum fits, and losing it costs a scan. Only the newest verdicts are kept.
 
 use std::{
-    fs, io,
+    io,
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -209,7 +209,7 @@ fn encode(all: &[(VerdictKey, u64, Noted)], stamp: u64) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{fs, time::Duration};
 
     use super::*;
 
