@@ -209,7 +209,7 @@ fn encode(all: &[(VerdictKey, u64, Noted)], stamp: u64) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, time::Duration};
+    use std::time::Duration;
 
     use super::*;
 
