@@ -123,12 +123,7 @@ fn row(builtin: &'static Builtin, port: u16) -> Row {
             r#""Hello?", model = "small""#.into(),
             json!({"prompt": "Hello?", "model": "small"}),
         ),
-        "llm_complete" => (
-            "default",
-            "large",
-            r#""Hello?""#.into(),
-            json!({"prompt": "Hello?"}),
-        ),
+        "llm_complete" => ("default", "big", r#""?""#.into(), json!({"prompt": "?"})),
         "invoke_skill" => (
             "other",
             "another",
