@@ -125,24 +125,8 @@ impl Page<'_> {
     }
 
     fn parts(&mut self, value: &Value, indent: usize) {
-        let blanks = " ".repeat(indent);
-        let parts: Vec<(String, &Value)> = match value {
-            Value::Object(fields) => {
-                let parts = fields.iter();
-                parts.map(|(key, part)| (format!("{key}:"), part)).collect()
-            }
-            Value::Array(parts) => parts.iter().map(|part| ("-".to_owned(), part)).collect(),
-            _ => return,
-        };
-        for (label, part) in parts {
-            let label = one_line(&label);
-            match inline_value(part) {
-                Some(text) => self.line(&format!("{blanks}{label} {}", one_line(&text))),
-                None => {
-                    self.line(&format!("{blanks}{label}"));
-                    self.parts(part, indent + 2);
-                }
-            }
+        for line in part_lines(value) {
+            self.line(&format!("{}{line}", " ".repeat(indent)));
         }
     }
 }
@@ -163,5 +147,34 @@ fn inline_value(value: &Value) -> Option<String> {
             Some(words.collect::<Option<Vec<_>>>()?.join(", "))
         }
         Value::Object(_) => None,
+    }
+}
+
+/// The parts of a value, a line each: `name: value`, or `- value` for those of a list.
+fn part_lines(value: &Value) -> Vec<String> {
+    let inner = |part: &Value| part_lines(part).into_iter();
+    match value {
+        Value::Object(fields) => fields
+            .iter()
+            .flat_map(|(name, part)| match inline_value(part) {
+                Some(text) => vec![format!("{}: {}", one_line(name), one_line(&text))],
+                None => {
+                    let lines = inner(part).map(|line| format!("  {line}"));
+                    let name = format!("{}:", one_line(name));
+                    std::iter::once(name).chain(lines).collect()
+                }
+            })
+            .collect(),
+        Value::Array(parts) => parts
+            .iter()
+            .flat_map(|part| match inline_value(part) {
+                Some(text) => vec![format!("- {}", one_line(&text))],
+                None => inner(part)
+                    .enumerate()
+                    .map(|(at, line)| format!("{} {line}", if at == 0 { "-" } else { " " }))
+                    .collect(),
+            })
+            .collect(),
+        _ => Vec::new(),
     }
 }
