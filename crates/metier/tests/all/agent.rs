@@ -331,10 +331,8 @@ fn a_turn_has_its_own_rates() {
     assert!(last_message(&requests[1]).contains("hello"));
     // Loading the skill again does not begin a new turn; what somebody says next does.
     let refused = last_message(&requests[2]);
-    assert!(
-        refused.contains("per turn") || refused.contains("in this turn"),
-        "{refused}"
-    );
+    let limit = "the limit of 1 in one turn is reached";
+    assert!(refused.contains(limit), "{refused}");
     assert!(last_message(&requests[4]).contains("hello"));
 }
 
