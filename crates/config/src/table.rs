@@ -29,7 +29,7 @@ pub static KEYS: &[Key] = &[
         env: Some("METIER_SKILLS_ENABLED"),
         alias: None,
         project: Project::Tighten(Rule::Only("false")),
-        doc: "The main switch: `false` means that no skill is offered or run. The core tools of an agent are a skill too.",
+        doc: "The main switch: `false` means that no skill is offered or run, the core tools of an agent included.",
     },
     Key {
         path: "skills.validation",

@@ -186,7 +186,7 @@ impl Talk {
                     Some(command) => with_blanks_shown(command),
                     None => short(&input_shown(input)),
                 };
-                note("tool", &format!("{} {input}", one_line(tool)))
+                note("tool", format!("{} {input}", one_line(tool)).trim_end())
             }
             Event::ToolResult {
                 tool,
