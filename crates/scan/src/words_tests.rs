@@ -1,3 +1,5 @@
+//! The quick look finds whatever the whole judgement of words would find.
+
 use proptest::{collection::vec, prelude::*, sample::select};
 
 use super::*;

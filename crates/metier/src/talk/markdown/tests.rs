@@ -1,3 +1,5 @@
+//! Markdown as it arrives: every word is shown, and where the stream is cut changes nothing.
+
 use proptest::prelude::*;
 
 use super::*;
