@@ -80,7 +80,7 @@ impl Error {
         all.collect::<Vec<_>>().join("\n")
     }
 
-    /// The same for whoever can't see this program.
+    /// The same as the report of an agent.
     #[must_use]
     pub fn to_report(&self) -> metier_agent::Report {
         let inside = &self.0;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{Error, Skills, Workspace, active};
 
-/// How a session is opened. The default asks whoever the workspace asks, and has no model.
+/// How a session is opened. By default the approver of the workspace is asked, and there is no model.
 #[derive(Clone, Default)]
 pub struct SessionOptions {
     /// Who is asked for permission, in place of the workspace's own.

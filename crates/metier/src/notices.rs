@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, atomic::AtomicUsize};
 
-/// How much somebody wants to know something.
+/// How important a notice is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticeLevel {
     /// Shown always.

@@ -47,8 +47,8 @@ pub struct NamedRoot {
 }
 
 impl Settings {
-    /// This user in the current folder, as the command line sees them: `HOME`, `METIER_HOME`, XDG folders, `PATH`. Nobody is asked for
-    /// permission, and notices go to the log.
+    /// This user in the current folder, as the command line sees them: `HOME`, `METIER_HOME`, XDG folders, `PATH`. What needs a
+    /// permission that was not given before is refused, and notices go to the log.
     ///
     /// # Errors
     /// When the current folder can't be used.

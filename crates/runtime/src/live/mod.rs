@@ -780,7 +780,7 @@ fn went<T>(answer: &Result<T, CallError>, ms: u64) -> Went {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        // Who ends a session in order is told what went wrong; here nobody is left to hear it.
+        // `end` reports what went wrong; there is no caller left for that here.
         self.end().ok();
     }
 }
