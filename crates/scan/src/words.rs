@@ -7,11 +7,16 @@
 use metier_model::model_text::chat_token_at;
 
 use crate::{
-    flow::SIGNS_OF_PATHS,
+    flow::{SIGNS_OF_PATHS, may_name_path},
     matching,
-    prose::{self, Class, KEPT_FROM_THE_USER, PhraseLists, PhraseTable, phrase_count, words_of},
+    prose::{
+        self, Class, KEPT_FROM_THE_USER, PhraseLists, PhraseTable, phrase_classes, phrase_count,
+        words_of,
+    },
     quietly,
     report::{Finding, Severity},
+    rule::{Rule, When},
+    rules,
     scan::{About, Limits, Rules, Scanner},
     settle,
     text::hidden,
@@ -76,11 +81,32 @@ fn may_instruct(words: &str) -> bool {
     let has = |byte: u8| memchr::memchr(byte, words.as_bytes()).is_some();
     let may_hide = !words.is_ascii() || has(0x1b);
     let mut brackets = memchr::memchr2_iter(b'<', b'[', words.as_bytes());
-    (may_hide && !hidden::hidden(words).list.is_empty())
+    if (may_hide && !hidden::hidden(words).list.is_empty())
         || has(b'@')
         || brackets.any(|at| chat_token_at(&words[at..]).is_some())
-        || has_sign(&words.to_ascii_lowercase())
-        || (!words.is_ascii() && has_sign(&words.to_lowercase()))
+    {
+        return true;
+    }
+    let lower = words.to_ascii_lowercase();
+    match words.is_ascii() {
+        true => has_sign(&lower) && may_be_complete(&lower),
+        false => has_sign(&lower) || has_sign(&words.to_lowercase()),
+    }
+}
+
+/// Whether a text in lower case may have all that one of the critical rules about sentences requires. URLs, elements and paths are found by their
+/// form, so a text with one of them may have anything.
+fn may_be_complete(lower: &str) -> bool {
+    if lower.contains("://") || lower.contains('<') || may_name_path(lower) {
+        return true;
+    }
+    let classes = phrase_classes(lower);
+    let is_complete = |rule: &Rule| match rule.when {
+        When::Sentence { all, .. } | When::Passage { all, .. } => classes.matches(all, &[]),
+        _ => false,
+    };
+    let mut critical = rules::all().filter(|rule| rule.severity == Severity::Critical);
+    critical.any(is_complete)
 }
 
 fn worst(words: &str) -> Option<WordsFinding> {

@@ -376,6 +376,16 @@ pub(crate) const fn words_of(class: Class) -> &'static [&'static str] {
     WORDS[class as usize].1
 }
 
+/// The classes of all phrases in a text, wherever a word begins or ends: at least those that [`classes_of`] finds by words. It must be in lower case.
+pub(crate) fn phrase_classes(text: &str) -> ClassSet {
+    let mut set = ClassSet::default();
+    LEXICON.find(text, |found| {
+        set = set.union(classes_of_list(found.list));
+        false
+    });
+    set
+}
+
 /// What a text is about; it must be in lower case. `counts` says which places do.
 pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet {
     let mut set = ClassSet::default();

@@ -13,7 +13,7 @@ pub(crate) use lexicon::Class;
 #[cfg(test)]
 pub(crate) use lexicon::LISTS;
 pub(crate) use lexicon::{
-    ClassSet, KEPT_FROM_THE_USER, classes_of, is_kept_from_the_user, words_of,
+    ClassSet, KEPT_FROM_THE_USER, classes_of, is_kept_from_the_user, phrase_classes, words_of,
 };
 pub(crate) use markdown::{Code, Document, document, plain};
 pub(crate) use phrases::{PhraseLists, PhraseTable, phrase_count};
