@@ -51,15 +51,12 @@ pub fn program(name: &str) -> Result<PathBuf, NotRun> {
             "`{name}` is not in the list of crates/testkit/src/programs.rs, from which it is installed: add a line"
         );
     };
-    found(
-        known,
-        &env::var_os("PATH").unwrap_or_default(),
-        env::var_os(REPORT).is_some(),
-    )
+    let path = env::var_os("PATH").unwrap_or_default();
+    found(known, &path, env::var_os(REPORT).is_some()).map_err(not_run)
 }
 
 #[track_caller]
-fn found(program: &Program, path: &std::ffi::OsStr, required: bool) -> Result<PathBuf, NotRun> {
+fn found(program: &Program, path: &std::ffi::OsStr, required: bool) -> Result<PathBuf, String> {
     let Program { name, package } = program;
     let mut files = env::split_paths(path).map(|folder| folder.join(name));
     if let Some(file) = files.find(|file| file.is_file()) {
@@ -67,7 +64,7 @@ fn found(program: &Program, path: &std::ffi::OsStr, required: bool) -> Result<Pa
     }
     let missing = format!("there is no program `{name}` on this machine: install {package}");
     assert!(!required, "{missing}");
-    Err(not_run(missing))
+    Err(missing)
 }
 
 /// A condition that this machine meets or not, whatever is installed; `else_not_run` says which one. `case 22: …` is about one attack case only.
@@ -140,8 +137,9 @@ mod tests {
     }
 
     #[test]
-    fn elsewhere_a_missing_program_is_reported() {
-        assert!(found(&NONE, OsStr::new("/bin"), false).is_err());
+    fn elsewhere_a_missing_program_is_named() {
+        let missing = found(&NONE, OsStr::new("/bin"), false).unwrap_err();
+        assert!(missing.ends_with("install none"), "{missing}");
     }
 
     #[test]
