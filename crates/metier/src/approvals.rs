@@ -150,3 +150,55 @@ impl Approver for ApprovalQueue {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use metier_model::{Digest, Source};
+    use metier_policy::Identity;
+
+    use super::*;
+
+    fn question(skill: &str) -> ApprovalQuestion {
+        let identity = Identity {
+            skill: skill.into(),
+            source: Source::User,
+            digest: Digest([1; 32]),
+        };
+        let (place, session) = ("/skills".to_owned(), "s".to_owned());
+        ApprovalQuestion::about_permissions(identity, place, session, Vec::new(), None)
+    }
+
+    #[test]
+    fn a_question_without_an_answer_is_a_no_and_is_gone() {
+        let queue = ApprovalQueue::new(Duration::from_millis(1));
+        assert_eq!(queue.ask(&question("a")), Reply::Nobody);
+        assert!(queue.pending().is_empty());
+        assert!(!queue.answer(1, Reply::Always), "it came too late");
+        assert_eq!(queue.ask(&question("a")), Reply::Nobody);
+    }
+
+    #[test]
+    fn each_question_gets_its_own_answer() {
+        let queue = ApprovalQueue::new(Duration::from_secs(120));
+        let ask = |skill: &'static str| {
+            let queue = queue.clone();
+            thread::spawn(move || queue.ask(&question(skill)))
+        };
+        let (one, other) = (ask("one"), ask("other"));
+        let mut left = 2;
+        while left > 0 {
+            let pending = queue.wait(Duration::from_secs(120)).expect("a question");
+            let reply = match pending.skill() {
+                "one" => Reply::Once,
+                _ => Reply::Deny,
+            };
+            assert!(queue.answer(pending.id, reply));
+            assert!(!queue.answer(pending.id, Reply::Always), "answered once");
+            left -= 1;
+        }
+        assert_eq!(one.join().expect("no panic"), Reply::Once);
+        assert_eq!(other.join().expect("no panic"), Reply::Deny);
+    }
+}

@@ -86,7 +86,7 @@ pub fn usable<'a>(
     };
     match skill.status {
         Status::Ready | Status::NotReady | Status::Shadowed => Ok(skill),
-        // The list knows only what was there last time; whoever gives out content looks again.
+        // The list knows the last verdict only; the content is scanned again before it is given out.
         Status::Blocked if skill.reasons.iter().all(|reason| reason.kind != Untrusted) => Ok(skill),
         Status::Invalid => {
             let failure = refuse("invalid", "can't be read").path(entry.manifest_path());

@@ -235,7 +235,7 @@ pub fn refused(entry: &Entry, refused: Refused) -> Error {
     match refused {
         Refused::Store(error) => error.into(),
         Refused::Denied(ref asked) => denied(&name, asked).hint(format!(
-            "this was denied for good; metier permissions {word} shows it, metier permissions {word} --revoke removes it"
+            "this was denied permanently; metier permissions {word} shows it, metier permissions {word} --revoke removes it"
         )),
         Refused::DeniedNow(ref asked) => denied(&name, asked).hint(
             "nothing was recorded: run the command again to be asked again",

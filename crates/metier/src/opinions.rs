@@ -24,7 +24,7 @@ const MAX_FILE: usize = 1 << 20;
 const MAX_FOUND: usize = 200;
 
 /// One skill that was scanned: its files as they were, and what was found.
-pub struct Scanned<'a> {
+pub struct ScannedSkill<'a> {
     pub entry: &'a Entry,
     pub snapshot: &'a Snapshot,
     pub report: &'a Report,
@@ -41,7 +41,7 @@ fn speaks(entry: &Entry) -> bool {
 }
 
 /// What others found, for each of the scanned skills in turn. A skill that can't be activated is named and left out.
-pub fn of(workspace: &Workspace, scanned: &[Scanned<'_>]) -> Result<Vec<Vec<Finding>>, Error> {
+pub fn of(workspace: &Workspace, scanned: &[ScannedSkill<'_>]) -> Result<Vec<Vec<Finding>>, Error> {
     let inventory = Arc::new(workspace.inventory()?);
     active::on(workspace, &inventory, &[], Stage::default(), |runtime| {
         activate(workspace, &inventory, runtime);
@@ -73,7 +73,7 @@ fn activate(workspace: &Workspace, inventory: &Inventory, runtime: &Runtime) {
 fn look(
     workspace: &Workspace,
     runtime: &Runtime,
-    scanned: &Scanned<'_>,
+    scanned: &ScannedSkill<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let name = scanned.entry.name();
     let (files, left_out) = files(scanned.snapshot);

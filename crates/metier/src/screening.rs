@@ -34,7 +34,7 @@ pub struct Screening {
 
 /// Why the content of a skill is not given out.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub enum ScreeningRefusal {
     /// It can't be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -306,7 +306,7 @@ impl Screening {
     }
 
     /// The bytes of a skill, if they may be given out: scanned before, or now, unless the user doesn't want that.
-    pub fn admit(&self, catalog: &Catalog, entry: &Entry) -> Result<Snapshot, Refusal> {
+    pub fn admit(&self, catalog: &Catalog, entry: &Entry) -> Result<Snapshot, ScreeningRefusal> {
         let snapshot = self.scanner.snapshot(entry)?;
         let digest = snapshot.digest;
         let remember = |known: &Known, fresh| {
@@ -336,7 +336,9 @@ impl Screening {
         let name = entry.name();
         let reason = scan_reason(&name, known.objection());
         match (known.stance, reason) {
-            (Stance::Blocked, Some(reason)) => Err(Refusal::Blocked(reason.message.into())),
+            (Stance::Blocked, Some(reason)) => {
+                Err(ScreeningRefusal::Blocked(reason.message.into()))
+            }
             (Stance::Warned, Some(reason)) => {
                 let message = one_line(&reason.message);
                 let line = format!("skill `{}`: {message}", one_line(&name));
@@ -396,14 +398,16 @@ fn unread(why: String) -> Report {
 }
 
 /// What to say when a skill is not given out.
-pub fn refused(entry: &Entry, refusal: &Refusal) -> Error {
+pub fn refused(entry: &Entry, refusal: &ScreeningRefusal) -> Error {
     let name = entry.name();
     match refusal {
-        Refusal::Blocked(why) => Error::unmet("blocked", format!("skill `{name}` is blocked"))
-            .skill(&*name)
-            .detail(why)
-            .hint(format!("metier scan {}", shell_word(&name))),
-        Refusal::Read(error) => Error::unmet(
+        ScreeningRefusal::Blocked(why) => {
+            Error::unmet("blocked", format!("skill `{name}` is blocked"))
+                .skill(&*name)
+                .detail(why)
+                .hint(format!("metier scan {}", shell_word(&name)))
+        }
+        ScreeningRefusal::Read(error) => Error::unmet(
             "unreadable",
             format!("skill `{name}` can't be read: {error}"),
         )

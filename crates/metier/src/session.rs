@@ -55,7 +55,7 @@ impl Session {
             is_config_named: global.config.is_some(),
             approver,
             notices: Arc::clone(&output) as _,
-            ..Settings::of(machine.clone())
+            ..Settings::of(Arc::new(machine.clone()))
         };
         Ok(Self {
             global: Arc::new(global.clone()),

@@ -16,7 +16,7 @@ use crate::{
 pub struct Settings {
     /// The machine as the caller sees it.
     #[doc(hidden)]
-    pub machine: Machine,
+    pub machine: Arc<Machine>,
     /// Look here and nowhere else; empty for the usual places.
     pub roots: Vec<NamedRoot>,
     /// Skills, or folders of skills, that win over all others.
@@ -53,12 +53,12 @@ impl Settings {
     /// # Errors
     /// When the current folder can't be used.
     pub fn from_env() -> Result<Self, Error> {
-        Ok(Self::of(Machine::look(None, None)?))
+        Ok(Self::of(Arc::new(Machine::look(None, None)?)))
     }
 
     #[doc(hidden)]
     #[must_use]
-    pub fn of(machine: Machine) -> Self {
+    pub fn of(machine: Arc<Machine>) -> Self {
         Self {
             machine,
             roots: Vec::new(),

@@ -82,7 +82,7 @@ impl Workspace {
     pub fn open_anyway(settings: Settings) -> Result<Self, Error> {
         let Loaded { config, problems } = metier_config::load(layers(&settings)?);
         Ok(Self {
-            machine: Arc::new(settings.machine.clone()),
+            machine: Arc::clone(&settings.machine),
             notices: Arc::clone(&settings.notices),
             settings: Arc::new(settings),
             config: Arc::new(config),

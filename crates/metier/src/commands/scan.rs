@@ -358,11 +358,11 @@ fn hear(
                 .filter(|held| Some(held.digest) == scan.digest)
         })
         .collect();
-    let scanned: Vec<opinions::Scanned<'_>> = scans
+    let scanned: Vec<opinions::ScannedSkill<'_>> = scans
         .iter()
         .zip(&snapshots)
         .filter_map(|(scan, snapshot)| {
-            Some(opinions::Scanned {
+            Some(opinions::ScannedSkill {
                 entry: scan.entry,
                 snapshot: snapshot.as_ref()?,
                 report: &scan.report,

@@ -506,7 +506,7 @@ impl Approver for Tests {
     fn ask(&self, question: &ApprovalQuestion) -> Reply {
         let asked = match &question.subject {
             ApprovalSubject::Permissions { asked, .. } => asked,
-            // Only what is inside of the project is ever asked about by itself.
+            // Only what is in the project is ever asked about by itself.
             ApprovalSubject::Act(_) => return Reply::Once,
         };
         let stays = asked.iter().all(|asked| {

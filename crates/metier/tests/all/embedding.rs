@@ -39,8 +39,13 @@ fn machine() -> Context {
     context
 }
 
-/// Runs an example on a machine.
-fn run(context: &Context, name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+/// Runs an example on a machine: whether it ended well, and what it printed.
+fn ends(
+    context: &Context,
+    name: &str,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> (bool, String) {
     let like = context.command();
     let mut command = Command::new(example(name));
     command.env_clear();
@@ -58,7 +63,12 @@ fn run(context: &Context, name: &str, arguments: &[&str], variables: &[(&str, &s
         String::from_utf8_lossy(out),
         String::from_utf8_lossy(err)
     );
-    assert!(output.status.success(), "{name}: {shown}");
+    (output.status.success(), shown)
+}
+
+fn run(context: &Context, name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+    let (well, shown) = ends(context, name, arguments, variables);
+    assert!(well, "{name}: {shown}");
     shown
 }
 
@@ -106,4 +116,21 @@ fn permission_is_given_from_another_thread() {
         &[("LOOK_HERE", "found")],
     );
     assert_eq!(shown, "looker asks for env:read(LOOK_HERE)\n\"found\"\n");
+}
+
+#[test]
+fn what_can_not_be_called_is_said_with_what_can() {
+    let context = machine();
+    let refused = |call: [&str; 3], expected: &str| {
+        let (well, shown) = ends(&context, "approve_from_elsewhere", &call, &[]);
+        assert!(!well && shown.contains(expected), "{shown}");
+    };
+    refused(
+        ["greeter", "greeter__wave", "{}"],
+        "there is no tool `greeter__wave`\nhint: there are: greeter__greet",
+    );
+    refused(
+        ["greeterr", "x", "{}"],
+        "there is no skill `greeterr`\nhint: did you mean `greeter`?",
+    );
 }
