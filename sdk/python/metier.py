@@ -196,13 +196,13 @@ class _Pipes:
             try:
                 message = json.loads("" if long else line.decode())
             except (ValueError, RecursionError):
-                why = f"this line is longer than {MAX_FRAME} bytes" if long else "this line is no JSON"
+                why = f"a line is longer than {MAX_FRAME} bytes; each message is one line" if long else "this line is not JSON"
                 self.reply(None, error={"code": PARSE, "message": why})
                 continue
             known = message if isinstance(message, dict) else {}
             if isinstance(known.get("method"), str) or "id" in known and ("result" in known or "error" in known):
                 return known
-            self.reply(known.get("id"), error={"code": INVALID, "message": "this is no message of JSON-RPC 2.0"})
+            self.reply(known.get("id"), error={"code": INVALID, "message": "this line is not a JSON-RPC message"})
         return None
 
 def _schema(function: Callable[..., Any], notes: dict[str, str]) -> Json:

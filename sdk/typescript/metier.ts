@@ -194,11 +194,11 @@ class Pipes {
     try {
       message = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(line));
     } catch {
-      return this.reply(null, { error: { code: PARSE, message: line ? "this line is no JSON" : oversized("this line") } });
+      return this.reply(null, { error: { code: PARSE, message: line ? "this line is not JSON" : `${oversized("a line")}; each message is one line` } });
     }
     const known = message instanceof Object ? message : {}, { id = null, error } = known;
     if (typeof known.method === "string") return "id" in known ? known : undefined;
-    const invalid = { code: INVALID, message: "this is no message of JSON-RPC 2.0" };
+    const invalid = { code: INVALID, message: "this line is not a JSON-RPC message" };
     if (!("id" in known) || !("result" in known || error)) return this.reply(id, { error: invalid });
     if (error) this.#waiting.get(id)?.reject(new HostError(error.code, error.message, error.data));
     else this.#waiting.get(id)?.resolve(known.result);

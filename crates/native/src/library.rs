@@ -21,7 +21,7 @@ use std::{
 use libloading::os::unix::{self, RTLD_LOCAL, RTLD_NOW};
 use metier_sdk::{
     native::{ABI, Bytes, ENTRY, HostTable, Table},
-    wire::MAX_FRAME,
+    wire::{MAX_FRAME, RpcError, envelope::Message},
 };
 use serde_json::Value;
 
@@ -112,7 +112,7 @@ impl Library {
         &mut self,
         request: &[u8],
         asked: &mut Ask<'_>,
-    ) -> Result<Value, BorderError> {
+    ) -> Result<Result<Value, RpcError>, BorderError> {
         let mut asked = asked;
         let mut answer = Bytes::NONE;
         self.desk.answering.set(ptr::from_mut(&mut asked).cast());
@@ -190,7 +190,7 @@ fn table(path: &Path, entry: Entry) -> Result<Table, LoadError> {
 }
 
 /// An answer of the library, read before it goes back.
-fn read(answer: Bytes) -> Result<Value, BorderError> {
+fn read(answer: Bytes) -> Result<Result<Value, RpcError>, BorderError> {
     if answer.length > MAX_FRAME {
         return Err(BorderError::TooLong(answer.length));
     }
@@ -199,7 +199,7 @@ fn read(answer: Bytes) -> Result<Value, BorderError> {
     }
     // SAFETY: not null, of a sensible length, and the library's until it is released.
     let bytes = unsafe { slice::from_raw_parts(answer.data, answer.length) };
-    serde_json::from_slice(bytes).map_err(BorderError::NotJson)
+    Message::parse_answer(bytes).map_err(BorderError::Malformed)
 }
 
 /// What the library calls to ask. Any thread of it may, at any time; only one gets an answer.

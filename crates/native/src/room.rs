@@ -9,11 +9,11 @@ use std::{
 
 use metier_sdk::{
     guest::{Transport, serve},
-    wire::{HostRequest, RpcError, code, method},
+    wire::{HostRequest, RpcError, code, envelope::Body, method},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::{BorderError, library::Library};
+use crate::library::Library;
 
 /// This process as the room of a library, until its host ends: `metier __native-host LIB`.
 #[must_use]
@@ -58,12 +58,11 @@ impl Room {
         let Some(library) = &mut self.library else {
             return Err(error(code::INVALID, &"`initialize` comes first"));
         };
-        let request = json!({ "method": method, "params": params }).to_string();
-        let mut asked = |question: &[u8]| ask(question, transport).to_string().into_bytes();
-        let answer = library.answer(request.as_bytes(), &mut asked);
-        answer
-            .and_then(told)
-            .unwrap_or_else(|problem| Err(error(code::INTERNAL, &problem)))
+        let request = serde_json::to_vec(&Body::Call { method, params });
+        let request = request.map_err(|problem| error(code::INTERNAL, &problem))?;
+        let mut asked = |question: &[u8]| ask(question, transport);
+        let answer = library.answer(&request, &mut asked);
+        answer.unwrap_or_else(|problem| Err(error(code::INTERNAL, &problem)))
     }
 }
 
@@ -73,28 +72,14 @@ impl std::fmt::Debug for Room {
     }
 }
 
-/// What an answer says.
-fn told(mut answer: Value) -> Result<Result<Value, RpcError>, BorderError> {
-    let mut take = |name| answer.get_mut(name).map(Value::take);
-    match (take("error"), take("result")) {
-        (Some(error), _) => serde_json::from_value(error)
-            .map(Err)
-            .map_err(BorderError::NoError),
-        (None, Some(result)) => Ok(Ok(result)),
-        (None, None) => Err(BorderError::NoAnswer),
-    }
-}
-
 /// Passes a question on.
-fn ask(question: &[u8], transport: &mut dyn Transport) -> Value {
+fn ask(question: &[u8], transport: &mut dyn Transport) -> Vec<u8> {
     let answer = match serde_json::from_slice::<HostRequest>(question) {
         Ok(request) => transport.ask(&request),
         Err(problem) => Err(error(code::PARAMS, &problem)),
     };
-    match answer {
-        Ok(result) => json!({ "result": result }),
-        Err(error) => json!({ "error": error }),
-    }
+    // Writing these types to memory can't fail.
+    serde_json::to_vec(&Body::from(&answer)).unwrap_or_default()
 }
 
 fn error(code: i32, problem: &impl ToString) -> RpcError {

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use metier_sdk::{
     native::{ABI, ENTRY},
-    wire::MAX_FRAME,
+    wire::{MAX_FRAME, envelope::Malformed},
 };
 
 /// Why a library is not used.
@@ -88,13 +88,7 @@ pub enum BorderError {
     /// More bytes than a message may have; so it was not read.
     #[error("the answer of its library has {0} bytes, and at most {MAX_FRAME} are read")]
     TooLong(usize),
-    /// It is no JSON.
-    #[error("the answer of its library is not JSON: {0}")]
-    NotJson(serde_json::Error),
-    /// It is JSON, but no answer.
-    #[error("the answer of its library has neither `result` nor `error`")]
-    NoAnswer,
-    /// Its error is none.
-    #[error("the error of its library is not one: {0}")]
-    NoError(serde_json::Error),
+    /// It is not JSON, or not an answer.
+    #[error("the answer of its library is malformed: {0}")]
+    Malformed(Malformed),
 }

@@ -17,11 +17,14 @@ use std::{
     ptr, slice,
 };
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     guest::{HostError, Plugin, Skill, Transport},
-    wire::{HostRequest, RpcError, code},
+    wire::{
+        HostRequest, RpcError, code,
+        envelope::{Body, Message},
+    },
 };
 
 /// The version of this border.
@@ -164,10 +167,8 @@ fn reply(skill: &mut Skill, request: &[u8], host: &mut Border<'_>) -> String {
         }
         Err(problem) => Err(RpcError::new(code::PARSE, problem.to_string())),
     };
-    match answer {
-        Ok(result) => json!({ "result": result }).to_string(),
-        Err(error) => json!({ "error": error }).to_string(),
-    }
+    // Writing these types to memory can't fail; without an answer the host reports one that is empty.
+    serde_json::to_string(&Body::from(&answer)).unwrap_or_default()
 }
 
 /// The host across the border, for one call.
@@ -180,18 +181,10 @@ impl Transport for Border<'_> {
         let answer = (self.0.ask)(self.0.context, Bytes::of(&request));
         // SAFETY: the host's answer is there until the next question, and is read before that.
         let answer = unsafe { read(answer) };
-        let mut answer: Value = serde_json::from_slice(answer)
-            .map_err(|problem| RpcError::new(code::PARSE, format!("the host said: {problem}")))?;
-        match answer.get_mut("error").map(Value::take) {
-            None => Ok(answer
-                .get_mut("result")
-                .map(Value::take)
-                .unwrap_or_default()),
-            Some(said) => Err(serde_json::from_value(said).unwrap_or_else(|_| {
-                let message = "the host sent an error without words".to_owned();
-                RpcError::new(code::INVALID, message)
-            })),
-        }
+        Message::parse_answer(answer).unwrap_or_else(|malformed| {
+            let message = format!("the host's answer is malformed: {malformed}");
+            Err(RpcError::new(malformed.code, message))
+        })
     }
 }
 

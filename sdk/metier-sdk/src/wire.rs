@@ -21,6 +21,8 @@ use serde_json::Value;
 
 use crate::HookPhase;
 
+pub mod envelope;
+
 /// The version of the protocol.
 pub const PROTOCOL: u32 = 1;
 /// The longest line that either side reads, in bytes.
@@ -550,6 +552,43 @@ pub enum HostRequest {
     },
 }
 
+impl HostRequest {
+    /// The names of all methods.
+    pub const METHODS: [&'static str; 12] = [
+        "host/read_file",
+        "host/write_file",
+        "host/glob",
+        "host/grep",
+        "host/exec",
+        "host/fetch",
+        "host/env",
+        "host/set_env",
+        "host/git",
+        "host/llm",
+        "host/invoke_skill",
+        "host/log",
+    ];
+
+    /// The request with this method and these parameters.
+    ///
+    /// # Errors
+    /// [`code::METHOD`] if there is no such method, [`code::PARAMS`] if it has other parameters.
+    pub fn new(method: &str, params: Value) -> Result<Self, RpcError> {
+        let shown = &method[..method.floor_char_boundary(80)];
+        if !Self::METHODS.contains(&method) {
+            let message = format!("there is no method `{shown}`");
+            return Err(RpcError::new(code::METHOD, message));
+        }
+        let params = match params {
+            Value::Null => Value::Object(serde_json::Map::new()),
+            params => params,
+        };
+        let request = serde_json::json!({"method": method, "params": params});
+        serde_json::from_value(request)
+            .map_err(|error| RpcError::new(code::PARAMS, format!("`{shown}`: {error}")))
+    }
+}
+
 /// The answer to `host/read_file`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileContent {
@@ -683,8 +722,26 @@ mod tests {
                 command: "ls".into()
             }
         );
-        let unknown = json!({"method": "host/format_disk", "params": {}});
-        assert!(serde_json::from_value::<HostRequest>(unknown).is_err());
+    }
+
+    #[test]
+    fn every_method_is_known_and_no_other() {
+        let schema = schemars::schema_for!(HostRequest);
+        let variants = schema.get("oneOf").and_then(Value::as_array).unwrap();
+        let methods = variants.iter().map(|variant| {
+            let name = &variant["properties"]["method"]["const"];
+            name.as_str().unwrap().to_owned()
+        });
+        assert_eq!(methods.collect::<Vec<_>>(), HostRequest::METHODS);
+        for (method, params, expected) in [
+            ("host/format_disk", json!({}), code::METHOD),
+            ("unknown variant", json!({}), code::METHOD),
+            ("host/env", Value::Null, code::PARAMS),
+            ("host/env", json!({"name": 7}), code::PARAMS),
+        ] {
+            let error = HostRequest::new(method, params).unwrap_err();
+            assert_eq!(error.code, expected, "{error}");
+        }
     }
 
     #[test]

@@ -11,13 +11,13 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use metier_sdk::wire::envelope::{Body, Envelope, Lines, Message, TooLong, append_answer};
 use metier_sdk::wire::{HostRequest, MAX_FRAME, RpcError, code};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::frame::{Got, Incoming, Message, Outgoing, parse};
+use super::frame::{self, Got, Queue, parse};
 use super::log::Log;
 use super::{Event, Host};
 
@@ -29,8 +29,6 @@ const STRAY: u32 = 1_000;
 const AWAKE: Duration = Duration::from_micros(50);
 /// How long a wait may go without a look at whether the answer is still wanted.
 const GLANCE: Duration = Duration::from_millis(20);
-/// The longest id of a request that is answered.
-const LONGEST_ID: usize = 256;
 
 /// Why a request has no answer.
 #[derive(Debug)]
@@ -61,8 +59,8 @@ pub(super) struct Line {
     /// `None` once it ended.
     stdout: Option<OwnedFd>,
     stderr: Option<OwnedFd>,
-    incoming: Incoming,
-    outgoing: Outgoing,
+    incoming: Lines,
+    outgoing: Queue,
     complaints: Vec<u8>,
     log: Log,
     /// The id of the next request.
@@ -77,24 +75,6 @@ struct Ahead {
     id: u64,
     method: String,
     params: Value,
-}
-
-#[derive(Serialize)]
-struct Request<'a> {
-    jsonrpc: &'static str,
-    id: u64,
-    method: &'a str,
-    params: &'a Value,
-}
-
-#[derive(Serialize)]
-struct Answer<'a> {
-    jsonrpc: &'static str,
-    id: &'a Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<&'a Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a RpcError>,
 }
 
 /// When an answer has to be there. What the host waits for the user meanwhile is added to it.
@@ -132,8 +112,8 @@ impl Line {
             stdin: Some(stdin),
             stdout: Some(stdout),
             stderr: Some(stderr),
-            incoming: Incoming::default(),
-            outgoing: Outgoing::default(),
+            incoming: Lines::default(),
+            outgoing: Queue::default(),
             complaints: Vec::new(),
             log: Log::default(),
             next: 1,
@@ -179,11 +159,8 @@ impl Line {
             Some(ahead) => ahead.id,
             None => {
                 self.catch_up(host, until)?;
-                self.send(method, params).map_err(|size| {
-                    let text =
-                        format!("the request has {size} bytes; a message has at most {MAX_FRAME}");
-                    Failed::Answered(RpcError::new(code::PARAMS, text))
-                })?
+                self.send(method, params)
+                    .map_err(|size| Failed::Answered(size.error(code::PARAMS, "the request")))?
             }
         };
         loop {
@@ -219,17 +196,12 @@ impl Line {
         }
     }
 
-    /// Puts a request into the queue: its id, or the size that is too large.
-    fn send(&mut self, method: &str, params: &Value) -> Result<u64, usize> {
+    /// Adds a request to the queue and returns its id.
+    fn send(&mut self, method: &str, params: &Value) -> Result<u64, TooLong> {
         let id = self.next;
         self.next += 1;
-        let request = Request {
-            jsonrpc: "2.0",
-            id,
-            method,
-            params,
-        };
-        self.outgoing.push(&request)?;
+        let body = Body::Call { method, params };
+        Envelope::request(Some(id), body).append_to(self.outgoing.lines())?;
         Ok(id)
     }
 
@@ -287,67 +259,51 @@ impl Line {
         until: Deadline,
     ) -> Result<Option<Result<Value, RpcError>>, Failed> {
         while self.outgoing.len() < QUEUE {
-            let Some(line) = self.incoming.line().map_err(Failed::Protocol)? else {
+            let line = self.incoming.next();
+            let Some(line) = line.map_err(|error| Failed::Protocol(error.to_string()))? else {
                 break;
             };
-            let line = line.trim_ascii();
-            if line.is_empty() {
-                continue;
-            }
             match parse(line, id) {
                 Err(garbage) => {
-                    self.reply(
-                        &Value::Null,
-                        &Err(RpcError::new(garbage.code, garbage.why.as_str())),
-                    );
+                    self.reply(&Value::Null, &Err(garbage.malformed.error()));
                     if garbage.answers {
-                        let text = format!("answered with no proper JSON: {}", garbage.why);
-                        return Ok(Some(Err(RpcError::new(garbage.code, text))));
+                        let code = garbage.malformed.code;
+                        let text = format!("sent a malformed answer: {}", garbage.malformed);
+                        return Ok(Some(Err(RpcError::new(code, text))));
                     }
-                    let text = format!("on standard output, and no message: {}", garbage.shown);
+                    let text = format!("not a message, on standard output: {}", garbage.shown);
                     self.log.say(&text);
                     self.stray(&garbage.shown)?;
                 }
-                Ok(message) if message.method.is_some() => {
+                Ok(Message::Answer { id: of, answer }) if id.is_some() && of.as_u64() == id => {
+                    return Ok(Some(answer));
+                }
+                Ok(Message::Answer { .. }) => self.stray("an answer to no request")?,
+                Ok(message) => {
                     self.serve(message, host)?;
                     if until.has_passed(host) {
                         return Err(Failed::TimedOut);
                     }
                 }
-                Ok(message)
-                    if id.is_some() && message.id.as_ref().and_then(Value::as_u64) == id =>
-                {
-                    return Ok(Some(message.answer()));
-                }
-                Ok(_) => self.stray("an answer to nothing that was asked")?,
             }
         }
         Ok(None)
     }
 
-    /// Answers a request of the child, and takes note of what needs no answer.
+    /// Answers a request of the child. Of notifications only `host/log` is used.
     fn serve(&mut self, message: Message, host: &dyn Host) -> Result<(), Failed> {
-        let method = message.method.unwrap_or_default();
-        let id = match message.id {
-            None | Some(Value::Null) => None,
-            Some(id) if is_id(&id) => Some(id),
-            Some(_) => {
-                let error = RpcError::new(code::INVALID, "an id is a number or a short text");
-                self.reply(&Value::Null, &Err(error));
-                return self.stray(&method);
-            }
+        let (id, method, params) = match message {
+            Message::Request { id, method, params } => (Some(id), method, params),
+            Message::Notification { method, params } => (None, method, params),
+            Message::Answer { .. } => return Ok(()),
         };
-        let request = understand(&method, message.params);
-        let logs = matches!(request, Ok(HostRequest::Log { .. }));
-        if id.is_none() && !logs {
-            return self.stray(&method);
-        }
-        let answer = match request {
-            // Needs no permission, and is kept with all that it says.
+        let answer = match HostRequest::new(&method, params) {
+            // Requires no permission, and is kept in full.
             Ok(HostRequest::Log { level, message }) => {
                 self.log.told(level.as_deref(), &message);
                 Ok(Value::Object(Map::new()))
             }
+            _ if id.is_none() => return self.stray(&method),
             Ok(request) => host.ask(request),
             Err(error) => Err(error),
         };
@@ -358,24 +314,7 @@ impl Line {
     }
 
     fn reply(&mut self, id: &Value, answer: &Result<Value, RpcError>) {
-        let frame = Answer {
-            jsonrpc: "2.0",
-            id,
-            result: answer.as_ref().ok(),
-            error: answer.as_ref().err(),
-        };
-        let Err(size) = self.outgoing.push(&frame) else {
-            return;
-        };
-        let text = format!("the answer has {size} bytes; a message has at most {MAX_FRAME}");
-        let error = RpcError::new(code::FAILED, text);
-        let frame = Answer {
-            jsonrpc: "2.0",
-            id,
-            result: None,
-            error: Some(&error),
-        };
-        let _short_enough = self.outgoing.push(&frame);
+        append_answer(self.outgoing.lines(), id, answer, code::FAILED);
     }
 
     fn stray(&mut self, what: &str) -> Result<(), Failed> {
@@ -385,7 +324,7 @@ impl Line {
         }
         let what: String = what.chars().take(80).collect();
         Err(Failed::Protocol(format!(
-            "sent more than {STRAY} messages in one call that nobody waits for, the last: {what}"
+            "sent more than {STRAY} unexpected messages in one call; the last one: {what}"
         )))
     }
 
@@ -443,7 +382,7 @@ impl Line {
 
     fn read(&mut self) {
         let Some(stdout) = &self.stdout else { return };
-        if self.incoming.read(stdout.as_fd()) == Got::End {
+        if frame::read(&mut self.incoming, stdout.as_fd()) == Got::End {
             self.incoming.finish();
             self.stdout = None;
         }
@@ -467,34 +406,6 @@ impl Line {
         }
         false
     }
-}
-
-fn is_id(id: &Value) -> bool {
-    match id {
-        Value::Number(_) => true,
-        Value::String(text) => text.len() <= LONGEST_ID,
-        _ => false,
-    }
-}
-
-/// What a child asks for.
-pub(super) fn understand(method: &str, params: Option<Value>) -> Result<HostRequest, RpcError> {
-    let mut both = Map::new();
-    both.insert("method".to_owned(), method.into());
-    both.insert(
-        "params".to_owned(),
-        params.unwrap_or_else(|| Map::new().into()),
-    );
-    serde_json::from_value(Value::Object(both)).map_err(|error| {
-        let text = error.to_string();
-        // No parameter is an enumeration, so a variant that is not known is a method.
-        if text.starts_with("unknown variant") {
-            let method: String = method.chars().take(80).collect();
-            RpcError::new(code::METHOD, format!("there is no method `{method}`"))
-        } else {
-            RpcError::new(code::PARAMS, format!("`{method}`: {text}"))
-        }
-    })
 }
 
 /// Rounded up: a wait that is too short is a wait that spins.

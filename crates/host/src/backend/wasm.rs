@@ -8,9 +8,7 @@ use metier_sdk::wire::{Contributions, HostRequest, Initialize, RpcError, method}
 use metier_wasm::{Answer, Cache, Limits, Program, Trouble};
 use serde_json::{Map, Value};
 
-use super::{
-    Compiler, Event, Host, Session, SessionError, events::Events, line::understand, log::Log, write,
-};
+use super::{Compiler, Event, Host, Session, SessionError, events::Events, log::Log, write};
 use crate::world::{Wasi, WorldError};
 
 /// What keeps it in, for a receipt.
@@ -154,8 +152,7 @@ impl Session for Wasm {
 
 /// Answers one question of the skill.
 fn answer(host: &dyn Host, log: &mut Log, method: &str, params: Value) -> Result<Value, RpcError> {
-    let params = Some(params).filter(|params| !params.is_null());
-    match understand(method, params)? {
+    match HostRequest::new(method, params)? {
         // Needs no permission, and is kept with all that it says.
         HostRequest::Log { level, message } => {
             log.told(level.as_deref(), &message);

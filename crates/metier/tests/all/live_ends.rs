@@ -194,7 +194,7 @@ fn programs_that_misbehave_are_named_with_what_they_did() {
         (
             "babbles",
             misbehaves("tool/execute", "while :; do echo babble; done"),
-            "error: skill `babbles` broke the protocol: sent more than 1000 messages in one call that nobody waits for, the last: babble\n",
+            "error: skill `babbles` broke the protocol: sent more than 1000 unexpected messages in one call; the last one: babble\n",
         ),
         (
             "endless",

@@ -83,22 +83,22 @@ const CALLS: &[(&str, &str, &str)] = &[
     (
         "not-utf-8",
         "return say(answer, \"{\\\"result\\\":{\\\"output\\\":\\\"\\xff\\\"}}\");",
-        "the answer of its library is not JSON: ",
+        "the answer of its library is malformed: ",
     ),
     (
         "not-json",
         "return say(answer, \"good\");",
-        "the answer of its library is not JSON: ",
+        "the answer of its library is malformed: ",
     ),
     (
         "no-answer",
         "return say(answer, \"[1]\");",
-        "the answer of its library has neither `result` nor `error`",
+        "the answer of its library is malformed: a message is an object, not a list",
     ),
     (
         "no-error",
         "return say(answer, \"{\\\"error\\\":1}\");",
-        "the error of its library is not one: ",
+        "sent an error that is not a JSON-RPC error: 1",
     ),
     (
         "huge-answer",

@@ -200,7 +200,7 @@ fn shutdown_is_the_end() {
 #[test]
 fn a_line_without_end_is_the_end() {
     let transcript = Session::new("").line("x".repeat(MAX_FRAME + 1)).run();
-    assert!(matches!(transcript.end, Err(ServeError::FrameTooLong)));
+    assert!(matches!(transcript.end, Err(ServeError::FrameTooLong(_))));
     let fits = Session::new("").line("x".repeat(MAX_FRAME)).run();
     assert_eq!(fits.code(), -32700);
     assert!(fits.end.is_ok());
@@ -227,7 +227,7 @@ fn while_a_call_waits_the_host_may_say_something_else() {
     let busy = waiting().tool("t", json!({})).line("answer").run();
     assert_eq!(
         busy.answers[1]["error"]["message"],
-        "this skill is busy: it does one call at a time"
+        "this skill is busy: it handles one call at a time"
     );
     assert_eq!(*busy.output(), "b");
     // Somebody else's cancellation and answers are not ours.
@@ -251,7 +251,7 @@ fn while_a_call_waits_the_host_may_say_something_else() {
         over.answers[1]["result"]["output"]
             .as_str()
             .unwrap()
-            .contains("the host ends this skill")
+            .contains("the host stops this skill")
     );
     assert_eq!(*over.result(), json!({}));
 }

@@ -20,7 +20,7 @@ use wasmtime_wasi::{
     random::WasiRandom,
 };
 
-use super::{Request, encode, too_long};
+use super::{Request, encode, malformed_answer, too_long};
 use crate::{
     clock::Clock,
     drive::drive,
@@ -117,8 +117,7 @@ impl Loaded {
             .map_err(|_| Trouble::TimedOut(request.limits.time))?
             .map_err(|error| request.trouble(&error, hungry))?;
         match answered {
-            Ok(text) => json(&text)
-                .map_err(|why| Trouble::Protocol(format!("answered with no proper JSON: {why}"))),
+            Ok(text) => json(&text).map_err(|why| malformed_answer(&why)),
             Err(problem) => Err(Trouble::Answered(problem.into())),
         }
     }

@@ -9,7 +9,7 @@
 //!
 //! A text that comes out is told as `ptr << 32 | len`.
 
-use metier_sdk::wire::{MAX_FRAME, RpcError, code};
+use metier_sdk::wire::{MAX_FRAME, RpcError, code, envelope::Body};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wasmtime::{
@@ -57,14 +57,6 @@ struct Asked {
     method: String,
     #[serde(default)]
     params: Value,
-}
-
-#[derive(Serialize)]
-struct Envelope<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<&'a Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a RpcError>,
 }
 
 impl Loaded {
@@ -265,18 +257,12 @@ async fn ask(mut caller: Caller<'_, First>, ptr: i32, len: i32) -> wasmtime::Res
 }
 
 fn envelope(reply: &Reply) -> wasmtime::Result<Vec<u8>> {
-    let bytes = serde_json::to_vec(&Envelope {
-        result: reply.as_ref().ok(),
-        error: reply.as_ref().err(),
-    })?;
+    let bytes = serde_json::to_vec(&Body::from(reply))?;
     if bytes.len() <= MAX_FRAME {
         return Ok(bytes);
     }
-    let error = too_long("the answer", bytes.len());
-    Ok(serde_json::to_vec(&Envelope {
-        result: None,
-        error: Some(&error),
-    })?)
+    let error = &too_long("the answer", bytes.len());
+    Ok(serde_json::to_vec(&Body::Error { error })?)
 }
 
 fn pack(ptr: i32, len: i32) -> u64 {

@@ -100,7 +100,7 @@ fn it_answers_and_asks() {
 #[test]
 fn texts_that_are_none_are_found_out() {
     trouble(tool(&says(r"\ff\fe", 2)), "invalid utf-8");
-    trouble(tool(&says("{", 1)), "answered with no proper JSON");
+    trouble(tool(&says("{", 1)), "sent a malformed answer");
     trouble(tool(&says("", 0x7fff_ffff)), "out of bounds");
     trouble(
         tool(&component("", "", "", "", "(i32.const -4)")),

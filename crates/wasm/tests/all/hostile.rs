@@ -146,14 +146,14 @@ fn lies_about_addresses_are_found_out() {
         (at(196_600, 100), "its memory ends before that"),
         (at(0, 0xffff_ffff), "a message has at most"),
         (at(0, 5 << 20), "a message has at most"),
-        (at(0, 0), "no proper JSON"),
-        (at(1, 4), "no proper JSON"),
+        (at(0, 0), "a malformed answer"),
+        (at(1, 4), "a malformed answer"),
     ];
     for (body, expected) in cases {
         trouble(tool(&reactor(&data(0, text), &body)), expected);
     }
     let utf8 = "(data (i32.const 0) \"{\\22result\\22:\\22\\ff\\fe\\22}\")";
-    trouble(tool(&reactor(utf8, &told(0, 15))), "no proper JSON");
+    trouble(tool(&reactor(utf8, &told(0, 15))), "a malformed answer");
     // Questions, as well.
     for (ptr, len) in [(-1, 10), (0, -1), (196_600, 100)] {
         let body = format!("(call $ask (i32.const {ptr}) (i32.const {len}))");
@@ -225,7 +225,7 @@ fn bombs_are_refused_or_compiled() {
         ")".repeat(depth)
     );
     // Deep, and harmless: it is compiled without recursion, and answers nothing of use.
-    trouble(tool(&reactor("", &nested)), "no proper JSON");
+    trouble(tool(&reactor("", &nested)), "a malformed answer");
 }
 
 // case 139
