@@ -33,6 +33,7 @@ mod meter;
 mod program;
 mod room;
 mod said;
+pub mod script;
 mod state;
 mod trouble;
 
