@@ -141,7 +141,7 @@ async function load(directory: string, file: string, name: string): Promise<Hand
     if (typeof candidate === "function") return candidate as Handler;
   }
   if (given[0]) return given[0];
-  throw new WireError(FAILED, `${file}: it exports no function \`${name}\``);
+  throw new WireError(FAILED, `${file}: it does not export a function \`${name}\``);
 }
 
 function told(error: unknown): string {

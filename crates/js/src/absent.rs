@@ -12,11 +12,11 @@ struct Missing {
     functions: &'static str,
 }
 
-const NOTHING: &str = "nothing of ours stands for it";
-const NO_PROGRAMS: &str = "a skill starts no programs";
-const NO_SOCKETS: &str = "a skill opens no sockets; `fetch` asks the host";
-const NOT_DEBUGGED: &str = "a skill is not debugged";
-const WHOLE_FILES: &str = "files are read and written whole, through the host";
+const NOTHING: &str = "metier has no replacement for it";
+const NO_PROGRAMS: &str = "skills can't start programs";
+const NO_SOCKETS: &str = "skills can't open sockets; use `fetch`";
+const NOT_DEBUGGED: &str = "skills can't be debugged";
+const WHOLE_FILES: &str = "the host reads and writes whole files only";
 
 const MISSING: &[Missing] = &[
     Missing {
@@ -278,7 +278,7 @@ const MISSING: &[Missing] = &[
     },
     Missing {
         module: "vm",
-        why: "a skill makes no other worlds",
+        why: "skills can't create other contexts",
         functions: "Script compileFunction createContext createScript isContext measureMemory runInContext runInNewContext runInThisContext",
     },
     Missing {
@@ -288,7 +288,7 @@ const MISSING: &[Missing] = &[
     },
     Missing {
         module: "worker_threads",
-        why: "a skill has one thread",
+        why: "skills have one thread",
         functions: "BroadcastChannel MessageChannel MessagePort Worker getEnvironmentData markAsUntransferable moveMessagePortToContext \
             postMessageToThread receiveMessageOnPort setEnvironmentData",
     },
@@ -338,7 +338,7 @@ pub(crate) fn code(module: &str) -> Option<String> {
          const all = module.exports;\n\
          for (const name of '{functions}'.split(' ')) {{\n\
          if (name in all) continue;\n\
-         const message = '`{module}.' + name + '` of Node is not there: {why}';\n\
+         const message = '`{module}.' + name + '` of Node is not available: ' + {why:?};\n\
          all[name] = function () {{ throw Object.assign(new Error(message), {{ code: 'ERR_METHOD_NOT_IMPLEMENTED' }}); }};\n\
          }}\n\
          }})();\n"

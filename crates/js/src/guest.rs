@@ -114,7 +114,7 @@ impl<'js> Guest<'js> {
         let Some(Some(handler)) = self.handlers.get(handle.handler) else {
             let count = self.handlers.len();
             let message = format!(
-                "there is no handler {}: this skill has {count}",
+                "there is no handler {}; this skill has {count}",
                 handle.handler
             );
             return Err(RpcError::new(code::PARAMS, message));
@@ -151,7 +151,7 @@ impl<'js> Guest<'js> {
         let Some(answer) = answer else {
             let message = match self.handlers.is_empty() {
                 true => {
-                    "it contributes nothing: end the entrypoint with `skill.serve()`, where `skill` is a `Skill` of `metier`"
+                    "it contributes nothing; end the entrypoint with `skill.serve()`, where `skill` is a `Skill` of `metier`"
                 }
                 false => "this skill handles OpenClaw hooks only",
             };
@@ -213,11 +213,11 @@ impl<'js> Guest<'js> {
             let names = object.map(|all| all.keys::<String>().flatten().collect::<Vec<_>>());
             let names = names.filter(|names| !names.is_empty());
             let names = names.map_or_else(
-                || "nothing".to_owned(),
+                || "none".to_owned(),
                 |names| format!("`{}`", names.join("`, `")),
             );
             Trouble::Request(format!(
-                "it exports no function `{}`, but {names}; HOOK.md can name another with `export`",
+                "it does not export a function `{}` (exports: {names}); name one with `export` in HOOK.md",
                 handler.export
             ))
         })
@@ -267,10 +267,7 @@ impl<'js> Guest<'js> {
             }
             error => error.to_string(),
         };
-        RpcError::new(
-            code::INTERNAL,
-            format!("`{what}` can't be sent back: {why}"),
-        )
+        RpcError::new(code::INTERNAL, format!("`{what}` can't be returned: {why}"))
     }
 
     fn failed(&self, error: &rquickjs::Error) -> RpcError {
@@ -320,7 +317,7 @@ pub(crate) fn check(initialize: &Initialize) -> Result<(), RpcError> {
         )),
         (Some(_), false) => Err(RpcError::new(
             code::PARAMS,
-            "`entrypoint` and `handlers` don't go together",
+            "`entrypoint` and `handlers` can't be combined",
         )),
         _ => Ok(()),
     }

@@ -155,7 +155,7 @@ fn prepare<'js>(state: &State, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<O
         let exports = match loaded {
             Err(Error::WouldBlock) => {
                 let message =
-                    format!("{name} waits while it is loaded, so it can't be required: import it");
+                    format!("{name} uses top-level await, so it can't be required; import it");
                 return Err(Exception::throw_message(ctx, &message));
             }
             loaded => loaded?,

@@ -88,7 +88,7 @@ fn text<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> rquickjs::Result<()> {
     native.set("encode", Function::new(ctx.clone(), encode)?)?;
     let decode = |ctx: Ctx<'js>, bytes: Vec<u8>, fatal: bool| match String::from_utf8(bytes) {
         Ok(text) => Ok(text),
-        Err(_) if fatal => Err(Exception::throw_type(&ctx, "this is no UTF-8")),
+        Err(_) if fatal => Err(Exception::throw_type(&ctx, "this is not UTF-8")),
         Err(error) => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
     };
     native.set("decode", Function::new(ctx.clone(), decode)?)

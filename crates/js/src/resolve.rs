@@ -13,16 +13,16 @@ const ENDINGS: &[&str] = &[".ts", ".mts", ".js", ".mjs", ".cjs", ".cts", ".json"
 pub(crate) enum Unresolved {
     #[error("`{0}` is not in the skill's folder")]
     Missing(String),
-    #[error("`{0}` is outside of the skill's folder: only files of the skill can be imported")]
+    #[error("`{0}` is outside the skill's folder: only files of the skill can be imported")]
     Outside(String),
     #[error(
-        "`{0}` would be fetched from elsewhere: only files of the skill can be imported, so copy it into the skill's folder"
+        "`{0}` is a remote module: only files of the skill can be imported; copy it into the skill's folder"
     )]
     Remote(String),
-    #[error("the module `{name}` of Node is not there: {why}")]
+    #[error("the Node module `{name}` is not available: {why}")]
     Refused { name: String, why: &'static str },
     #[error(
-        "there is no package `{0}`: a skill has no node_modules, so copy what it needs into the skill's folder"
+        "there is no package `{0}`: skills have no node_modules; copy what it needs into the skill's folder"
     )]
     Package(String),
 }
@@ -55,7 +55,7 @@ pub(crate) fn resolve(
         let inside = inside.filter(|rest| rest.starts_with('/'));
         inside.and_then(|rest| join("", rest))
     } else if word.starts_with("node:") {
-        let why = "nothing of ours stands for it";
+        let why = "metier has no replacement for it";
         let name = plain.to_owned();
         return Err(Unresolved::Refused { name, why });
     } else if word.contains(':') {

@@ -49,7 +49,7 @@ pub fn serve(
                 break;
             }
             _ => {
-                let message = "no skill is loaded: `initialize` comes first".to_owned();
+                let message = "no skill is loaded; `initialize` must be called first".to_owned();
                 line.fail(&request.id, &RpcError::new(code::INVALID, message))?;
                 next = line.next()?;
             }
@@ -142,7 +142,7 @@ fn calls<R: BufRead, W: Write>(
 fn checked(initialize: &Initialize) -> Result<(), RpcError> {
     if initialize.protocol != PROTOCOL {
         let message = format!(
-            "this speaks version {PROTOCOL} of the protocol, not {}",
+            "this is version {PROTOCOL} of the protocol, not {}",
             initialize.protocol
         );
         return Err(RpcError::new(code::PARAMS, message));

@@ -24,7 +24,7 @@ const MAX_REJECTED: usize = 100;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Stop {
     /// It computed for too long.
-    #[error("it ran for more than {} s and was ended", .0.as_secs_f32())]
+    #[error("it ran for more than {} s and was stopped", .0.as_secs_f32())]
     TooLong(Duration),
     /// The host does not want the answer any more, or is gone.
     #[error("{0}")]
@@ -141,7 +141,7 @@ impl State {
             Some(_) => (level, message),
             None => (
                 "warn",
-                "[it logs too much; the rest of this call is left out]",
+                "[it logs too much; the rest of this call is omitted]",
             ),
         };
         if let Err(Unanswered::Ended(why)) = self.host.log(level, message) {

@@ -151,7 +151,7 @@ fn kind(file: &str, parsed: &ParserReturn<'_>) -> Result<Kind, (usize, &'static 
     match (assigned, module) {
         (Some(at), Some(_)) => Err((
             at,
-            "`export =` and `import … = require()` don't go with `import` and `export`: write `export default`",
+            "`export =` and `import … = require()` can't be combined with `import` and `export`: write `export default`",
         )),
         (Some(_), None) => Ok(Kind::Common),
         _ if file.ends_with(".mjs") || file.ends_with(".mts") => Ok(Kind::Module),

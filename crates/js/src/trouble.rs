@@ -18,13 +18,13 @@ pub(crate) enum Trouble {
     #[error("{0}")]
     Thrown(String),
     /// It waits for nothing.
-    #[error("its promise can never resolve: no timer and no question is left that could do it")]
+    #[error("its promise can never resolve: no timer and no request to the host is pending")]
     Never,
     /// The host asked for something that is not there.
     #[error("{0}")]
     Request(String),
     /// The engine did what it never does.
-    #[error("the JavaScript engine failed: {0}; this is a bug of metier")]
+    #[error("the JavaScript engine failed: {0}; this is a bug in metier")]
     Engine(String),
 }
 
@@ -116,7 +116,7 @@ fn too_much(state: &State) -> String {
 /// A value that is no error, in a few words.
 fn shown(value: &Value<'_>) -> String {
     if value.is_object() {
-        return "an object that is no Error".to_owned();
+        return "an object that is not an Error".to_owned();
     }
     if let Some(text) = value.as_string() {
         let text = text.to_string();

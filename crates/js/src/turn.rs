@@ -61,7 +61,7 @@ impl<'js> Turn<'js> {
         for reason in state.take_rejected() {
             state.log(
                 "error",
-                &format!("a promise was rejected that nobody waits for: {reason}"),
+                &format!("unhandled rejection of a promise: {reason}"),
             );
         }
         let failed = |error: rquickjs::Error| Trouble::of(&self.ctx, state, &error);
@@ -74,7 +74,7 @@ impl<'js> Turn<'js> {
             let noun = if left == 1 { "timer" } else { "timers" };
             state.log(
                 "warn",
-                &format!("{left} {noun} still waited when it was done, and will not fire"),
+                &format!("{left} {noun} did not fire before the call returned, and never will"),
             );
         }
         Ok(())

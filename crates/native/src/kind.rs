@@ -71,7 +71,7 @@ fn judge(head: &[u8; HEAD], path: &Path) -> Result<(), LoadError> {
     if !fits {
         let bits = if bits == 2 { 64 } else { 32 };
         let built = known.map_or_else(
-            || format!("another machine of {bits} bits"),
+            || format!("another processor ({bits} bits)"),
             |(_, name)| format!("{name} ({bits} bits)"),
         );
         let path = path.to_owned();

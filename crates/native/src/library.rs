@@ -31,10 +31,10 @@ use crate::{BorderError, LoadError, kind};
 pub(crate) type Ask<'a> = dyn FnMut(&[u8]) -> Vec<u8> + 'a;
 
 /// What somebody hears who may not ask.
-const NOT_NOW: &[u8] = br#"{"error":{"code":-32600,"message":"only the thread that is called may ask, and only until it returns"}}"#;
+const NOT_NOW: &[u8] = br#"{"error":{"code":-32600,"message":"only the thread that was called can ask the host, and only until it returns"}}"#;
 /// What is said if our own side of `ask` panics.
 const BROKEN: &[u8] =
-    br#"{"error":{"code":-32603,"message":"the host could not answer; that is a bug of metier"}}"#;
+    br#"{"error":{"code":-32603,"message":"the host could not answer; this is a bug in metier"}}"#;
 
 /// What the header of a table says; a table of another version may have nothing else in common.
 #[repr(C)]

@@ -56,7 +56,7 @@ impl Room {
             self.library = Some(opened.map_err(|problem| error(code::FAILED, &problem))?);
         }
         let Some(library) = &mut self.library else {
-            return Err(error(code::INVALID, &"`initialize` comes first"));
+            return Err(error(code::INVALID, &"`initialize` must be called first"));
         };
         let request = serde_json::to_vec(&Body::Call { method, params });
         let request = request.map_err(|problem| error(code::INTERNAL, &problem))?;

@@ -19,10 +19,10 @@ pub enum LoadError {
         source: io::Error,
     },
     /// It is something else.
-    #[error("`{}` is not a shared library; one in Rust says `crate-type = [\"cdylib\"]`, one in C is built with `cc -shared -fPIC`", .0.display())]
+    #[error("`{}` is not a shared library; build it with `crate-type = [\"cdylib\"]` in Rust, with `cc -shared -fPIC` in C", .0.display())]
     NotLibrary(PathBuf),
     /// It is one for other machines.
-    #[error("`{}` is for {built}, and this is {here}; build it on this machine", path.display())]
+    #[error("`{}` is for {built}, but this machine is {here}; build it here", path.display())]
     Architecture {
         /// The library.
         path: PathBuf,
@@ -42,11 +42,11 @@ pub enum LoadError {
     /// It is a library, and no skill.
     #[error("`{}` does not export `{ENTRY}`; in Rust `metier_sdk::export_skill!` does, in C see metier.h", .0.display())]
     NoEntry(PathBuf),
-    /// It gives out no table, or what can't be one.
-    #[error("`{ENTRY}` of `{}` gives out no table", .0.display())]
+    /// It does not return a table, or what can't be one.
+    #[error("`{ENTRY}` of `{}` does not return a table", .0.display())]
     NoTable(PathBuf),
     /// It was built for another border.
-    #[error("`{}` was built for version {built} of the border, and this is version {ABI}; build it with the SDK of this version", path.display())]
+    #[error("`{}` was built for version {built} of the native interface; this program has version {ABI}: build it with the SDK of this version", path.display())]
     Abi {
         /// The library.
         path: PathBuf,
@@ -54,7 +54,7 @@ pub enum LoadError {
         built: u32,
     },
     /// Its table is too short to be one.
-    #[error("the table of `{}` has {size} bytes, and at least {needed} are needed", path.display())]
+    #[error("the table of `{}` has {size} bytes; at least {needed} are required", path.display())]
     Short {
         /// The library.
         path: PathBuf,
@@ -72,7 +72,7 @@ pub enum LoadError {
         function: &'static str,
     },
     /// It makes no skill.
-    #[error("`create` of `{}` made no skill", .0.display())]
+    #[error("`create` of `{}` returned NULL", .0.display())]
     NotCreated(PathBuf),
 }
 
@@ -80,13 +80,13 @@ pub enum LoadError {
 #[derive(Debug, thiserror::Error)]
 pub enum BorderError {
     /// It says itself that there is none.
-    #[error("its library gives no answer: `answer` returned {0}")]
+    #[error("its library returned no answer: `answer` returned {0}")]
     Status(i32),
     /// There are no bytes where there should be some.
-    #[error("its library gives no answer: {0} bytes at NULL")]
+    #[error("its library returned no answer: {0} bytes at NULL")]
     Nothing(usize),
     /// More bytes than a message may have; so it was not read.
-    #[error("the answer of its library has {0} bytes, and at most {MAX_FRAME} are read")]
+    #[error("the answer of its library has {0} bytes; a message has at most {MAX_FRAME}")]
     TooLong(usize),
     /// It is not JSON, or not an answer.
     #[error("the answer of its library is malformed: {0}")]

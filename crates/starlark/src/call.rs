@@ -95,5 +95,5 @@ pub(crate) fn current() -> starlark::Result<Rc<Call>> {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("a built-in was called outside of a skill")]
+#[error("a built-in was called outside a skill")]
 struct NoCall;

@@ -49,7 +49,7 @@ enum LoadError {
     Missing { path: String, known: Vec<String> },
     #[error("load: `{}` loads itself: {}", .0.last().map_or("", String::as_str), .0.join(" → "))]
     Cycle(Vec<String>),
-    #[error("load: more than {MAX_CHAIN} files load each other in a row")]
+    #[error("load: a chain of more than {MAX_CHAIN} files")]
     Chain,
 }
 

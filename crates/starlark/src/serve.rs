@@ -116,7 +116,7 @@ fn initialize(
 ) -> Result<Skill, RpcError> {
     if initialize.protocol != PROTOCOL {
         let message = format!(
-            "this speaks version {PROTOCOL} of the protocol, not {}",
+            "this is version {PROTOCOL} of the protocol, not {}",
             initialize.protocol
         );
         return Err(RpcError::new(code::PARAMS, message));
@@ -133,7 +133,7 @@ fn initialize(
 }
 
 fn loaded(skill: &Option<Skill>) -> Result<&Skill, RpcError> {
-    let message = "no skill is loaded: `initialize` comes first";
+    let message = "no skill is loaded; `initialize` must be called first";
     skill
         .as_ref()
         .ok_or_else(|| RpcError::new(code::INVALID, message))

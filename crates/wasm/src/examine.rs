@@ -36,7 +36,7 @@ impl Kind {
             _ if bytes.trim_ascii_start().starts_with(b"(") => Err(Refused::Garbage(
                 "it is the text form; compile it with `wat2wasm`".into(),
             )),
-            _ => Err(Refused::Garbage("it does not begin with `\\0asm`".into())),
+            _ => Err(Refused::Garbage("it does not start with `\\0asm`".into())),
         }
     }
 }
@@ -78,11 +78,11 @@ mod tests {
     fn bytes_are_what_they_begin_like() {
         check(b"\0asm\x01\0\0\0", "Module");
         check(b"\0asm\x0d\0\x01\0", "Component");
-        check(b"\0asm\x09\0\0\0", "is no WebAssembly: its version");
-        check(b"", "is no WebAssembly");
-        check(b"#!/bin/sh\n", "is no WebAssembly");
-        check(b"(module)", "is no WebAssembly: it is the text form");
-        check(b"\0asm\x01\0\0\0\x03\x05", "is no WebAssembly");
+        check(b"\0asm\x09\0\0\0", "is not WebAssembly: its version");
+        check(b"", "is not WebAssembly");
+        check(b"#!/bin/sh\n", "is not WebAssembly");
+        check(b"(module)", "is not WebAssembly: it is the text form");
+        check(b"\0asm\x01\0\0\0\x03\x05", "is not WebAssembly");
     }
 
     // case 138

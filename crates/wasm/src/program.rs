@@ -133,7 +133,7 @@ impl Program {
     /// When it is no command, or does not come to an end of its own.
     pub fn run(&self, input: &[u8], timeout: Duration) -> Result<Finished, Trouble> {
         let Carrier::Command(loaded) = &self.carrier else {
-            return Err(Trouble::Protocol("it is no program with `_start`".into()));
+            return Err(Trouble::Protocol("it does not export `_start`".into()));
         };
         let request = self.request(&Value::Null, "", &Value::Null, timeout);
         loaded.run(self.engine, &self.room, &request, input)

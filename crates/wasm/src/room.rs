@@ -60,7 +60,7 @@ fn straight(folder: &Path) -> Result<(), Trouble> {
     };
     match folder.canonicalize() {
         Ok(real) if real == folder => Ok(()),
-        Ok(real) => Err(trouble(format!("it leads to {} by now", real.display()))),
+        Ok(real) => Err(trouble(format!("it now leads to {}", real.display()))),
         Err(error) => Err(trouble(error.to_string())),
     }
 }

@@ -18,11 +18,11 @@ const NAMED: usize = 5;
 pub enum Refused {
     /// They are machine code already, which nobody can check.
     #[error(
-        "is already compiled to machine code, which can't be checked and is never run; give the `.wasm` that it was compiled from"
+        "is already compiled to machine code, which can't be checked and is never run; use the `.wasm` file that it was compiled from"
     )]
     Precompiled,
     /// They are something else.
-    #[error("is no WebAssembly: {0}")]
+    #[error("is not WebAssembly: {0}")]
     Garbage(String),
     /// There are too many of them.
     #[error("has {size} bytes; a module has at most {limit}")]
@@ -36,7 +36,7 @@ pub enum Refused {
     #[error("has more than {0} functions")]
     TooManyFunctions(u32),
     /// It wants what nobody offers.
-    #[error("imports what no skill is offered: {}", named(.0))]
+    #[error("imports what is not available to skills: {}", named(.0))]
     Imports(Vec<String>),
     /// It is not made for us.
     #[error("{0}")]
@@ -48,7 +48,7 @@ pub enum Refused {
     #[error("took longer than {} seconds to compile", .0.as_secs())]
     CompileTime(Duration),
     /// This machine can't run any.
-    #[error("WebAssembly can't be run here: {0}")]
+    #[error("this machine can't run WebAssembly: {0}")]
     Engine(String),
     /// The compiler could not be started or talked to.
     #[error("the compiler can't be used: {0}")]
@@ -66,12 +66,12 @@ pub enum Trouble {
     TimedOut(Duration),
     /// It used up its fuel.
     #[error(
-        "used up its fuel of {0} instructions; `implementation.limits.fuel` in SKILL.yaml sets how much there is"
+        "used up its fuel of {0} instructions; `implementation.limits.fuel` in SKILL.yaml sets the limit"
     )]
     Fuel(u64),
     /// It needed more memory than it has.
     #[error(
-        "needs more memory than {mib} MiB ({how}); `implementation.limits.memory_mb` in SKILL.yaml sets how much there is"
+        "needs more memory than {mib} MiB ({how}); `implementation.limits.memory_mb` in SKILL.yaml sets the limit"
     )]
     Memory {
         /// How much it has.
@@ -89,7 +89,7 @@ pub enum Trouble {
     #[error("{0}")]
     Protocol(String),
     /// A folder that it was given can't be opened.
-    #[error("the folder {} can't be opened for it: {why}", folder.display())]
+    #[error("the folder {} can't be opened: {why}", folder.display())]
     Place {
         /// Which.
         folder: PathBuf,
@@ -97,16 +97,16 @@ pub enum Trouble {
         why: String,
     },
     /// There is no room for another instance at this moment.
-    #[error("there is no room for another instance: {0}")]
+    #[error("no more instances can be started now: {0}")]
     Full(String),
     /// This machine can't run any.
-    #[error("WebAssembly can't be run here: {0}")]
+    #[error("this machine can't run WebAssembly: {0}")]
     Engine(String),
 }
 
 /// The deadline is over; raised inside of a call.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the deadline is over")]
+#[error("the time limit has passed")]
 pub(crate) struct Late;
 
 /// The skill broke the rules of its carrier; raised inside of a call.

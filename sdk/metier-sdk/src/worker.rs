@@ -16,82 +16,82 @@ use crate::wire::envelope::{
 };
 use crate::wire::{HostRequest, RpcError, code, method};
 
-/// Why nothing more can be served.
+/// Why a worker stops serving.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The host can't be heard.
+    /// Reading from the host failed.
     #[error("can't read from the host")]
     Read(#[source] io::Error),
-    /// The host can't be answered.
+    /// Writing to the host failed.
     #[error("can't write to the host")]
     Write(#[source] io::Error),
     /// A message of the host is too long.
     #[error(transparent)]
     FrameTooLong(#[from] LineTooLong),
-    /// The host went away while the skill waited for it.
-    #[error("the host closed the line while it was asked something")]
+    /// The host closed the connection while the skill waited for an answer.
+    #[error("the host closed the connection during a request")]
     Closed,
-    /// A call had to be ended, and what it left behind would go on in the next one.
-    #[error("a call was ended, and nothing more can be done in the same engine")]
+    /// A call was stopped; its leftovers would continue in the next one.
+    #[error("a call was stopped; its engine can't be used again")]
     Spent,
 }
 
-/// What a skill can ask, whoever answers.
+/// The host of a skill.
 pub trait Host {
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for the answer.
     ///
     /// # Errors
-    /// It was refused or went wrong, or nobody is there to answer.
+    /// The request was refused or failed, or the host closed the connection.
     fn ask(&self, request: &HostRequest) -> Result<Value, Unanswered>;
-    /// Has a line written down; nobody waits.
+    /// Sends a line for the log, without waiting.
     ///
     /// # Errors
-    /// The line is too long, or the host is gone.
+    /// The line is too long, or the host closed the connection.
     fn log(&self, level: &str, message: &str) -> Result<(), Unanswered>;
 }
 
-/// Why there is no answer.
+/// Why a request has no answer.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum Unanswered {
-    /// It is not permitted.
+    /// The request is not permitted.
     #[error("{0}")]
     Refused(RpcError),
-    /// It was permitted and did not work.
+    /// The request was permitted and failed.
     #[error("{0}")]
     Failed(RpcError),
-    /// Nobody waits for the call any more, or the host is gone.
+    /// The call was cancelled, or the host closed the connection.
     #[error("{0}")]
     Ended(&'static str),
 }
 
-/// What the host wants.
+/// A request of the host.
 #[derive(Debug)]
 pub struct Request {
-    /// What the answer must carry.
+    /// The id for the answer.
     pub id: Value,
-    /// One of [`method`], or a word that is none.
+    /// One of [`method`], or an unknown name.
     pub method: String,
-    /// As they came.
+    /// The parameters, unchecked.
     pub params: Value,
 }
 
-/// A reader and a writer, and what is going on between them.
+/// A connection to the host: a reader, a writer and the state between them.
 pub struct Channel<R, W> {
     input: RefCell<R>,
     lines: RefCell<Lines>,
     output: RefCell<W>,
-    /// The last number given to a request of ours.
+    /// The id of our last request.
     asked: Cell<u64>,
-    /// The host's number of the call that is under way.
+    /// The host's id of the current call.
     current: RefCell<Value>,
-    /// What ended the line, if it ended in the middle of a call.
+    /// The error that broke the connection during a call.
     broken: RefCell<Option<ServeError>>,
-    /// A `shutdown` that came in the middle of a call.
+    /// A `shutdown` that arrived during a call.
     leaving: RefCell<Option<Request>>,
 }
 
 impl<R: BufRead, W: Write> Channel<R, W> {
-    /// A line that nothing was said on yet.
+    /// A new connection.
     pub fn new(input: R, output: W) -> Self {
         Self {
             input: RefCell::new(input),
@@ -104,10 +104,10 @@ impl<R: BufRead, W: Write> Channel<R, W> {
         }
     }
 
-    /// The next request; nothing when the host has closed the line.
+    /// The next request; `None` when the host has closed the connection.
     ///
     /// # Errors
-    /// The line broke, now or in the middle of the last call.
+    /// The connection broke, now or during the last call.
     pub fn next(&self) -> Result<Option<Request>, ServeError> {
         if let Some(error) = self.broken.take() {
             return Err(error);
@@ -127,7 +127,7 @@ impl<R: BufRead, W: Write> Channel<R, W> {
     /// Answers a request with a result that is JSON already.
     ///
     /// # Errors
-    /// The host can't be answered.
+    /// Writing to the host failed.
     pub fn answer(&self, id: &Value, result: &str) -> Result<(), ServeError> {
         let mut line = Vec::with_capacity(result.len() + 64);
         append_json_answer(&mut line, id, result);
@@ -137,7 +137,7 @@ impl<R: BufRead, W: Write> Channel<R, W> {
     /// Answers a request with an error.
     ///
     /// # Errors
-    /// The host can't be answered.
+    /// Writing to the host failed.
     pub fn fail(&self, id: &Value, error: &RpcError) -> Result<(), ServeError> {
         let mut line = Vec::new();
         let sent = Envelope::answer(id, Body::Error { error }).append_to(&mut line);
@@ -170,7 +170,7 @@ impl<R: BufRead, W: Write> Channel<R, W> {
         }
     }
 
-    /// Waits for the answer to our request of this number.
+    /// Waits for the answer to our request with this id.
     fn wait(&self, id: u64) -> Result<Result<Value, Unanswered>, ServeError> {
         while let Some(message) = self.read()? {
             match message {
@@ -200,10 +200,10 @@ impl<R: BufRead, W: Write> Channel<R, W> {
         Err(ServeError::Closed)
     }
 
-    /// A line that ended in the middle of a call: the handler is told, and [`Self::next`] tells the caller.
+    /// Notes that the connection broke during a call: the handler gets this error, and [`Self::next`] returns it.
     fn broke(&self, error: ServeError) -> Unanswered {
         self.broken.replace(Some(error));
-        Unanswered::Ended("the host is gone")
+        Unanswered::Ended("the host closed the connection")
     }
 
     fn send(&self, id: Option<u64>, request: &HostRequest) -> Result<(), Unanswered> {

@@ -133,7 +133,7 @@ impl Talk {
         }
         let complaint = String::from_utf8_lossy(&self.complaint);
         Err(Refused::Compile(match complaint.trim() {
-            "" => "the compiler ended without an answer; it may have needed too much memory".into(),
+            "" => "the compiler ended without an answer; it probably ran out of memory".into(),
             complaint => complaint.to_owned(),
         }))
     }

@@ -91,7 +91,7 @@ pub enum SessionError {
     #[error("{0}")]
     Answered(RpcError),
     /// It did not answer in time, and was ended.
-    #[error("took longer than {} and was ended", metier_model::text::duration(*.0))]
+    #[error("took longer than {} and was stopped", metier_model::text::duration(*.0))]
     TimedOut(Duration),
     /// Nobody wanted its answer any more, and it was ended.
     #[error("was stopped")]
@@ -108,7 +108,7 @@ pub enum SessionError {
     #[error("broke the protocol: {0}")]
     Protocol(String),
     /// It crashed too often, and is left alone for a while.
-    #[error("crashed {crashes} times in a row; it is tried again in {}", metier_model::text::duration(*.wait))]
+    #[error("crashed {crashes} times in a row; it can be restarted in {}", metier_model::text::duration(*.wait))]
     GaveUp {
         /// How often.
         crashes: u32,

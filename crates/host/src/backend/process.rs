@@ -200,7 +200,7 @@ impl<'a> Process<'a> {
             .request(method::INITIALIZE, &self.hello, host, until);
         let contributions = answer.and_then(|answer| {
             serde_json::from_value(answer).map_err(|error| {
-                Failed::Protocol(format!("what it says that it contributes: {error}"))
+                Failed::Protocol(format!("its contributions are malformed: {error}"))
             })
         });
         match contributions {
@@ -244,7 +244,7 @@ impl<'a> Process<'a> {
         if contributions == self.contributions {
             return Ok(());
         }
-        let why = "contributes something else than when it was started first";
+        let why = "contributes something else than at its first start";
         self.closed = Some(why.to_owned());
         if let Some(live) = self.live.take() {
             let failed = Failed::Protocol(why.to_owned());
@@ -284,10 +284,10 @@ impl<'a> Process<'a> {
             Failed::Closed => SessionError::Ended {
                 how: match asked {
                     _ if !end.by_itself => {
-                        "closed its standard output and went on, and was ended".to_owned()
+                        "closed its standard output without exiting, and was stopped".to_owned()
                     }
                     Some(asked) => format!("ended before it answered `{asked}`: {}", end.how),
-                    None => format!("ended while nobody asked anything: {}", end.how),
+                    None => format!("ended between calls: {}", end.how),
                 },
                 stderr: stderr.clone(),
             },
@@ -324,7 +324,7 @@ impl Session for Process<'_> {
     ) -> Result<Value, SessionError> {
         self.ready(host)?;
         let Some(mut live) = self.live.take() else {
-            return Err(SessionError::Protocol("it is not there".to_owned()));
+            return Err(SessionError::Protocol("it is not running".to_owned()));
         };
         let answer = live.line.request(method, &params, host, far(timeout));
         match answer {
@@ -373,7 +373,7 @@ impl Session for Process<'_> {
         } else {
             Event::Crashed {
                 how: format!(
-                    "did not end within {} and was made to",
+                    "did not end within {} and was stopped",
                     metier_model::text::duration(grace)
                 ),
                 stderr: line.tail(),

@@ -104,7 +104,7 @@ impl Session for Several<'_> {
         }
         let Some(owner) = self.owner(named, &params) else {
             return Err(SessionError::Protocol(format!(
-                "has nobody who answers `{named}`"
+                "has no handler for `{named}`"
             )));
         };
         owner.call(named, params, host, timeout)
@@ -131,7 +131,7 @@ impl Session for Several<'_> {
 fn an_event(answer: HookAnswer) -> Result<HookAnswer, SessionError> {
     match &answer.event {
         Some(event) if !event.is_object() => Err(SessionError::Protocol(
-            "answered a hook with something that is no event".to_owned(),
+            "returned something that is not an event from a hook".to_owned(),
         )),
         _ => Ok(answer),
     }

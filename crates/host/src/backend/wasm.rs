@@ -73,7 +73,7 @@ impl Wasm {
         let about = wasm.about.clone();
         let answer = wasm.call(method::INITIALIZE, about, host, patience)?;
         wasm.contributions = serde_json::from_value(answer).map_err(|error| {
-            SessionError::Protocol(format!("what it says that it contributes: {error}"))
+            SessionError::Protocol(format!("its contributions are malformed: {error}"))
         })?;
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         wasm.events.note([Event::Started {
@@ -124,7 +124,8 @@ impl Session for Wasm {
         let (Answer { result, said }, undone) = guarded?;
         self.log.hear(&said.bytes);
         if said.more > 0 {
-            self.log.say(&format!("and {} bytes more", said.more));
+            self.log
+                .say(&format!("[{} more bytes are omitted]", said.more));
         }
         let words = self.log.finish();
         self.events.note(words);

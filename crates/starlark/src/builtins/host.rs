@@ -371,7 +371,7 @@ fn write_log(function: &'static str, level: &str, message: &str) -> starlark::Re
         Some(false) => {
             let bytes = call.limits.output;
             let notice =
-                format!("more than {bytes} bytes in one call: the rest of the log is left out");
+                format!("more than {bytes} bytes in one call: the rest of the log is omitted");
             call.host.log("warn", &notice)
         }
         None => Ok(()),

@@ -167,7 +167,7 @@ fn register<'v>(
     };
     if eval.module().get(variable).is_some() {
         let reason = format!(
-            "{} is registered already",
+            "{} is already registered",
             variable.trim_matches(['<', '>'])
         );
         return Err(Complaint::failed(function, reason).into());

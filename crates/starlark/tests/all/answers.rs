@@ -144,7 +144,10 @@ fn what_is_no_request_is_answered_all_the_same() {
     let first = Session::new("").tool("t", json!({})).run_as_is();
     assert_eq!(
         (first.code(), first.complaint()),
-        (-32600, "no skill is loaded: `initialize` comes first")
+        (
+            -32600,
+            "no skill is loaded; `initialize` must be called first"
+        )
     );
     let unknown = Session::new("").call("tool/destroy", json!({})).run();
     assert_eq!(
@@ -212,7 +215,7 @@ fn a_message_that_is_too_long_is_not_sent() {
     assert!(
         transcript
             .complaint()
-            .starts_with("skill.star:2:9: write_file: that makes a message of 5000"),
+            .starts_with("skill.star:2:9: write_file: the request has 5000"),
         "{}",
         transcript.complaint()
     );

@@ -181,7 +181,7 @@ fn a_million_log_lines_are_cut() {
     assert_eq!(transcript.asked.len(), 5_001);
     assert_eq!(
         transcript.asked[5_000].1,
-        json!({"level": "warn", "message": "more than 10000 bytes in one call: the rest of the log is left out"})
+        json!({"level": "warn", "message": "more than 10000 bytes in one call: the rest of the log is omitted"})
     );
     assert_eq!(*transcript.output(), 1);
 }

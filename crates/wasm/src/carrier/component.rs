@@ -77,7 +77,7 @@ impl Loaded {
             .define_unknown_imports_as_traps(component)
             .map_err(refused)?;
         let missing = || {
-            let why = "exports no function `answer` as the world has it; a skill is a component of the world `metier:skill/skill` (docs/wasm.md)";
+            let why = "does not export a function `answer` with the type of the world `metier:skill/skill` (docs/wasm.md)";
             Refused::Carrier(why.into())
         };
         let answer = component
@@ -194,7 +194,7 @@ fn ask(
 }
 
 fn wrong(method: &str, why: &str) -> RpcError {
-    let message = format!("`{}`: the parameters are no JSON: {why}", shown(method));
+    let message = format!("`{}`: the parameters are not JSON: {why}", shown(method));
     RpcError::new(code::PARSE, message)
 }
 

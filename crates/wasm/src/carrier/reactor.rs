@@ -117,7 +117,7 @@ impl Loaded {
 /// Refuses what can't be called as it must be.
 fn check_exports(module: &Module) -> Result<(), Refused> {
     let missing = |what: &str| {
-        let why = format!("exports `{ANSWER}`, and no {what} (docs/wasm.md)");
+        let why = format!("exports `{ANSWER}`, but no {what} (docs/wasm.md)");
         Err(Refused::Carrier(why))
     };
     match module.get_export(MEMORY) {
@@ -176,16 +176,16 @@ impl Exports {
         mut store: impl AsContextMut<Data = First>,
     ) -> wasmtime::Result<Self> {
         let memory = instance.get_memory(&mut store, MEMORY);
-        let memory = memory.ok_or_else(|| broke("`memory` is no memory"))?;
+        let memory = memory.ok_or_else(|| broke("`memory` is not a memory"))?;
         let alloc = instance.get_typed_func(&mut store, ALLOC)?;
         Ok(Self { memory, alloc })
     }
 
     fn of_caller(caller: &mut Caller<'_, First>) -> wasmtime::Result<Self> {
         let memory = caller.get_export(MEMORY).and_then(Extern::into_memory);
-        let memory = memory.ok_or_else(|| broke("`memory` is no memory"))?;
+        let memory = memory.ok_or_else(|| broke("`memory` is not a memory"))?;
         let alloc = caller.get_export(ALLOC).and_then(Extern::into_func);
-        let alloc = alloc.ok_or_else(|| broke("`metier_alloc` is no function"))?;
+        let alloc = alloc.ok_or_else(|| broke("`metier_alloc` is not a function"))?;
         let alloc = alloc.typed(&mut *caller)?;
         Ok(Self { memory, alloc })
     }
@@ -204,7 +204,7 @@ impl Exports {
         let start = ptr.cast_unsigned() as usize;
         self.memory.write(&mut store, start, bytes).map_err(|_| {
             broke(format!(
-                "`{ALLOC}({len})` answered {start}, and there are no {len} bytes there"
+                "`{ALLOC}({len})` returned {start}, but there are no {len} bytes of memory"
             ))
         })?;
         Ok((ptr, len))
@@ -228,7 +228,7 @@ impl Exports {
         let bytes = self.memory.data(&store).get(start..end);
         let bytes = bytes.ok_or_else(|| {
             broke(format!(
-                "{what} is at {start}, {len} bytes long, and its memory ends before that"
+                "{what} is at {start} and has {len} bytes, but the memory ends before that"
             ))
         })?;
         Ok(bytes.to_vec())
@@ -238,7 +238,7 @@ impl Exports {
 /// `metier.ask`.
 async fn ask(mut caller: Caller<'_, First>, ptr: i32, len: i32) -> wasmtime::Result<i64> {
     if caller.data().placing {
-        return Err(broke(format!("`{ALLOC}` asks the host, and must not")));
+        return Err(broke(format!("`{ALLOC}` must not ask the host")));
     }
     let exports = Exports::of_caller(&mut caller)?;
     let bytes = exports.read(&caller, pack(ptr, len), "its question")?;
@@ -248,7 +248,7 @@ async fn ask(mut caller: Caller<'_, First>, ptr: i32, len: i32) -> wasmtime::Res
             counter.ask(asked.method, asked.params).await
         }
         Err(error) => {
-            let message = format!("this is no question: {}", shown(&error.to_string()));
+            let message = format!("this is not a request: {}", shown(&error.to_string()));
             Err(RpcError::new(code::PARSE, message))
         }
     };

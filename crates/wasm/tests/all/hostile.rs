@@ -142,8 +142,8 @@ fn lies_about_addresses_are_found_out() {
         format!("(i64.const {})", (address << 32 | length).cast_signed())
     };
     let cases = [
-        (at(0xffff_fff0, 12), "its memory ends before that"),
-        (at(196_600, 100), "its memory ends before that"),
+        (at(0xffff_fff0, 12), "the memory ends before that"),
+        (at(196_600, 100), "the memory ends before that"),
         (at(0, 0xffff_ffff), "a message has at most"),
         (at(0, 5 << 20), "a message has at most"),
         (at(0, 0), "a malformed answer"),
@@ -176,13 +176,10 @@ fn an_allocator_that_lies_or_asks_is_found_out() {
         )
     };
     for garbage in ["(i32.const -1)", "(i32.const 65530)"] {
-        trouble(tool(&module(garbage)), "and there are no");
+        trouble(tool(&module(garbage)), "but there are no");
     }
     let asks = "(drop (call $ask (i32.const 0) (i32.const 46))) (i32.const 0)";
-    trouble(
-        tool(&module(asks)),
-        "`metier_alloc` asks the host, and must not",
-    );
+    trouble(tool(&module(asks)), "`metier_alloc` must not ask the host");
     trouble(tool(&module("(unreachable)")), "unreachable");
 }
 
@@ -234,7 +231,7 @@ fn imports_that_nobody_offers_are_named() {
     let strange = r#"(module (import "env" "system" (func (param i32) (result i32))) (import "env" "exec" (func)) (func (export "_start")))"#;
     refused(
         strange,
-        "imports what no skill is offered: `env.system`, `env.exec`",
+        "imports what is not available to skills: `env.system`, `env.exec`",
     );
     let unknown =
         r#"(module (import "wasi_snapshot_preview1" "fork" (func)) (func (export "_start")))"#;

@@ -1,4 +1,4 @@
-//! Frames over a pair of pipes: one message a line, bounded, each answer to its question.
+//! A skill on a pair of pipes: requests of the host, and requests to it.
 
 use std::{
     collections::VecDeque,
@@ -16,14 +16,14 @@ use crate::wire::{
 };
 
 impl Skill {
-    /// Serves on stdin and stdout until the host ends. Meanwhile what anybody prints goes to stderr, which is the skill's log, and
-    /// a child that reads stdin finds its end: neither can get between the frames.
+    /// Serves on stdin and stdout until the host closes them. Meanwhile printed output goes to stderr, which is the skill's log, and
+    /// a child that reads stdin gets end of file: neither can interfere with messages.
     #[must_use]
     pub fn serve(mut self) -> ExitCode {
         serve(|method, params, transport| self.answer(method, params, transport))
     }
 
-    /// Serves on any pair of pipes until `shutdown`, or until the host says nothing more.
+    /// Serves on any pair of pipes until `shutdown`, or until the input ends.
     ///
     /// # Errors
     ///
@@ -35,15 +35,15 @@ impl Skill {
     }
 }
 
-/// Serves on stdin and stdout like [`Skill::serve`], whoever answers. Nothing of `answer` is called before the pipes are out of
-/// everybody else's reach.
+/// Serves on stdin and stdout like [`Skill::serve`], with any function for answers. `answer` is not called before the pipes are out
+/// of reach of other code.
 #[must_use]
 pub fn serve(
     answer: impl FnMut(&str, Value, &mut dyn Transport) -> Result<Value, RpcError>,
 ) -> ExitCode {
     let served = private_pipes().and_then(|(input, output)| serve_on(input, output, answer));
     match served {
-        // The host went away in the middle of an answer.
+        // The host closed the pipe during an answer.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             writeln!(io::stderr(), "the pipe to the host broke: {error}").ok();
             ExitCode::FAILURE
@@ -52,7 +52,7 @@ pub fn serve(
     }
 }
 
-/// Serves on any pair of pipes until `shutdown`, or until the host says nothing more, whoever answers.
+/// Serves on any pair of pipes until `shutdown`, or until the input ends, with any function for answers.
 ///
 /// # Errors
 ///
@@ -81,7 +81,7 @@ pub fn serve_on(
 
 type Ends = (Box<dyn BufRead>, Box<dyn Write>);
 
-/// The real stdin and stdout, taken out of everybody else's reach.
+/// The real stdin and stdout, out of reach of other code.
 #[cfg(unix)]
 fn private_pipes() -> io::Result<Ends> {
     use std::{fs::File, os::fd::AsFd};
@@ -110,14 +110,14 @@ struct Pipes<R, W> {
     input: R,
     lines: Lines,
     output: W,
-    /// The id of our last question.
+    /// The id of our last request.
     asked: u64,
     /// Requests that arrived while we waited for an answer.
     waiting: VecDeque<Request>,
 }
 
 impl<R: BufRead, W: Write> Pipes<R, W> {
-    /// The next request; nothing when the host has closed the pipe.
+    /// The next request; `None` when the host has closed the pipe.
     fn request(&mut self) -> io::Result<Option<Request>> {
         if let Some(request) = self.waiting.pop_front() {
             return Ok(Some(request));
@@ -128,7 +128,7 @@ impl<R: BufRead, W: Write> Pipes<R, W> {
                 Some(Message::Request { id, method, params }) => {
                     return Ok(Some(Request { id, method, params }));
                 }
-                // An answer to nothing that we asked, or a notification: a call can't be stopped half-way, so `cancel` has no effect here.
+                // An unexpected answer, or a notification: a call can't be interrupted, so `cancel` has no effect.
                 Some(_) => {}
             }
         }
@@ -173,7 +173,7 @@ impl<R: BufRead, W: Write> Pipes<R, W> {
         self.output.flush()
     }
 
-    /// Sends a question; without an id a notification.
+    /// Sends a request; without an id a notification.
     fn question(&mut self, request: &HostRequest, id: Option<u64>) -> Result<(), HostError> {
         let mut line = Vec::new();
         Envelope::request(id, Body::Question(request))
@@ -190,7 +190,7 @@ impl<R: BufRead, W: Write> Transport for Pipes<R, W> {
         self.question(request, Some(id))?;
         match self.response(id) {
             Ok(Some(answer)) => answer,
-            Ok(None) => Err(gone("it closed the pipe")),
+            Ok(None) => Err(RpcError::new(code::INTERNAL, "the host closed the pipe")),
             Err(error) => Err(gone(&error.to_string())),
         }
     }
@@ -201,5 +201,5 @@ impl<R: BufRead, W: Write> Transport for Pipes<R, W> {
 }
 
 fn gone(why: &str) -> HostError {
-    RpcError::new(code::INTERNAL, format!("the host is gone: {why}"))
+    RpcError::new(code::INTERNAL, format!("the host can't be reached: {why}"))
 }

@@ -89,7 +89,7 @@ fn a_host_that_goes_away_ends_the_skill_with_success() {
         // Half a line is no request.
         talk.mutter(r#"{"id":2,"method":"shut"#);
         let answer: Value = talk.hear_after_the_end();
-        let expected = json!({"output": "the host is gone: it closed the pipe", "is_error": true});
+        let expected = json!({"output": "the host closed the pipe", "is_error": true});
         assert_eq!(answer["result"], expected, "{name}");
         talk.end();
     }

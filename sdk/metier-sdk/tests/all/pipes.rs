@@ -169,7 +169,7 @@ fn an_answer_of_the_host_that_does_not_fit_is_an_error_of_the_call() {
         skill,
         &[call, json!({"id": 1, "result": {"text": "Hello"}})],
     );
-    let output = "the host's answer doesn't fit: missing field `content`";
+    let output = "the host's answer is invalid: missing field `content`";
     assert_eq!(
         answers[1]["result"],
         json!({"output": output, "is_error": true})

@@ -187,7 +187,7 @@ fn complaints_are_kept_and_never_in_the_way() {
         "while True: os.write(2, b'y' * 65536)",
         Duration::from_millis(500),
     );
-    assert_eq!(text(answer), "took longer than 500 ms and was ended");
+    assert_eq!(text(answer), "took longer than 500 ms and was stopped");
     let Some(Event::Crashed { stderr, .. }) = events
         .iter()
         .find(|event| matches!(event, Event::Crashed { .. }))
