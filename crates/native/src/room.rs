@@ -1,4 +1,4 @@
-//! The room of one native skill: requests of the wire in, answers out.
+//! The process of one native skill: requests of the wire protocol in, answers out.
 
 use std::{
     ffi::OsString,
@@ -15,26 +15,26 @@ use serde_json::Value;
 
 use crate::library::Library;
 
-/// This process as the room of a library, until its host ends: `metier __native-host LIB`.
+/// Runs this process as the host of a library: `metier __native-host LIB`.
 #[must_use]
 pub fn main(library: Option<OsString>) -> ExitCode {
     let Some(library) = library else {
-        // Whoever started it reads this; there is nobody else to tell.
-        writeln!(io::stderr(), "which library?").ok();
+        // For the process that started this one.
+        writeln!(io::stderr(), "usage: __native-host LIBRARY").ok();
         return ExitCode::FAILURE;
     };
     let mut room = Room::new(PathBuf::from(library));
     serve(|method, params, transport| room.answer(method, &params, transport))
 }
 
-/// A library, which is loaded when it is asked what it contributes.
+/// A library, which is loaded by `initialize`.
 pub struct Room {
     path: PathBuf,
     library: Option<Library>,
 }
 
 impl Room {
-    /// For this library; nothing of it is read yet.
+    /// For this library, which is not read yet.
     #[must_use]
     pub const fn new(path: PathBuf) -> Self {
         let library = None;
@@ -44,7 +44,7 @@ impl Room {
     /// Answers one request.
     ///
     /// # Errors
-    /// The library can't be loaded or was not yet, it answers with an error, or with what is no answer.
+    /// The library is not or can't be loaded, or returns an error or a malformed answer.
     pub fn answer(
         &mut self,
         method: &str,
@@ -72,7 +72,7 @@ impl std::fmt::Debug for Room {
     }
 }
 
-/// Passes a question on.
+/// Passes a request of the library to the host.
 fn ask(question: &[u8], transport: &mut dyn Transport) -> Vec<u8> {
     let answer = match serde_json::from_slice::<HostRequest>(question) {
         Ok(request) => transport.ask(&request),

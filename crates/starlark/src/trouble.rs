@@ -1,7 +1,7 @@
-//! What went wrong in a skill, in words for the skill's author.
+//! Errors of a skill, as text for its author.
 //!
-//! The interpreter's errors know their place and their calls, but print them with pictures made for terminals, and words
-//! about itself. Here the first line is `file:line:column: what`, so that an editor can jump there, and each further line is
+//! The interpreter's errors have a place and a call stack, but print them with drawings for terminals, and with terms
+//! of the implementation. Here the first line is `file:line:column: message`, which editors can open, and each further line is
 //! a call.
 
 use starlark::codemap::FileSpan;
@@ -9,12 +9,12 @@ use starlark::{Error, ErrorKind};
 
 use crate::json::cut;
 
-/// Calls that are shown; the ones nearest to the error.
+/// How many calls are shown, those nearest to the error.
 const SHOWN_CALLS: usize = 8;
-/// The longest message of an error, in characters. `fail()` can be given anything.
+/// The longest message of an error, in characters. `fail()` takes any text.
 const LONGEST: usize = 4_000;
 
-/// What `fail()` said, if that is what ended it: words of the author for whoever called, with no need for the place.
+/// The message of `fail()`, if that ended the call: it is for the caller, without a place.
 pub(crate) fn said(error: &Error) -> Option<String> {
     match error.kind() {
         ErrorKind::Fail(message) => {
@@ -41,7 +41,7 @@ pub(crate) fn describe(error: &Error) -> String {
         None => message,
     };
     let mut frames = error.call_stack().frames.as_slice();
-    // A built-in complains about the place where it was called: that was said.
+    // The error of a built-in has the place of its call, which is in the first line already.
     if let [outer @ .., last] = frames
         && last.location.is_some()
         && last.location.as_ref() == error.span()

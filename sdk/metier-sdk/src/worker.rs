@@ -1,10 +1,10 @@
-//! The inside of a worker of ours: a line to the host, one message a line, and one call at a time.
+//! The worker's side of a connection to the host: one message per line, one call at a time.
 //!
-//! An interpreter in a room of its own ([`Channel`]) answers the host, and may ask it ([`Host`]) while it does. A call of the host
-//! may need the host: the skill asks, and nothing else happens until the answer is there. There are no
-//! threads (the room in which this runs forbids them), so whatever comes in meanwhile is dealt with here: a `cancel` of the
-//! call that is under way ends it, `shutdown` ends everything, and another call is told to wait. It is not put into a queue,
-//! since a skill that invokes another that invokes the first would wait for itself.
+//! A sandboxed interpreter answers the host over a [`Channel`], and can send requests to it ([`Host`]) during a call:
+//! the skill asks, and nothing else happens until the answer arrives. There are no
+//! threads (the sandbox forbids them), so other messages are handled while it waits: a `cancel` of the
+//! current call ends it, `shutdown` ends everything, and another call is refused. There is no queue,
+//! because a skill that invokes another that invokes the first would wait for itself.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, BufRead, Write};

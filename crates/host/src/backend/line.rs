@@ -1,11 +1,11 @@
-//! The line to a child: JSON-RPC over its pipes, without a thread of its own.
+//! The connection to a child: JSON-RPC over its pipes, without a thread.
 //!
-//! **Problem.** A child may write without end, read nothing, answer what nobody asked, or never. Whoever calls it waits no
-//! longer than the deadline, with bounded memory, and what the child asks in the meantime belongs to that call.
+//! **Problem.** A child can write without end, read nothing, send unexpected answers, or never answer. A caller must wait no
+//! longer than its deadline, with bounded memory, and the child's requests in the meantime belong to that call.
 //!
-//! **Decision.** One loop over all three pipes, none of which ever blocks. While one side is full, the others go on;
-//! when too many answers wait to be read by the child, no more of its requests are read, and the pipe holds it up. Between
-//! calls nothing is read at all: it waits in the pipes, where the kernel bounds it.
+//! **Decision.** One loop over all three pipes, none of which ever blocks. While one pipe is full, the others continue;
+//! when too many answers are unread by the child, no more of its requests are read, and the pipe blocks it. Between
+//! calls nothing is read: messages stay in the pipes, which the kernel bounds.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -21,32 +21,32 @@ use super::frame::{self, Got, Queue, parse};
 use super::log::Log;
 use super::{Event, Host};
 
-/// How many answers may wait to be read by the child, in bytes, before no more of its requests are read.
+/// How many bytes of unread answers the child can have before its requests are no longer read.
 const QUEUE: usize = 2 * MAX_FRAME;
-/// How many messages of a call may be answers that nobody waits for, notifications and nonsense.
+/// How many messages of a call can be unexpected answers, unknown notifications and malformed lines.
 const STRAY: u32 = 1_000;
-/// How long an answer is waited for without going to sleep.
+/// How long the thread polls for an answer before it sleeps.
 const AWAKE: Duration = Duration::from_micros(50);
-/// How long a wait may go without a look at whether the answer is still wanted.
+/// How often a wait checks whether the call was stopped.
 const GLANCE: Duration = Duration::from_millis(20);
 
 /// Why a request has no answer.
 #[derive(Debug)]
 pub(super) enum Failed {
-    /// It was answered with an error.
+    /// The child answered with an error.
     Answered(RpcError),
-    /// It took too long.
+    /// The deadline passed.
     TimedOut,
-    /// Nobody wants the answer any more.
+    /// The host stopped the call.
     Stopped,
-    /// The other end is gone.
+    /// The child closed its output.
     Closed,
-    /// The other end broke the protocol.
+    /// The child broke the protocol.
     Protocol(String),
 }
 
 impl From<io::Error> for Failed {
-    /// Polling and writing fail only when the machine does; the child is as good as gone then.
+    /// Polling and writing fail only if the machine does; the child can't be reached then.
     fn from(_: io::Error) -> Self {
         Self::Closed
     }
@@ -54,9 +54,9 @@ impl From<io::Error> for Failed {
 
 /// A connection over three pipes.
 pub(super) struct Line {
-    /// `None` once nobody reads there.
+    /// `None` once it is closed.
     stdin: Option<OwnedFd>,
-    /// `None` once it ended.
+    /// `None` at its end.
     stdout: Option<OwnedFd>,
     stderr: Option<OwnedFd>,
     incoming: Lines,
@@ -65,19 +65,19 @@ pub(super) struct Line {
     log: Log,
     /// The id of the next request.
     next: u64,
-    /// A request that was sent before somebody waits for its answer.
+    /// A request that was sent ahead of its call.
     ahead: Option<Ahead>,
     stray: u32,
 }
 
-/// What was asked ahead of time.
+/// A request that was sent ahead of its call.
 struct Ahead {
     id: u64,
     method: String,
     params: Value,
 }
 
-/// When an answer has to be there. What the host waits for the user meanwhile is added to it.
+/// The deadline of an answer. Time that the host spends waiting for the user is added.
 #[derive(Clone, Copy)]
 struct Deadline {
     until: Instant,
@@ -122,14 +122,14 @@ impl Line {
         })
     }
 
-    /// Whether the other end is gone, though nobody asked anything of it.
+    /// Whether the child closed its output between calls.
     pub(super) fn is_cut(&self) -> bool {
         let now = self.look();
-        // With something left to read it is not over: that may be the words with which it ended.
+        // Unread output comes first: it can be the child's last message.
         now.intersects(PollFlags::HUP | PollFlags::ERR) && !now.contains(PollFlags::IN)
     }
 
-    /// What there is on standard output at this moment.
+    /// The state of standard output at this moment.
     fn look(&self) -> PollFlags {
         let Some(stdout) = &self.stdout else {
             return PollFlags::HUP;
@@ -141,7 +141,7 @@ impl Line {
         }
     }
 
-    /// Asks, and answers until it is answered.
+    /// Sends a request, and answers the child's requests until the answer arrives.
     pub(super) fn request(
         &mut self,
         method: &str,
@@ -152,7 +152,7 @@ impl Line {
         self.log.begin();
         self.stray = 0;
         let until = Deadline::new(until, host);
-        // What was asked ahead counts if it is exactly this; any other answer is one that nobody waits for.
+        // A request sent ahead counts if it is exactly this one; otherwise its answer is ignored.
         let ahead = self.ahead.take();
         let ahead = ahead.filter(|ahead| ahead.method == method && ahead.params == *params);
         let id = match ahead {
@@ -181,7 +181,7 @@ impl Line {
         }
     }
 
-    /// Asks what will be asked soon, so that the answer is there by then. Only one thing at a time, and only if the child keeps up.
+    /// Sends a request ahead of its call. Only one at a time, and only if the child keeps up.
     pub(super) fn ahead(&mut self, method: &str, params: &Value) {
         if self.ahead.is_some() || self.outgoing.len() > 0 {
             return;
@@ -205,7 +205,7 @@ impl Line {
         Ok(id)
     }
 
-    /// Takes what came while nobody asked: whatever it answers, it is not what is asked now.
+    /// Reads messages from between calls: none of them answers the new request.
     fn catch_up(&mut self, host: &dyn Host, until: Deadline) -> Result<(), Failed> {
         loop {
             self.listen(None, host, until)?;
@@ -220,15 +220,15 @@ impl Line {
         }
     }
 
-    /// The end of the child's input: it will not be asked anything more.
+    /// Closes the child's input.
     pub(super) fn hang_up(&mut self) {
         self.stdin = None;
         self.outgoing.clear();
     }
 
-    /// Reads what it still has to say on standard error, without waiting.
+    /// Reads the rest of standard error, without waiting.
     pub(super) fn drain(&mut self) {
-        // As much as a pipe holds, and some: whoever still writes is not listened to for ever.
+        // More than a pipe holds, but bounded: the child could still be writing.
         for _ in 0..32 {
             if !self.hear() {
                 return;
@@ -236,22 +236,22 @@ impl Line {
         }
     }
 
-    /// The last of what was written to standard error.
+    /// The end of standard error.
     pub(super) fn tail(&self) -> String {
         self.log.tail()
     }
 
-    /// What was said since this was asked last.
+    /// The log lines since the last call.
     pub(super) fn said(&mut self) -> Vec<Event> {
         self.log.take()
     }
 
-    /// The same at the end.
+    /// The last log lines, at the end.
     pub(super) fn last_words(&mut self) -> Vec<Event> {
         self.log.finish()
     }
 
-    /// Takes whole lines until one is the answer, or there are no more, or the child has to read first.
+    /// Reads complete lines until one is the answer, none is left, or the child has to read first.
     fn listen(
         &mut self,
         id: Option<u64>,
@@ -328,7 +328,7 @@ impl Line {
         )))
     }
 
-    /// Writes what is taken now. A child that reads no more may still have something to say.
+    /// Writes as much as the pipe takes. A child that no longer reads can still write.
     fn flush(&mut self) {
         let Some(stdin) = &self.stdin else {
             self.outgoing.clear();
@@ -339,11 +339,11 @@ impl Line {
         }
     }
 
-    /// Waits until something can be read or written, and reads it.
+    /// Waits until a pipe is ready, and reads.
     fn wait(&mut self, until: Instant) -> io::Result<()> {
         let stdout = self.stdout.as_ref().filter(|_| self.outgoing.len() < QUEUE);
         let stdin = self.stdin.as_ref().filter(|_| self.outgoing.len() > 0);
-        // In this order: whoever complains and then answers has both heard at once.
+        // In this order, so that an error message before an answer is read together with it.
         let sources = [
             (stdout, PollFlags::IN),
             (self.stderr.as_ref(), PollFlags::IN),
@@ -353,7 +353,7 @@ impl Line {
         for (source, flags) in sources {
             polled.extend(source.map(|source| PollFd::new(source, flags)));
         }
-        // Most answers are there within microseconds, and a core that goes to sleep over them takes longer to wake up.
+        // Most answers arrive within microseconds; sleeping and waking up takes longer.
         let began = Instant::now();
         let mut ready = 0;
         while ready == 0 && began.elapsed() < AWAKE {
@@ -388,7 +388,7 @@ impl Line {
         }
     }
 
-    /// Reads once from standard error; whether there was something.
+    /// Reads once from standard error; returns whether there was output.
     fn hear(&mut self) -> bool {
         let Some(stderr) = &self.stderr else {
             return false;
@@ -408,7 +408,7 @@ impl Line {
     }
 }
 
-/// Rounded up: a wait that is too short is a wait that spins.
+/// Rounded up: a wait that is too short would spin.
 fn timespec(duration: Duration) -> Timespec {
     let nanos = i64::from(duration.subsec_nanos());
     Timespec {

@@ -1,8 +1,8 @@
-//! The talk with a command: which line it reads next, and what becomes of those that it writes.
+//! The conversation with a command: the lines that it reads, and those that it writes.
 //!
-//! It reads what a process would read: `initialize`, the call, `shutdown`, one after the other, and in between the answers to
-//! what it asks, each before anything else. One read never gets more than one line: whoever reads with a buffer would
-//! otherwise find the call where it looks for an answer. When there is nothing more, the input ends.
+//! It reads what a process would read: `initialize`, the call, `shutdown`, in this order, and in between the answers to
+//! its requests, each before anything else. One read never returns more than one line: a buffered reader could
+//! otherwise get the call where it expects an answer. After the last line the input ends.
 
 use std::{
     collections::VecDeque,
@@ -24,7 +24,7 @@ use crate::{
     trouble::{Broke, Trouble, shown},
 };
 
-/// How many lines of a call may be nobody's: no message, no answer to what was asked, no notification that is known.
+/// How many messages of a call can be malformed lines, unexpected answers and unknown notifications.
 const STRAY: u32 = 1_000;
 
 /// The ids of our requests.
@@ -32,19 +32,19 @@ const FIRST: u64 = 1;
 const SECOND: u64 = 2;
 const THIRD: u64 = 3;
 
-/// The talk of one call.
+/// The conversation of one call.
 #[derive(Clone)]
 pub(crate) struct Talk(Arc<Mutex<Inner>>);
 
 struct Inner {
-    /// Lines that come when it reads and nothing else is to be read.
+    /// Our requests, which it reads when there is no answer to read.
     script: VecDeque<Bytes>,
     /// What it reads next.
     input: VecDeque<Bytes>,
-    /// What it has written and was not read yet.
+    /// Its output that was not parsed yet.
     output: Lines,
     asked: VecDeque<Question>,
-    /// How many questions were not answered yet.
+    /// The number of unanswered requests.
     open: usize,
     /// The id of the request whose answer counts.
     wanted: u64,
@@ -83,12 +83,12 @@ impl Talk {
         self.inner().answer.take()
     }
 
-    /// Whether it has to wait until what it asked is answered.
+    /// Whether it has to wait for an answer.
     pub(super) fn waits(&self) -> bool {
         self.inner().open > 0
     }
 
-    /// The next bytes that it reads, of one line; nothing at the end.
+    /// The next bytes that it reads, from one line; `None` at the end.
     pub(super) fn read(&self, size: usize) -> Option<Bytes> {
         let mut inner = self.inner();
         if inner.input.is_empty() {
@@ -103,10 +103,10 @@ impl Talk {
         Some(part)
     }
 
-    /// Takes what it writes.
+    /// Handles its output.
     pub(super) fn write(&self, bytes: &[u8]) -> Result<(), Broke> {
         let mut inner = self.inner();
-        // Apart from the rest while lines are borrowed from it.
+        // Moved out, because its lines are borrowed while the rest changes.
         let mut output = std::mem::take(&mut inner.output);
         output.buffer().extend_from_slice(bytes);
         let heard = inner.hear_all(&mut output);

@@ -1,4 +1,4 @@
-//! Carriers: three ways in which a request of the wire protocol gets into a module, and its answer out of it.
+//! Carriers: three ways to pass a request of the wire protocol to a module and to get its answer.
 
 pub(crate) mod command;
 pub(crate) mod component;
@@ -21,7 +21,7 @@ use crate::{
 
 /// One request, and the limits of its call.
 pub(crate) struct Request<'a> {
-    /// What `initialize` is told.
+    /// The parameters of `initialize`.
     pub(crate) about: &'a Value,
     pub(crate) method: &'a str,
     pub(crate) params: &'a Value,
@@ -30,20 +30,20 @@ pub(crate) struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// What an error of the engine means for this request.
+    /// The meaning of an engine's error for this request.
     pub(crate) fn trouble(&self, error: &wasmtime::Error, hungry: bool) -> Trouble {
         Trouble::of(error, &self.limits, hungry)
     }
 }
 
-/// An instant that many seconds from now; one too far to be told is as good as a year.
+/// An instant in the future; at most a year if the clock can't represent it.
 pub(crate) fn far(after: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(after)
         .unwrap_or(now + Duration::from_secs(365 * 24 * 3600))
 }
 
-/// A text that goes in, if it is not too long.
+/// A value as JSON for the guest, if it is not too long.
 pub(crate) fn encode(value: &Value) -> Result<String, Trouble> {
     let text = value.to_string();
     if text.len() > MAX_FRAME {

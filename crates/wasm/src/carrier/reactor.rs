@@ -1,13 +1,13 @@
-//! Reactors: core modules that are called. The smallest way to be a skill, for any language that can export three functions.
+//! Reactors: core modules that are called. The smallest form of a skill, for any language that can export three functions.
 //!
 //! ```text
 //! memory                                   exported
-//! metier_alloc(len: i32) -> i32            room for `len` bytes, which the host fills
+//! metier_alloc(len: i32) -> i32            memory for `len` bytes, which the host fills
 //! metier_answer(ptr: i32, len: i32) -> i64 {"about":…,"method":…,"params":…} → {"result":…} or {"error":…}
 //! metier.ask(ptr: i32, len: i32) -> i64    imported: {"method":"host/…","params":…} → the same
 //! ```
 //!
-//! A text that comes out is told as `ptr << 32 | len`.
+//! A returned text is `ptr << 32 | len`.
 
 use metier_sdk::wire::{MAX_FRAME, RpcError, code, envelope::Body};
 use serde::{Deserialize, Serialize};
@@ -33,9 +33,9 @@ use crate::{
 pub(crate) const MEMORY: &str = "memory";
 pub(crate) const ALLOC: &str = "metier_alloc";
 pub(crate) const ANSWER: &str = "metier_answer";
-/// Where functions are offered; which ones, the linker knows.
+/// The modules with available functions; the linker has the functions.
 const MODULES: &[&str] = &["metier", "wasi_snapshot_preview1"];
-/// What a module of this kind wants to be called first.
+/// A function that is called first, if it exists.
 const INITIALIZE: &str = "_initialize";
 
 pub(super) type First = State<WasiP1Ctx>;
@@ -114,7 +114,7 @@ impl Loaded {
     }
 }
 
-/// Refuses what can't be called as it must be.
+/// Refuses modules without the required exports.
 fn check_exports(module: &Module) -> Result<(), Refused> {
     let missing = |what: &str| {
         let why = format!("exports `{ANSWER}`, but no {what} (docs/wasm.md)");
@@ -143,7 +143,7 @@ fn signature(function: &FuncType) -> String {
     format!("({parameters}) -> ({})", list(&mut function.results()))
 }
 
-/// Finds what a module imports, or says what of it there is not.
+/// Resolves a module's imports, or returns those that are not available.
 pub(super) fn link(linker: &Linker<First>, module: &Module) -> Result<InstancePre<First>, Refused> {
     let name = |module: &str, name: &str| format!("{module}.{name}");
     let strange = module
@@ -163,7 +163,7 @@ pub(super) fn link(linker: &Linker<First>, module: &Module) -> Result<InstancePr
     })
 }
 
-/// What the host needs of an instance.
+/// The exports of an instance that the host uses.
 #[derive(Clone)]
 struct Exports {
     memory: Memory,
@@ -190,7 +190,7 @@ impl Exports {
         Ok(Self { memory, alloc })
     }
 
-    /// Puts bytes where the guest says.
+    /// Writes bytes to memory that the guest allocates.
     async fn place(
         &self,
         mut store: impl AsContextMut<Data = First>,
@@ -210,7 +210,7 @@ impl Exports {
         Ok((ptr, len))
     }
 
-    /// Reads bytes from where the guest says.
+    /// Reads bytes from an address that the guest returned.
     fn read(
         &self,
         store: impl AsContext<Data = First>,
