@@ -1,4 +1,9 @@
 //! What a package is, from outside.
+#![expect(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    reason = "a broken fixture is a broken test"
+)]
 
 mod archives;
 mod foreign;

@@ -12,7 +12,10 @@ fn wanted(list: &[(&str, &str)]) -> Vec<(String, VersionReq)> {
         .collect()
 }
 
-fn available(list: &[(&str, &str, &[(&str, &str)])]) -> Available {
+/// Name, version, requirements.
+type Offer<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
+
+fn available(list: &[Offer<'_>]) -> Available {
     let mut available = Available::new();
     for (name, version, requires) in list {
         let versions: &mut BTreeMap<_, _> = available.entry((*name).to_owned()).or_default();
