@@ -10,12 +10,16 @@
 //!
 //! **Start reading at** `source.rs`, then `transaction.rs`.
 
+mod index;
 mod journal;
+mod marketplace;
 mod object;
 mod source;
 mod transaction;
 
+pub use index::{Artifact, INDEX_PATHS, IndexError, ListedSkill, SiteIndex};
 pub use journal::{Change, ChangeId};
+pub use marketplace::{MARKETPLACE_PATH, Marketplace, MarketplaceError, Plugin, PluginPlace};
 pub use object::NewContent;
 pub use source::{GitSource, SkillSource, SourceError};
 pub use transaction::{ChangeError, Changes, Checkpoint, Transaction};

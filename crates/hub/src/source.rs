@@ -180,11 +180,18 @@ fn of_url(scheme: &str, text: &str) -> Result<SkillSource, SourceProblem> {
         Some((address, reference)) => (address, Some(checked_reference(reference)?)),
         None => (text, None),
     };
+    // `git+https://host/repository.git//folder`.
+    let after_host = address.find("://").map_or(0, |at| at + 3);
+    let (address, folder) = match address[after_host..].find("//") {
+        Some(at) if is_git => address.split_at(after_host + at),
+        _ => (address, ""),
+    };
+    let folder = folder.trim_start_matches("//");
     let url = Url::parse(address).map_err(|_| SourceProblem::Unknown)?;
     if url.password().is_some() {
         return Err(SourceProblem::Credentials);
     }
-    let git = |folder: &str| {
+    let git = || {
         Ok(SkillSource::Git(GitSource {
             url: url.to_string(),
             folder: checked_folder(folder)?,
@@ -195,13 +202,13 @@ fn of_url(scheme: &str, text: &str) -> Result<SkillSource, SourceProblem> {
         "ssh" => match url.host_str().is_some_and(|host| !host.starts_with('-'))
             && !url.username().starts_with('-')
         {
-            true => git(""),
+            true => git(),
             false => Err(SourceProblem::Option),
         },
         "file" => match url.to_file_path() {
             Ok(path) if is_git => Ok(SkillSource::Git(GitSource {
                 url: format!("file://{}", path.display()),
-                folder: String::new(),
+                folder: checked_folder(folder)?,
                 reference,
             })),
             Ok(path) => Ok(SkillSource::Path(path)),
@@ -212,7 +219,7 @@ fn of_url(scheme: &str, text: &str) -> Result<SkillSource, SourceProblem> {
         "http" | "https" => {
             let path = url.path().to_owned();
             if is_git || path.ends_with(".git") || path.ends_with(".git/") {
-                return git("");
+                return git();
             }
             if url.host_str() == Some("github.com") && reference.is_none() {
                 return of_github(path.trim_start_matches('/'));
@@ -263,7 +270,7 @@ fn is_loopback(url: &Url) -> bool {
 }
 
 /// A name as the specification of skills wants it: a registry holds no others.
-fn is_skill_name(word: &str) -> bool {
+pub(crate) fn is_skill_name(word: &str) -> bool {
     let is_part = |part: &str| {
         !part.is_empty()
             && part
@@ -344,6 +351,9 @@ impl fmt::Display for GitSource {
         }
         let is_address = self.url.contains("://");
         write!(f, "{}{}", if is_address { "git+" } else { "" }, self.url)?;
+        if is_address && !self.folder.is_empty() {
+            write!(f, "//{}", self.folder)?;
+        }
         match &self.reference {
             Some(reference) => write!(f, "#{reference}"),
             None => Ok(()),

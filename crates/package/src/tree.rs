@@ -94,9 +94,9 @@ impl PackageTree {
         digest_of_lines(lines.collect())
     }
 
-    /// The folders that are skills, sorted; the root of the package is the empty string. A skill inside of another skill's folder belongs to that one.
+    /// Every folder with a manifest, sorted; the root of the package is the empty string.
     #[must_use]
-    pub fn skill_folders(&self) -> Vec<&str> {
+    pub fn manifest_folders(&self) -> Vec<&str> {
         let mut folders: Vec<&str> = self
             .files
             .iter()
@@ -108,6 +108,13 @@ impl PackageTree {
             .collect();
         folders.sort_unstable();
         folders.dedup();
+        folders
+    }
+
+    /// The folders that are skills of their own: one inside of another skill's folder belongs to that one.
+    #[must_use]
+    pub fn skill_folders(&self) -> Vec<&str> {
+        let mut folders = self.manifest_folders();
         let is_below = |folder: &str, other: &str| {
             folder != other && (other.is_empty() || folder.starts_with(&format!("{other}/")))
         };

@@ -2,4 +2,5 @@
 #![expect(clippy::unwrap_used, reason = "a broken fixture is a broken test")]
 
 mod changes;
+mod listings;
 mod sources;

@@ -87,6 +87,11 @@ fn every_form_is_read() {
             "git https://example.org/x  -",
             "git+https://example.org/x",
         ),
+        (
+            "git+https://example.org/x.git//a/b#main",
+            "git https://example.org/x.git a/b main",
+            "git+https://example.org/x.git//a/b#main",
+        ),
         ("./pdf", "path ./pdf", "./pdf"),
         ("/tmp/x.skill", "path /tmp/x.skill", "/tmp/x.skill"),
         ("~/pdf", "path ~/pdf", "~/pdf"),
