@@ -70,12 +70,30 @@ pub enum Failed {
     /// The world would not.
     #[error(transparent)]
     World(#[from] WorldError),
-    /// A model or another skill would not.
-    #[error("{0}")]
-    Elsewhere(String),
+    /// A model or another skill failed.
+    #[error(transparent)]
+    Elsewhere(#[from] AskFailed),
     /// It can't be written down; what can't be written down is not done.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// Why a model or another skill did not answer a skill.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{code}: {message}")]
+pub struct AskFailed {
+    /// The code in the error that the skill gets, such as `no-model`.
+    pub code: &'static str,
+    /// The message in that error.
+    pub message: String,
+}
+
+impl AskFailed {
+    /// The error with this code and this message.
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { code, message }
+    }
 }
 
 impl Worker {
@@ -169,7 +187,7 @@ impl Worker {
     pub fn elsewhere<T>(
         &self,
         act: &Act,
-        deed: impl FnOnce() -> Result<T, String>,
+        deed: impl FnOnce() -> Result<T, AskFailed>,
     ) -> Result<T, Failed> {
         self.permit(act)?;
         let begun = self.begin(act)?;
@@ -178,10 +196,10 @@ impl Worker {
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let went = match &done {
             Ok(_) => Went::well(ms),
-            Err(reason) => Went::badly(Outcome::Error, reason.clone(), ms),
+            Err(error) => Went::badly(Outcome::Error, error.to_string(), ms),
         };
         self.complete(begun, &went)?;
-        done.map_err(Failed::Elsewhere)
+        Ok(done?)
     }
 
     /// The permit for an act, asking if need be; without one that is written down.

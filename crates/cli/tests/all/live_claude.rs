@@ -247,7 +247,7 @@ fn a_command_that_fails_or_takes_too_long_is_a_receipt() {
             failed,
             [
                 "a hook:before_tool_call failed: error: `echo broken >&2; exit 1`: exit code 1: broken",
-                "a hook:before_tool_call failed: error: took longer than 1 s and was ended",
+                "a hook:before_tool_call failed: error: took longer than 1 s and was stopped",
             ]
         );
         let said: Vec<&str> = called.said.iter().map(|(_, line)| &**line).collect();
@@ -258,7 +258,7 @@ fn a_command_that_fails_or_takes_too_long_is_a_receipt() {
                  `echo broken >&2; exit 1`: exit code 1: broken",
                 "third",
                 "warning: its hook of `before_tool_call` failed, and the call goes on: \
-                 took longer than 1 s and was ended",
+                 took longer than 1 s and was stopped",
             ]
         );
     });

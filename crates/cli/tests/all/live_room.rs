@@ -22,7 +22,7 @@ use metier_model::{Mode, Source};
 use metier_runtime::{
     Inventory,
     desk::Desk,
-    live::{Model, Patience, Runtime},
+    live::{AskFailed, Model, Patience, Runtime},
     premises::Premises,
     scanning::Unscreened,
     survey,
@@ -238,7 +238,7 @@ impl Live {
 struct Parrot;
 
 impl Model for Parrot {
-    fn answer(&self, prompt: &str, _: Option<&str>, _: Option<&str>) -> Result<String, String> {
+    fn answer(&self, prompt: &str, _: Option<&str>, _: Option<&str>) -> Result<String, AskFailed> {
         Ok(prompt.to_owned())
     }
 }

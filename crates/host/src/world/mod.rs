@@ -29,6 +29,7 @@ use std::{
 };
 
 use metier_policy::{Act, Grant, Line, Permit, Within};
+use metier_wasm::script::Script;
 
 use crate::{
     child::{ChildError, Outcome, Relay},
@@ -403,6 +404,14 @@ impl World {
         let looked_at = self.copy()?.unwrap_or(folder).join(path);
         let file = folder.join(path);
         let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        if file.extension().is_some_and(|ending| ending == "wasm") {
+            let script = Script {
+                file,
+                places: self.script_places()?,
+                arguments,
+            };
+            return Ok((self.host.shim.clone().into(), script.command()));
+        }
         files::runner(&file, &looked_at, arguments)
     }
 }

@@ -22,7 +22,7 @@ use metier_sdk::wire::{
 };
 use serde_json::{Value, json};
 
-use super::{Active, Runtime, invoke::Invocation};
+use super::{Active, AskFailed, Runtime, invoke::Invocation};
 use crate::worker::Failed;
 
 /// A file as a skill may read it at once.
@@ -295,7 +295,8 @@ impl Hands<'_> {
         let act = Act::CallModel(model.unwrap_or("default").into());
         let asked = self.skill.worker.elsewhere(&act, || {
             let port = self.runtime.model.as_ref().ok_or_else(|| {
-                "no-model: there is no language model in this run; an agent provides one".to_owned()
+                let message = "there is no language model in this run; an agent provides one";
+                AskFailed::new("no-model", message)
             })?;
             port.answer(prompt, system, model)
         });
@@ -420,10 +421,7 @@ fn wrong(error: &Failed) -> RpcError {
             message: error.to_string(),
             data: Some(json!({ "code": "never" })),
         },
-        Failed::Elsewhere(reason) => {
-            let (code, message) = reason.split_once(": ").unwrap_or(("not-done", reason));
-            failed(code, message.to_owned())
-        }
+        Failed::Elsewhere(AskFailed { code, message }) => failed(code, message.clone()),
         Failed::World(inner) => failed(undone(inner), error.to_string()),
         Failed::Store(_) => failed("not-done", error.to_string()),
     }

@@ -66,6 +66,7 @@ use lifecycle::Lifecycle;
 
 pub(crate) use rooms::entrypoint_among;
 
+pub use crate::worker::AskFailed;
 pub use called::{Called, May, workflow_input};
 pub use dispatch::Dispatched;
 pub use error::CallError;
@@ -85,16 +86,16 @@ pub const WARNING: &str = "warning: ";
 
 /// A language model, for skills that may ask one.
 pub trait Model: Send + Sync {
-    /// What it says.
+    /// The answer to a prompt.
     ///
     /// # Errors
-    /// What to tell the skill; a word and a colon may come first, such as `no-model: …`.
+    /// There is no model, the budget is spent, or the model failed.
     fn answer(
         &self,
         prompt: &str,
         system: Option<&str>,
         model: Option<&str>,
-    ) -> Result<String, String>;
+    ) -> Result<String, AskFailed>;
 }
 
 /// How long things may take.
