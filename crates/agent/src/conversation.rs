@@ -11,99 +11,10 @@
 
 use metier_model::model_text::for_model;
 use metier_runtime::count_tokens;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::event::KeptSkill;
-use crate::{Kept, Message, ToolCall, ToolResult, Usage};
-
-/// Something that happened, as it is written down.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Record {
-    /// It is that of a sub-agent with exactly these skills: without their limits nobody goes on with it.
-    Confined {
-        /// The skills, in their order.
-        skills: Vec<String>,
-    },
-    /// Somebody said something, and loaded skills by it.
-    User {
-        /// What was said.
-        text: String,
-        /// The skills that came along, in front of it.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        skills: Vec<SkillText>,
-    },
-    /// The model answered.
-    Assistant {
-        /// Its words.
-        text: String,
-        /// The tools that it called.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        calls: Vec<ToolCall>,
-        /// What it wants back unread.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        kept: Vec<Kept>,
-        /// What it took.
-        #[serde(default)]
-        usage: Usage,
-    },
-    /// A tool is about to be called. From here on nobody can say whether it did something, until it has answered.
-    Began {
-        /// The handle of the call.
-        id: String,
-    },
-    /// A tool answered, or was not called.
-    Result {
-        /// The handle of the call.
-        id: String,
-        /// The tool.
-        name: String,
-        /// What it said.
-        output: String,
-        /// Whether that is an error.
-        is_error: bool,
-        /// The skill whose text this is, if it was loaded by the call.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        skill: Option<String>,
-    },
-    /// A skill is active; it may have brought a text along.
-    Activated {
-        /// The skill.
-        skill: String,
-    },
-    /// A trigger loaded a skill with the message before.
-    Triggered {
-        /// The skill.
-        skill: String,
-        /// What matched, in words.
-        why: String,
-    },
-    /// A skill was unloaded: its text is not sent any more.
-    Unloaded {
-        /// The skill.
-        skill: String,
-    },
-    /// The conversation was made shorter.
-    Compacted {
-        /// What it was about.
-        summary: String,
-        /// How many of the oldest items the summary stands for.
-        items: usize,
-        /// The texts of active skills, attached again.
-        skills: Vec<SkillText>,
-        /// Which of them were cut.
-        kept: Vec<KeptSkill>,
-    },
-}
-
-/// The text of a skill, as a model gets it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SkillText {
-    /// The skill.
-    pub skill: String,
-    /// In its frame.
-    pub text: String,
-}
+use crate::stored::{Record, SkillText};
+use crate::{Kept, Message, ToolCall, ToolResult};
 
 /// What was said so far.
 #[derive(Clone, Debug, Default, PartialEq)]

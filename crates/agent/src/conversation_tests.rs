@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::Map;
 
 use super::*;
-use crate::Input;
+use crate::{Input, Usage};
 
 fn user(text: &str) -> Record {
     Record::User {

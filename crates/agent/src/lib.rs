@@ -61,6 +61,7 @@ mod provider;
 mod report;
 mod rules;
 mod session;
+mod stored;
 mod system;
 mod tally;
 mod tool_schema;
@@ -70,9 +71,9 @@ mod voice;
 
 pub use budget::{Budget, Limits as BudgetLimits, Spent};
 pub use cancel::Cancel;
-pub use conversation::{Conversation, OpenCall, Record, SkillText};
+pub use conversation::{Conversation, OpenCall};
 pub use error::{ModelError, Wait};
-pub use event::{Event, KeptSkill, Listener, Told};
+pub use event::{ActivatedBy, Event, Listener, SubagentKind, Told};
 pub use ground::{Chosen, Ground};
 pub use model::{
     Answer, Delta, Effort, Input, Kept, Message, Model, Request, Stop, ToolCall, ToolResult,
@@ -86,5 +87,6 @@ pub use rules::{Forbidden, Rules, Wanted};
 pub use session::{
     Plan, Rejected, Role, Session, Shared, SkillSet, Turn, is_coding, judge_set, open,
 };
+pub use stored::{KeptSkill, Record, SkillText};
 pub use transcript::Transcript;
 pub use voice::Voice;

@@ -17,6 +17,8 @@ mod baseline;
 mod compose;
 mod conversation;
 mod documents;
+#[cfg(feature = "agent")]
+mod event;
 mod info;
 mod json;
 mod list;
@@ -34,6 +36,8 @@ pub use documents::{
     PromptSkill, ReadDocument, RootRow, ShowDocument, TrustDocument, TrustRow, ValidateDocument,
     Validated,
 };
+#[cfg(feature = "agent")]
+pub use event::event_document;
 pub use info::{HookRow, Info};
 pub use list::{Counts, DiagnosticRow, List, ReasonRow};
 pub use live::{CallDocument, TestDocument, TestRow, ToolRow, ToolsDocument};

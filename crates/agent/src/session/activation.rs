@@ -13,44 +13,21 @@ use metier_sdk::HookPhase;
 use metier_select::{Mention, mentions};
 
 use super::{Role, Session, SkillSet, effort, subagent::Child, triggers::Triggered};
-use crate::conversation::SkillText;
-use crate::event::Event;
+use crate::event::{ActivatedBy, Event};
 use crate::ground::model_beside;
 use crate::pipeline::Pipeline;
 use crate::rules::Wanted;
+use crate::stored::SkillText;
 use crate::system::contract;
 use crate::{Record, Report};
 
-/// Who asks for a skill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum By {
-    /// A person, by its name.
-    User,
-    /// The model.
-    Model,
-    /// Whoever opened the session.
-    Plan,
-    /// A trigger that matches.
-    Trigger,
-}
-
-impl By {
-    pub(super) const fn why(self) -> &'static str {
-        match self {
-            Self::User => "you named it",
-            Self::Model => "the model chose it",
-            Self::Plan => "the session was opened with it",
-            Self::Trigger => "a trigger matches",
-        }
-    }
-
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Model => "model",
-            Self::Plan => "plan",
-            Self::Trigger => "trigger",
-        }
+/// The reason that is reported for an activation.
+pub(super) const fn reason(by: ActivatedBy) -> &'static str {
+    match by {
+        ActivatedBy::User => "you named it",
+        ActivatedBy::Model => "the model chose it",
+        ActivatedBy::Plan => "the session was opened with it",
+        ActivatedBy::Trigger => "a trigger matches",
     }
 }
 
@@ -77,7 +54,7 @@ impl Session {
                 }
                 continue;
             };
-            let skill = self.read(&place(entry), By::User)?;
+            let skill = self.read(&place(entry), ActivatedBy::User)?;
             let rest = trimmed.strip_prefix(mention.text);
             if let Some(arguments) = rest
                 && let Some(answer) = self.run_instead(&skill, arguments.trim(), trimmed)?
@@ -85,8 +62,8 @@ impl Session {
                 return Ok(answer);
             }
             let arguments = rest.unwrap_or_default().trim();
-            let by = By::User;
-            let loaded = self.take_in(&skill, arguments, by, by.why())?;
+            let by = ActivatedBy::User;
+            let loaded = self.take_in(&skill, arguments, by, reason(by))?;
             skills.extend(loaded.text);
             named.push(loaded.skill);
         }
@@ -151,7 +128,7 @@ impl Session {
     ) -> Result<Option<String>, Report> {
         let answer = if skill.manifest.card.runs_workflow() {
             self.say_user(said)?;
-            self.run_workflow(skill, arguments, By::User)?
+            self.run_workflow(skill, arguments, ActivatedBy::User)?
         } else if skill.manifest.invocation.context == Context::Fork {
             let child = Child::fork(self, skill, arguments)?;
             self.say_user(said)?;
@@ -194,10 +171,10 @@ impl Session {
         &mut self,
         name: &str,
         arguments: &str,
-        by: By,
+        by: ActivatedBy,
     ) -> Result<Activated, Report> {
         let skill = self.read(name, by)?;
-        self.take_in(&skill, arguments, by, by.why())
+        self.take_in(&skill, arguments, by, reason(by))
     }
 
     /// The same for a skill that was read.
@@ -205,7 +182,7 @@ impl Session {
         &mut self,
         skill: &Loaded,
         arguments: &str,
-        by: By,
+        by: ActivatedBy,
         why: &str,
     ) -> Result<Activated, Report> {
         let name = skill.entry.name().into_owned();
@@ -221,7 +198,7 @@ impl Session {
         self.runtime.ledger().keep(&name, text.clone());
         self.tell(Event::SkillActivated {
             skill: name.clone(),
-            by: by.as_str(),
+            by,
             why: why.to_owned(),
             already,
         });
@@ -233,7 +210,7 @@ impl Session {
 
     /// A skill whose text is in the conversation already gets the rest back.
     pub(super) fn revive(&mut self, name: &str) -> Result<(), Report> {
-        let skill = self.read(name, By::Plan)?;
+        let skill = self.read(name, ActivatedBy::Plan)?;
         self.enliven(&skill)?;
         if let Some(text) = self.conversation.skill_text(name) {
             self.runtime.ledger().keep(name, text.to_owned());
@@ -252,8 +229,8 @@ impl Session {
             self.choose_model(&skill.manifest);
             self.tell(Event::SkillActivated {
                 skill: skill.entry.name().into_owned(),
-                by: By::Plan.as_str(),
-                why: By::Plan.why().to_owned(),
+                by: ActivatedBy::Plan,
+                why: reason(ActivatedBy::Plan).to_owned(),
                 already: false,
             });
             members.push(skill);
@@ -270,7 +247,7 @@ impl Session {
     fn judged_members(&self, set: &SkillSet) -> Result<Vec<Loaded>, Report> {
         let places = set.places().iter();
         let members: Vec<Loaded> = places
-            .map(|place| self.read(place, By::Plan))
+            .map(|place| self.read(place, ActivatedBy::Plan))
             .collect::<Result<_, Report>>()?;
         if set.is_still(&members, self.ground.config()) {
             return Ok(members);
@@ -281,7 +258,7 @@ impl Session {
     }
 
     /// Reads a skill that whoever asks may have.
-    pub(super) fn read(&self, name: &str, by: By) -> Result<Loaded, Report> {
+    pub(super) fn read(&self, name: &str, by: ActivatedBy) -> Result<Loaded, Report> {
         let inventory = self.runtime.inventory();
         let found = inventory.find(name);
         let found = found.map_err(|missing| not_found(&missing))?;
@@ -292,13 +269,15 @@ impl Session {
             Report::new(code, message).skill(entry.name())
         };
         match by {
-            By::Model | By::Trigger if card.is_some_and(|card| !card.model_invocable) => {
+            ActivatedBy::Model | ActivatedBy::Trigger
+                if card.is_some_and(|card| !card.model_invocable) =>
+            {
                 return Err(refused(
                     "not-for-models",
                     "is started by people only, its author says",
                 ));
             }
-            By::User if card.is_some_and(|card| !card.user_invocable) => {
+            ActivatedBy::User if card.is_some_and(|card| !card.user_invocable) => {
                 return Err(refused(
                     "not-for-people",
                     "is started by models only, its author says",
@@ -307,7 +286,8 @@ impl Session {
             }
             _ => {}
         }
-        if matches!(by, By::Model | By::Trigger) && found.status != Status::Ready {
+        if matches!(by, ActivatedBy::Model | ActivatedBy::Trigger) && found.status != Status::Ready
+        {
             let info = format!("metier info {}", shell_word(&entry.name()));
             let hint = found.way_out().map_or(info, str::to_owned);
             return Err(refused("unusable", &found.standing()).hint(hint));
@@ -391,7 +371,7 @@ impl Session {
         &mut self,
         skill: &Loaded,
         arguments: &str,
-        by: By,
+        by: ActivatedBy,
     ) -> Result<String, Report> {
         let name = skill.entry.name().into_owned();
         self.enliven(skill)?;
@@ -401,8 +381,8 @@ impl Session {
         })?;
         self.tell(Event::SkillActivated {
             skill: name.clone(),
-            by: by.as_str(),
-            why: by.why().to_owned(),
+            by,
+            why: reason(by).to_owned(),
             already: false,
         });
         let workflow = Wanted {

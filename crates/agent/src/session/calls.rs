@@ -15,12 +15,12 @@ use serde_json::{Map, Value};
 
 use super::{
     Session,
-    activation::{By, model_runs_workflow},
+    activation::{model_runs_workflow, reason},
     shown_input, spent_report,
     subagent::Child,
     taken::Taken,
 };
-use crate::event::Event;
+use crate::event::{ActivatedBy, Event};
 use crate::own::{self, Own};
 use crate::pipeline::Called;
 use crate::rules::{Forbidden, Wanted};
@@ -321,7 +321,7 @@ impl Session {
                     Err(wrong) => return Ok(Job::Answer(misread(&wrong))),
                     Ok(wanted) => wanted,
                 };
-                match self.read(&wanted.name, By::Model) {
+                match self.read(&wanted.name, ActivatedBy::Model) {
                     Err(report) => return Ok(Job::Answer(report.into())),
                     Ok(skill) if model_runs_workflow(&skill.manifest, &wanted.arguments) => {
                         return Ok(self.judge_workflow(&skill.entry.name(), &wanted, input));
@@ -481,16 +481,16 @@ impl Session {
     }
 
     fn activate(&mut self, wanted: &own::Activate) -> Outcome {
-        let skill = match self.read(&wanted.name, By::Model) {
+        let skill = match self.read(&wanted.name, ActivatedBy::Model) {
             Ok(skill) => skill,
             Err(report) => return report.into(),
         };
         if model_runs_workflow(&skill.manifest, &wanted.arguments) {
-            let done = self.run_workflow(&skill, &wanted.arguments, By::Model);
+            let done = self.run_workflow(&skill, &wanted.arguments, ActivatedBy::Model);
             return done.map_or_else(Outcome::from, Outcome::well);
         }
-        let by = By::Model;
-        match self.take_in(&skill, &wanted.arguments, by, by.why()) {
+        let by = ActivatedBy::Model;
+        match self.take_in(&skill, &wanted.arguments, by, reason(by)) {
             Err(report) => report.into(),
             Ok(loaded) => match loaded.text {
                 None => Outcome::well(format!(
@@ -507,7 +507,7 @@ impl Session {
     }
 
     fn read_resource(&self, wanted: &own::Read) -> Outcome {
-        let skill = match self.read(&wanted.name, By::Model) {
+        let skill = match self.read(&wanted.name, ActivatedBy::Model) {
             Ok(skill) => skill,
             Err(report) => return report.into(),
         };

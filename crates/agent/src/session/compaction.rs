@@ -10,8 +10,8 @@ use std::sync::Arc;
 use metier_runtime::count_tokens;
 
 use super::{Session, calls::cut, spent_report};
-use crate::conversation::SkillText;
-use crate::event::{Event, KeptSkill};
+use crate::event::Event;
+use crate::stored::{KeptSkill, SkillText};
 use crate::voice::max_tokens;
 use crate::{Message, Record, Report, Request, Stop};
 

@@ -6,9 +6,9 @@ use metier_policy::CORE_TOOLS;
 use metier_runtime::live::Runtime;
 use metier_store::NewConversation;
 
-use super::{Session, SkillSet, activation::By};
+use super::{Session, SkillSet};
 use crate::conversation::Conversation;
-use crate::event::{Event, Listener};
+use crate::event::{ActivatedBy, Event, Listener};
 use crate::ground::{Chosen, Ground};
 use crate::own::{self, Own};
 use crate::pipeline::Pipeline;
@@ -197,7 +197,7 @@ impl Session {
             return Err(no_hands(&skills.join(", ")));
         }
         for name in skills {
-            let loaded = self.load(name, "", By::Plan)?;
+            let loaded = self.load(name, "", ActivatedBy::Plan)?;
             self.passed_over.insert(loaded.skill);
             if let Some(text) = loaded.text {
                 self.system.add_skill(&text.text, "");

@@ -17,7 +17,7 @@ use super::{
     set::{is_coding_of_model, is_unread},
 };
 use crate::budget::Budget;
-use crate::event::Event;
+use crate::event::{ActivatedBy, Event, SubagentKind};
 use crate::ground::{Ground, model_beside};
 use crate::own::Spawn;
 use crate::{Record, Report};
@@ -175,10 +175,10 @@ impl Session {
                 let name = self.ground.inventory().find(skill).ok();
                 let name =
                     name.map(|skill| self.ground.inventory().entry(skill).name().into_owned());
-                ("fork", name.into_iter().collect())
+                (SubagentKind::Fork, name.into_iter().collect())
             }
-            Role::Set(set) => ("spawn", set.composition().order.clone()),
-            _ => ("spawn", Vec::new()),
+            Role::Set(set) => (SubagentKind::Spawn, set.composition().order.clone()),
+            _ => (SubagentKind::Spawn, Vec::new()),
         };
         self.tell(Event::SubagentStarted {
             kind,
@@ -205,7 +205,7 @@ impl Session {
         self.system_prompt()?;
         let record = match self.role.clone() {
             Role::Fork { skill, arguments } => {
-                let loaded = self.load(&skill, &arguments, super::activation::By::Plan)?;
+                let loaded = self.load(&skill, &arguments, ActivatedBy::Plan)?;
                 Record::User {
                     text: String::new(),
                     skills: loaded.text.into_iter().collect(),

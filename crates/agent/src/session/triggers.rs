@@ -19,10 +19,10 @@ use metier_select::{Match, Signal, Situation, languages, rules};
 
 use super::{
     Role, Session,
-    activation::{Activated, By, has_code, place},
+    activation::{Activated, has_code, place},
 };
 use crate::Report;
-use crate::event::Event;
+use crate::event::{ActivatedBy, Event};
 use crate::ground::Ground;
 
 /// How many threads read manifests.
@@ -194,7 +194,7 @@ impl Session {
                 .skill(name.as_ref())
                 .hint(hint));
         }
-        let skill = self.read(&place(entry), By::Trigger)?;
+        let skill = self.read(&place(entry), ActivatedBy::Trigger)?;
         if skill.manifest.invocation.context == Context::Fork {
             self.note(format!("/{name} fits ({why}); it works in a sub-agent"));
             self.passed_over.insert(name.into_owned());
@@ -203,7 +203,8 @@ impl Session {
         if !is_text_only(&skill) {
             self.note(format!("skill `{name}` fits ({why})"));
         }
-        self.take_in(&skill, "", By::Trigger, why).map(Some)
+        self.take_in(&skill, "", ActivatedBy::Trigger, why)
+            .map(Some)
     }
 
     /// Workflows whose words are in a message are offered: running one is up to the person or the model.
