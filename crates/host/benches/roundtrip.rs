@@ -1,5 +1,5 @@
 //! How long a call takes through the line to a child that does nothing, and how long such a child takes to start:
-//! `cargo run --release -p metier-host --example roundtrip`.
+//! `cargo bench -p metier-host --bench roundtrip`.
 #![allow(clippy::print_stdout, reason = "figures are what it is for")]
 
 use std::io::{BufRead, Write};

@@ -16,7 +16,7 @@ use metier_agent::{
 };
 use serde_json::{Map, json};
 
-use crate::Error;
+use crate::stage::Error;
 
 /// What every answer says: as long as answers are.
 pub(crate) fn words(bytes: usize) -> String {
