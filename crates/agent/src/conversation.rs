@@ -271,15 +271,6 @@ impl Conversation {
         self.items.iter().map(|item| item.tokens).sum()
     }
 
-    /// The last words of the model.
-    #[must_use]
-    pub fn last_answer(&self) -> Option<&str> {
-        self.items.iter().rev().find_map(|item| match &item.step {
-            Step::Assistant { text, .. } if !text.is_empty() => Some(text.as_str()),
-            _ => None,
-        })
-    }
-
     /// How many of the oldest items a summary can stand for, so that the rest has about so many tokens. The last thing that
     /// happened stays in any case, and a call and its results stay together. None, if there is nothing but an earlier summary.
     #[must_use]

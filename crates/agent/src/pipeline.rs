@@ -13,7 +13,7 @@
 
 mod coding;
 
-use metier_model::{ComposabilityRule, Condition, Manifest, ToolPattern};
+use metier_model::{ComposabilityRule, Condition, Manifest, SkillOrder, ToolPattern};
 use metier_policy::{CODING_PIPELINE, Composition, allows};
 use metier_runtime::schema::{BoundedSchema, SchemaMisfit, SchemaRefused};
 use serde_json::Value;
@@ -487,7 +487,7 @@ impl Contract {
 }
 
 fn is_after(rule: &ComposabilityRule) -> bool {
-    rule.order.as_deref() == Some("after")
+    rule.order == Some(SkillOrder::After)
 }
 
 /// The JSON objects of a text: in fenced blocks, or all of it.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use metier_catalog::{Catalog, Entry, Place};
 use metier_config::{Config, Origin};
-use metier_model::{Card, Code, Diagnostic, Mode, Need, Severity, Source, text};
+use metier_model::{Card, Code, Dependency, Diagnostic, Mode, Need, Severity, Source, text};
 use metier_policy::{Facts, Reason, ReasonKind, Scan, Standing, Verdict, admit, dependencies};
 
 use crate::scanning::{Known, Screen, Stance};
@@ -428,7 +428,7 @@ pub(crate) fn status_of(reasons: &[Reason]) -> Status {
     }
 }
 
-/// A required skill that is missing is a reason; an optional one, or a circle, is a warning.
+/// A missing dependency is a reason if it is required; an optional one, and a cycle, are warnings.
 fn check_dependencies(catalog: &Catalog, skills: &mut [Skill], diagnostics: &mut Vec<Diagnostic>) {
     let has_dependencies = |skill: &Skill| {
         let card = catalog.entries[skill.entry].card.as_ref();
@@ -441,18 +441,18 @@ fn check_dependencies(catalog: &Catalog, skills: &mut [Skill], diagnostics: &mut
     if !skills.iter().any(has_dependencies) {
         return;
     }
-    let usable = |skill: &&Skill| matches!(skill.status, Status::Ready | Status::NotReady);
-    let mut positions: Vec<usize> = skills
-        .iter()
-        .filter(usable)
-        .map(|skill| skill.entry)
+    let is_usable = |skill: &Skill| matches!(skill.status, Status::Ready | Status::NotReady);
+    let mut usable: Vec<(&mut Skill, &Card)> = skills
+        .iter_mut()
+        .filter(|skill| is_usable(skill))
+        .filter_map(|skill| {
+            let card = catalog.entries[skill.entry].card.as_ref()?;
+            Some((skill, card))
+        })
         .collect();
-    // By name, so that a circle is told alike wherever the catalog starts.
-    positions.sort_by(|a, b| catalog.entries[*a].name().cmp(&catalog.entries[*b].name()));
-    let cards: Vec<&Card> = positions
-        .iter()
-        .filter_map(|position| catalog.entries[*position].card.as_ref())
-        .collect();
+    // By name, so that a cycle is reported the same way wherever the catalog starts.
+    usable.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
+    let cards: Vec<&Card> = usable.iter().map(|(_, card)| *card).collect();
     for problem in dependencies::check(&cards) {
         match problem {
             dependencies::Problem::Missing {
@@ -461,67 +461,68 @@ fn check_dependencies(catalog: &Catalog, skills: &mut [Skill], diagnostics: &mut
                 found,
                 line,
             } => {
-                let position = positions[skill];
-                let message = match &found {
-                    Some(version) => format!(
-                        "it needs the skill `{}` {}, and {version} is there",
-                        dependency.name,
-                        dependency.version.as_deref().unwrap_or_default()
-                    ),
-                    None => format!(
-                        "it needs the skill `{}`, which is not there",
-                        dependency.name
-                    ),
-                };
+                let skill = &mut *usable[skill].0;
+                let message = missing(&dependency, found.as_deref());
                 if dependency.optional {
                     diagnostics.push(about(
-                        &catalog.entries[position],
+                        &catalog.entries[skill.entry],
                         Code::DependencyMissing,
-                        message.replace("it needs", "it would like"),
+                        message,
                         Some(line),
                     ));
                 } else {
-                    skills[position].status = Status::NotReady;
-                    let hint = Some(
-                        format!(
-                            "metier list --all, to see which skills are there instead of `{}`",
-                            dependency.name
-                        )
-                        .into(),
-                    );
-                    skills[position].reasons.push(Reason {
+                    skill.status = Status::NotReady;
+                    skill.reasons.push(Reason {
                         kind: ReasonKind::Dependency,
                         name: dependency.name,
                         message: message.into(),
-                        hint,
+                        hint: Some("metier list --all shows the skills that are installed".into()),
                         line: Some(line),
                         requirement: None,
                     });
                 }
             }
-            dependencies::Problem::Cycle(circle) => {
-                let names: Vec<String> = circle
+            dependencies::Problem::Cycle(cycle) => {
+                let names = cycle
                     .iter()
-                    .map(|skill| format!("`{}`", cards[*skill].name))
-                    .collect();
-                let more = names.len().saturating_sub(8);
-                let mut shortened: Vec<String> = names.into_iter().take(8).collect();
-                if more > 0 {
-                    shortened.push(format!("{more} more"));
-                }
-                let message = format!(
-                    "these skills wait for each other: {}",
-                    shortened.join(" → ")
-                );
+                    .map(|skill| format!("`{}`", cards[*skill].name));
                 diagnostics.push(about(
-                    &catalog.entries[positions[circle[0]]],
+                    &catalog.entries[usable[cycle[0]].0.entry],
                     Code::DependencyCycle,
-                    message,
+                    format!("these skills depend on each other: {}", joined(names)),
                     None,
                 ));
             }
         }
     }
+}
+
+/// A dependency that is not installed, or in another version.
+fn missing(dependency: &Dependency, found: Option<&str>) -> String {
+    let verb = if dependency.optional {
+        "it can use"
+    } else {
+        "it needs"
+    };
+    let name = &dependency.name;
+    match found {
+        Some(version) => format!(
+            "{verb} the skill `{name}` {}, but version {version} is installed",
+            dependency.version.as_deref().unwrap_or_default()
+        ),
+        None => format!("{verb} the skill `{name}`, which is not installed"),
+    }
+}
+
+/// The names of a cycle, at most eight of them.
+fn joined(names: impl ExactSizeIterator<Item = String>) -> String {
+    const MAX: usize = 8;
+    let more = names.len().saturating_sub(MAX);
+    let mut shown: Vec<String> = names.take(MAX).collect();
+    if more > 0 {
+        shown.push(format!("{more} more"));
+    }
+    shown.join(" → ")
 }
 
 fn mark_selected(

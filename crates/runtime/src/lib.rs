@@ -35,7 +35,6 @@ pub mod prompt;
 mod prompt_files;
 mod receipts;
 mod redact;
-pub mod registry;
 pub mod render;
 mod rulebook;
 pub mod scanning;

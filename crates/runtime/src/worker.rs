@@ -1,13 +1,13 @@
 //! One activation at work: every act is permitted, written down, done, and written down as done, in this order and nowhere else.
 
-use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Instant};
+use std::{path::PathBuf, sync::Arc, time::Instant};
 
 use metier_catalog::Snapshot;
 use metier_host::{
     backend::{Alive, End, Started},
     child::{Exit, Outcome as Ended, Relay},
     sandbox::UndonePlace,
-    world::{Begun, Deno, Done, HostEnvironment, Running, SkillInWorld, Wasi, World, WorldError},
+    world::{Begun, Done, HostEnvironment, Running, SkillInWorld, Wasi, World, WorldError},
 };
 use metier_model::Permission;
 use metier_policy::{
@@ -70,12 +70,33 @@ pub enum Failed {
     /// The world would not.
     #[error(transparent)]
     World(#[from] WorldError),
-    /// A model or another skill would not.
-    #[error("{0}")]
-    Elsewhere(String),
+    /// A model or another skill returned an error.
+    #[error(transparent)]
+    Elsewhere(#[from] DelegateError),
     /// It can't be written down; what can't be written down is not done.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// Why a model or another skill did not do what a skill asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{code}: {message}")]
+pub struct DelegateError {
+    /// A stable code, such as `no-model`, which the skill gets with the message.
+    pub code: &'static str,
+    /// What happened.
+    pub message: String,
+}
+
+impl DelegateError {
+    /// An error with a code.
+    #[must_use]
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+        }
+    }
 }
 
 impl Worker {
@@ -169,7 +190,7 @@ impl Worker {
     pub fn elsewhere<T>(
         &self,
         act: &Act,
-        deed: impl FnOnce() -> Result<T, String>,
+        deed: impl FnOnce() -> Result<T, DelegateError>,
     ) -> Result<T, Failed> {
         self.permit(act)?;
         let begun = self.begin(act)?;
@@ -178,10 +199,10 @@ impl Worker {
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let went = match &done {
             Ok(_) => Went::well(ms),
-            Err(reason) => Went::badly(Outcome::Error, reason.clone(), ms),
+            Err(error) => Went::badly(Outcome::Error, error.to_string(), ms),
         };
         self.complete(begun, &went)?;
-        done.map_err(Failed::Elsewhere)
+        Ok(done?)
     }
 
     /// The permit for an act, asking if need be; without one that is written down.
@@ -228,23 +249,6 @@ impl Worker {
         pending.with_preview(preview)
     }
 
-    /// Starts a program that stays.
-    ///
-    /// # Errors
-    /// When that can't be written down, or it can't be started, or not be confined.
-    pub fn start(&self, permit: &Permit) -> Result<Started, WorldError> {
-        self.run(&file(permit), permit, |begun| self.world.start(begun))
-    }
-
-    /// Starts a room for a library of the skill, to be talked to.
-    ///
-    /// # Errors
-    /// When it can't be started, or not be confined.
-    pub fn start_library(&self, permit: &Permit) -> Result<Started, WorldError> {
-        let start = |begun: &Begun<'_, Permit, _>| self.world.start_library(begun);
-        self.run(&file(permit), permit, start)
-    }
-
     /// What its grant opens for WebAssembly. Code that can write to a folder by itself is a program that stays, and is written
     /// down as one until the activation is over.
     ///
@@ -267,20 +271,9 @@ impl Worker {
         Ok(wasi)
     }
 
-    /// Starts Deno, which stays, with what was granted and nothing else.
-    ///
-    /// # Errors
-    /// When it can't be started, or not be confined.
-    pub fn start_deno(&self, deno: &Deno) -> Result<Started, WorldError> {
-        self.run("deno", deno, |begun| self.world.start_deno(begun))
-    }
-
-    /// What Deno is started with.
-    ///
-    /// # Errors
-    /// When the grant names a place that can't be opened.
-    pub fn deno_arguments(&self, deno: &Deno) -> Result<Vec<OsString>, WorldError> {
-        self.world.deno_arguments(deno)
+    /// The world that the skill can change with permits.
+    pub(crate) fn world(&self) -> &World {
+        &self.world
     }
 
     /// Writes down how programs that stayed have ended, and floods of refusals.
@@ -395,12 +388,15 @@ impl Worker {
         self.receipts.lock().left_out()
     }
 
-    /// Starts a program, once it is written down that it begins. How it ends is written down when it has.
-    fn run<T>(
+    /// Starts a long-running program after a receipt for its start. Its end gets a receipt in [`Worker::settle`] or [`Worker::end`].
+    ///
+    /// # Errors
+    /// When the receipt can't be written, the skill's files changed, or the program can't be started or sandboxed.
+    pub(crate) fn start<T>(
         &self,
         detail: &str,
         what: &T,
-        start: impl FnOnce(&Begun<'_, T, BegunReceipt>) -> Result<Running, WorldError>,
+        start: impl FnOnce(&World, &Begun<'_, T, BegunReceipt>) -> Result<Running, WorldError>,
     ) -> Result<Started, WorldError> {
         let unwritten = |error: StoreError| WorldError::NotWritten(error.to_string());
         self.settle().map_err(unwritten)?;
@@ -409,7 +405,7 @@ impl Worker {
         }
         let begun = Begun::write(what, |_| self.begin_run(detail))?;
         let since = Instant::now();
-        let started = match start(&begun) {
+        let started = match start(&self.world, &begun) {
             Ok(running) => Started::from(running),
             Err(error) => {
                 let went = Went::badly(Outcome::Error, error.to_string(), elapsed(since));
@@ -539,14 +535,6 @@ fn ended(end: &End) -> Went {
     reasons.extend(replaced(&end.replaced));
     went.reason = (!reasons.is_empty()).then(|| reasons.join("; "));
     went
-}
-
-/// The file of the skill that a permit is for.
-fn file(permit: &Permit) -> String {
-    match permit.act() {
-        Act::Script { path, .. } => path.to_string(),
-        act => act.detail(),
-    }
 }
 
 fn elapsed(since: Instant) -> u64 {

@@ -2,7 +2,7 @@
 
 use metier_model::{
     Card, CompatibilityRule, ComposabilityRule, Context, Installer, Limits, Manifest, Need,
-    ToolDefinition,
+    SkillOrder, ToolDefinition,
 };
 use serde_json::{Map, Value, json};
 
@@ -257,7 +257,7 @@ fn contract(manifest: &Manifest, out: &mut Map<String, Value>) {
             .map(compatible)
             .collect::<Vec<_>>(),
     );
-    let composable = |rule: &ComposabilityRule| json!({ "with": rule.with, "required": rule.required, "order": rule.order });
+    let composable = |rule: &ComposabilityRule| json!({ "with": rule.with, "required": rule.required, "order": rule.order.map(SkillOrder::as_str) });
     put(
         out,
         "composability_rules",

@@ -10,7 +10,7 @@ use std::time::Instant;
 use metier_catalog::{ProjectLimits, ProjectState, Resource};
 use metier_model::Context;
 use metier_model::model_text::for_model;
-use metier_runtime::live::Planned;
+use metier_runtime::live::{Planned, SkillLine};
 use serde_json::{Map, Value};
 
 use super::{
@@ -556,9 +556,9 @@ impl Session {
     }
 
     /// What skills wrote to their logs.
-    pub(super) fn tell_said(&self, said: Vec<(String, String)>) {
-        for (skill, line) in said {
-            self.note(format!("{skill}: {line}"));
+    pub(super) fn tell_said(&self, said: Vec<SkillLine>) {
+        for line in said {
+            self.note(line.to_string());
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     live_openclaw::{in_deno, prompt, room},
-    live_room::{Live, left_running, lines},
+    live_room::{Live, left_running, lines, said},
 };
 use metier_config::{Engine, Hooks};
 use metier_testkit::needed;
@@ -106,7 +106,7 @@ fn without_deno_whoever_wants_it_is_told() {
         });
         let expected =
             format!("its hook {HANDLER} can't be loaded: it is to run in Deno, and {why}");
-        assert!(said[0].1.contains(&expected), "{said:?}");
+        assert!(said[0].text.contains(&expected), "{said:?}");
     }
     live.stage.context.env("METIER_SKILLS_HOOKS_ENGINE", "deno");
     let output = live.run(&["--skills", "a", "prompt"]);
@@ -132,8 +132,8 @@ fn a_deno_that_is_not_where_it_should_be_is_told_of() {
     live.session(&[], |runtime| {
         runtime.activate("a").unwrap();
         assert_eq!(prompt(runtime), ["here"]);
-        let expected = "skills.hooks.deno is `/no/such/deno`, which is no file; its handlers run in the embedded engine";
-        assert_eq!(runtime.collect().1, [("a".to_owned(), expected.to_owned())]);
+        let expected = "a: skills.hooks.deno is `/no/such/deno`, which is no file; its handlers run in the embedded engine";
+        assert_eq!(said(&runtime.collect().1), [expected]);
     });
 }
 

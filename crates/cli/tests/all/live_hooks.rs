@@ -301,7 +301,7 @@ fn a_check_that_fails_stops_the_call_if_it_is_a_security_rule_that_asked_for_it(
                     .collect()
                     .1
                     .iter()
-                    .any(|(_, line)| line.contains("by failing"));
+                    .any(|line| line.text.contains("by failing"));
                 assert_eq!(warned, fail_closed && types != RULE, "{case}");
                 let called = runtime.call("echo", "t", &empty_trail());
                 match called {

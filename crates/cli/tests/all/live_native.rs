@@ -4,7 +4,7 @@
 
 use std::{env, fs, path::PathBuf, process::Command, thread, time::Duration};
 
-use metier_runtime::live::Runtime;
+use metier_runtime::live::{Runtime, SkillLine};
 use metier_testkit::patience::in_time;
 use serde_json::{Value, json};
 
@@ -406,7 +406,7 @@ fn what_a_library_prints_is_its_log_and_never_an_answer() {
         assert_eq!(called.output, "true");
         runtime.deactivate("prints").unwrap();
         let said = [called.said, runtime.collect().1].concat();
-        let forged = |(_, line): &(String, String)| line.contains("forged");
+        let forged = |line: &SkillLine| line.text.contains("forged") && !line.is_warning;
         assert!(said.iter().any(forged), "{said:?}");
     });
 }

@@ -284,10 +284,12 @@ impl Hop<'_> {
                 limit: self.limits.max_head,
             },
             ureq::Error::Http(error) => NetError::Request(error.to_string()),
-            error if error.to_string().contains("too many headers") => NetError::HeadTooLarge {
-                host,
-                limit: self.limits.max_head,
-            },
+            ureq::Error::Protocol(ureq_proto::Error::HttpParseTooManyHeaders) => {
+                NetError::HeadTooLarge {
+                    host,
+                    limit: self.limits.max_head,
+                }
+            }
             error => NetError::Broken {
                 host,
                 reason: error.to_string(),

@@ -3,6 +3,8 @@
 //! A hook may change what a tool answers, and whoever called is given that. But who owes a result has not delivered it because another skill's hook
 //! says so: for such questions there is what the tool itself said.
 
+use std::fmt;
+
 use metier_sdk::wire::ToolOutput;
 use metier_store::Receipt;
 use serde_json::{Map, Value};
@@ -18,10 +20,28 @@ pub struct Called {
     pub receipts: Vec<Receipt>,
     /// How many receipts there are besides.
     pub receipts_left_out: u64,
-    /// What skills wrote to their logs meanwhile, each with its name.
-    pub said: Vec<(String, String)>,
+    /// What skills wrote to their logs meanwhile.
+    pub said: Vec<SkillLine>,
     /// What it answered before a hook changed that.
     pub(super) before_hooks: Option<ToolOutput>,
+}
+
+/// A line in the log of a skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkillLine {
+    /// Name of the skill.
+    pub skill: String,
+    /// Whether metier reports a problem with the skill. A line that the skill wrote itself is never a warning, whatever it contains.
+    pub is_warning: bool,
+    /// The line, without a prefix.
+    pub text: String,
+}
+
+impl fmt::Display for SkillLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let warning = if self.is_warning { "warning: " } else { "" };
+        write!(f, "{}: {warning}{}", self.skill, self.text)
+    }
 }
 
 impl Called {

@@ -22,8 +22,8 @@ use metier_sdk::wire::{
 };
 use serde_json::{Value, json};
 
-use super::{Active, Runtime, invoke::Invocation};
-use crate::worker::Failed;
+use super::{Active, Runtime, SkillLine, invoke::Invocation};
+use crate::worker::{DelegateError, Failed};
 
 /// A file as a skill may read it at once.
 const MAX_TEXT: u64 = 4 << 20;
@@ -295,7 +295,10 @@ impl Hands<'_> {
         let act = Act::CallModel(model.unwrap_or("default").into());
         let asked = self.skill.worker.elsewhere(&act, || {
             let port = self.runtime.model.as_ref().ok_or_else(|| {
-                "no-model: there is no language model in this run; an agent provides one".to_owned()
+                DelegateError::new(
+                    "no-model",
+                    "this run has no language model; `metier agent` and `metier chat` provide one",
+                )
             })?;
             port.answer(prompt, system, model)
         });
@@ -364,12 +367,24 @@ impl Hands<'_> {
 }
 
 impl Active {
-    /// Keeps a line of what it says, as long as there is room.
+    /// Adds a line to its log.
     pub(super) fn say(&self, line: String) {
+        self.log(false, line);
+    }
+
+    /// Adds a line to its log, up to [`MAX_LINES`].
+    pub(super) fn log(&self, is_warning: bool, text: String) {
+        let line = |is_warning, text| SkillLine {
+            skill: self.name().to_owned(),
+            is_warning,
+            text,
+        };
         let mut said = self.said.lock();
         match said.len().cmp(&MAX_LINES) {
-            std::cmp::Ordering::Less => said.push(line),
-            std::cmp::Ordering::Equal => said.push("[it said more, which is not kept]".to_owned()),
+            std::cmp::Ordering::Less => said.push(line(is_warning, text)),
+            std::cmp::Ordering::Equal => {
+                said.push(line(false, "[further lines were discarded]".to_owned()));
+            }
             std::cmp::Ordering::Greater => {}
         }
     }
@@ -420,10 +435,7 @@ fn wrong(error: &Failed) -> RpcError {
             message: error.to_string(),
             data: Some(json!({ "code": "never" })),
         },
-        Failed::Elsewhere(reason) => {
-            let (code, message) = reason.split_once(": ").unwrap_or(("not-done", reason));
-            failed(code, message.to_owned())
-        }
+        Failed::Elsewhere(inner) => failed(inner.code, inner.message.clone()),
         Failed::World(inner) => failed(undone(inner), error.to_string()),
         Failed::Store(_) => failed("not-done", error.to_string()),
     }

@@ -58,7 +58,7 @@ use crate::{
     receipts::RecentReceipts,
     render::Loaded,
     schema::{BoundedSchema, SchemaMisfit},
-    worker::{Failed, Worker, undone},
+    worker::{DelegateError, Failed, Worker, undone},
 };
 use called::Done;
 use hands::Hands;
@@ -66,35 +66,32 @@ use lifecycle::Lifecycle;
 
 pub(crate) use rooms::entrypoint_among;
 
-pub use called::{Called, May, workflow_input};
+pub use called::{Called, May, SkillLine, workflow_input};
 pub use dispatch::Dispatched;
 pub use error::CallError;
 pub(crate) use ledger::within;
 pub use ledger::{Attached, Ledger};
 pub use lifecycle::{State, Transition};
 pub use open::ActivateError;
-pub use telling::{Fragment, LastWords, PromptError, Section};
+pub use telling::{Fragment, LastWords, PromptError};
 pub use together::Planned;
 pub use tools::{BadTool, CORE, Tool, full_name};
 
 /// How many lines are kept that nobody asked for.
 const MAX_SAID: usize = 2_000;
 
-/// How a line begins that reports what is wrong with a skill, among the lines that the skill wrote itself.
-pub const WARNING: &str = "warning: ";
-
 /// A language model, for skills that may ask one.
 pub trait Model: Send + Sync {
-    /// What it says.
+    /// The answer to a prompt.
     ///
     /// # Errors
-    /// What to tell the skill; a word and a colon may come first, such as `no-model: …`.
+    /// When there is no such model, the budget is spent, or the request failed.
     fn answer(
         &self,
         prompt: &str,
         system: Option<&str>,
         model: Option<&str>,
-    ) -> Result<String, String>;
+    ) -> Result<String, DelegateError>;
 }
 
 /// How long things may take.
@@ -132,8 +129,8 @@ pub struct Runtime {
     ledger: Guarded<Ledger>,
     /// Receipts of activations that are over.
     receipts: Guarded<RecentReceipts>,
-    /// What was said and not given out yet, each line with its skill.
-    said: Guarded<Vec<(String, String)>>,
+    /// Lines of skills that were not collected yet.
+    said: Guarded<Vec<SkillLine>>,
     /// The message of the user that the current turn answers; empty between turns.
     user_message: Guarded<String>,
     /// The skills whose whole text, prompt files included, a model has already.
@@ -162,7 +159,7 @@ pub(crate) struct Active {
     changes: Guarded<bool>,
     /// The skills that it works for, the first first.
     callers: Vec<String>,
-    said: Guarded<Vec<String>>,
+    said: Guarded<Vec<SkillLine>>,
     /// What is wrong with its hooks, though it is active.
     broken_hooks: Guarded<Vec<String>>,
 }
@@ -297,7 +294,7 @@ impl Runtime {
                     .sort_by_key(|active| hooks::rank(active.identity.source));
                 self.life.lock().step(&name, State::Active, None);
                 if let Some(problem) = self.activate_plugin_of(entry) {
-                    active.say(format!("{WARNING}{problem}"));
+                    active.log(true, problem);
                 }
                 Ok(())
             }
@@ -699,7 +696,7 @@ impl Runtime {
     }
 
     /// What was written down and said since this was asked last.
-    pub fn collect(&self) -> (Vec<Receipt>, Vec<(String, String)>) {
+    pub fn collect(&self) -> (Vec<Receipt>, Vec<SkillLine>) {
         for active in self.all_active() {
             self.keep_said(&active);
         }
@@ -720,8 +717,7 @@ impl Runtime {
         let lines = active.said.take();
         let mut said = self.said.lock();
         let room = MAX_SAID.saturating_sub(said.len());
-        let lines = lines.into_iter().take(room);
-        said.extend(lines.map(|line| (active.name().to_owned(), line)));
+        said.extend(lines.into_iter().take(room));
     }
 }
 

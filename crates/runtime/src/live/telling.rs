@@ -57,17 +57,6 @@ pub enum PromptError {
     Store(#[from] StoreError),
 }
 
-/// A section of a wiki that is about to be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
-    /// Its title.
-    pub title: String,
-    /// What it is to be about.
-    pub content: String,
-    /// What skills want its writer to know.
-    pub context: Vec<String>,
-}
-
 /// What a scanner of a skill said.
 #[derive(Debug)]
 pub struct ScannedBy {
@@ -166,22 +155,6 @@ impl Runtime {
         Ok(LastWords {
             text: dispatched.event["text"].as_str().unwrap_or(text).to_owned(),
             sent_back: dispatched.cancelled,
-        })
-    }
-
-    /// A section of a wiki, with the context that skills want its writer to have.
-    ///
-    /// # Errors
-    /// When it can't be written down.
-    pub fn wiki_section(&self, section: Section) -> Result<Section, StoreError> {
-        let event = json!({
-            "title": section.title, "content": section.content, "context": section.context,
-        });
-        let event = self.dispatch(HookPhase::BeforeWikiSection, event)?.event;
-        let context = event["context"].as_array().cloned().unwrap_or_default();
-        Ok(Section {
-            context: context.iter().filter_map(text).collect(),
-            ..section
         })
     }
 

@@ -10,7 +10,6 @@
 mod compose;
 mod inventory;
 mod prompt;
-mod registry;
 mod rulebook;
 
 use metier_catalog::{Catalog, Entry, ManifestFiles, Place, Root};

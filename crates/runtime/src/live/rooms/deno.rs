@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc};
 
 use metier_host::{
     backend::Process,
-    world::{Deno, Done, Scratch, WorldError},
+    world::{Deno, Done, Scratch, World, WorldError},
 };
 use metier_js::{DENO_FS, DENO_OS, DENO_RUNNER, OPENCLAW_HOOKS, OPENCLAW_WORDS, node_words};
 use metier_model::{Permission, Scope, text::shell_word};
@@ -56,7 +56,7 @@ pub(super) fn open(opening: &Opening<'_>, program: PathBuf, initialize: &Initial
     };
     let worker = Arc::clone(&opening.active.worker);
     if opening.runtime.explains {
-        let arguments = worker.deno_arguments(&deno).map_err(Failed::from)?;
+        let arguments = worker.world().deno_arguments(&deno).map_err(Failed::from)?;
         let words = std::iter::once(deno.program.as_os_str())
             .chain(arguments.iter().map(|word| word.as_os_str()))
             .map(|word| shown(&word.to_string_lossy()));
@@ -65,7 +65,7 @@ pub(super) fn open(opening: &Opening<'_>, program: PathBuf, initialize: &Initial
     let starter = move || {
         // As long as it may be started again, its files are there.
         let _files = &files;
-        worker.start_deno(&deno)
+        worker.start("deno", &deno, World::start_deno)
     };
     let patience = opening.runtime.patience.start;
     Process::open(starter, &initialize, opening.host, patience)

@@ -6,7 +6,6 @@
 mod claude;
 mod deno;
 mod js;
-mod native;
 mod openclaw;
 mod process;
 mod report;
@@ -16,7 +15,10 @@ mod wasm;
 use std::collections::BTreeMap;
 
 use metier_catalog::{Content, Snapshot};
-use metier_host::backend::{Host, Session, Several};
+use metier_host::{
+    backend::{Host, Session, Several},
+    world::World,
+};
 use metier_model::Backend;
 use metier_policy::Grant;
 use metier_sdk::wire::{Contributions, Initialize, PROTOCOL};
@@ -77,8 +79,8 @@ impl Runtime {
         };
         let session = match backend {
             Backend::Starlark => starlark::open(opening, entrypoint)?,
-            Backend::Process => process::open(opening, &entrypoint)?,
-            Backend::Native => native::open(opening, &entrypoint)?,
+            Backend::Process => opening.child(&entrypoint, World::start)?,
+            Backend::Native => opening.child(&entrypoint, World::start_library)?,
             Backend::Wasm => wasm::open(opening, &entrypoint)?,
             Backend::Js => js::open(opening, entrypoint)?,
         };

@@ -8,7 +8,7 @@ use metier_store::Outcome;
 use super::Opening;
 use crate::{
     desk::Went,
-    live::{ActivateError, Active, WARNING},
+    live::{ActivateError, Active},
     worker::Failed,
 };
 
@@ -80,17 +80,17 @@ impl Active {
     /// Reports a check that failed without a decision.
     pub(in crate::live) fn report_failed(&self, phase: HookPhase, reason: &str) {
         let what = match phase {
-            HookPhase::BeforeToolCall => "and the call goes on",
-            HookPhase::BeforePromptBuild => "and the turn goes on",
+            HookPhase::BeforeToolCall => "and the call continues",
+            HookPhase::BeforePromptBuild => "and the turn continues",
             _ => return,
         };
-        let line = format!("{WARNING}its hook of `{phase}` failed, {what}: {reason}");
-        self.say(self.worker.clean(line.as_bytes()));
+        let line = format!("its hook of `{phase}` failed, {what}: {reason}");
+        self.log(true, self.worker.clean(line.as_bytes()));
     }
 
     /// Reports what is wrong with one of its hooks, now and wherever people look at the skill later.
     pub(in crate::live) fn warn(&self, line: String) {
-        self.say(format!("{WARNING}{line}"));
+        self.log(true, line.clone());
         self.broken_hooks.lock().push(line);
     }
 }
