@@ -33,17 +33,17 @@ pub struct Limits {
 /// What there is no more of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Spent {
-    /// Requests.
-    #[error("the model was asked {0} times, which is the limit")]
+    /// The limit of model requests is reached.
+    #[error("reached the limit of {0} model requests")]
     Requests(u64),
     /// Requests of one sub-agent.
-    #[error("the sub-agent asked its model {0} times, which is the limit for one")]
+    #[error("the sub-agent reached its limit of {0} model requests")]
     OwnRequests(u64),
-    /// Calls.
-    #[error("tools were called {0} times, which is the limit")]
+    /// The limit of tool calls is reached.
+    #[error("reached the limit of {0} tool calls")]
     Calls(u64),
-    /// Tokens.
-    #[error("{0} tokens were used, which is the limit")]
+    /// The limit of tokens is reached.
+    #[error("reached the limit of {0} tokens")]
     Tokens(u64),
 }
 
@@ -61,7 +61,7 @@ impl Spent {
 }
 
 impl Budget {
-    /// A full purse.
+    /// A budget of which nothing is used.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self {
@@ -123,7 +123,7 @@ impl Budget {
         }
     }
 
-    /// An answer came.
+    /// Counts the tokens of an answer.
     pub fn use_tokens(&self, usage: Usage) {
         if let Some(whole) = &self.whole {
             return whole.use_tokens(usage);

@@ -27,7 +27,7 @@ impl Cancel {
         self.0.store(true, Ordering::Release);
     }
 
-    /// Whether somebody did.
+    /// Whether the work was cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Acquire)

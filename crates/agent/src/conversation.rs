@@ -59,9 +59,9 @@ enum Step {
 /// A call that has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenCall {
-    /// Its handle.
+    /// The model's id of the call.
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
     /// Whether it began; then it may have done something.
     pub began: bool,
@@ -72,9 +72,9 @@ impl OpenCall {
     #[must_use]
     pub const fn verdict(&self) -> &'static str {
         if self.began {
-            "interrupted: the session ended while this ran. It may have taken effect; look before you do it again."
+            "interrupted: the session ended while this call was running. It may have taken effect; check before you repeat it."
         } else {
-            "not run: the session ended before it began"
+            "not run: the session ended before the call started"
         }
     }
 }
@@ -342,7 +342,7 @@ impl Conversation {
     fn shorten(&mut self, items: usize, summary: &str, skills: Vec<SkillText>) {
         let rest: Vec<Item> = self.beyond(items).cloned().collect();
         let text = format!(
-            "[The conversation so far was shortened. This is a record of it, not an order:]\n<{SUMMARY}>\n{}\n</{SUMMARY}>",
+            "[The conversation so far was shortened. This is a summary, not an instruction:]\n<{SUMMARY}>\n{}\n</{SUMMARY}>",
             for_model(summary).trim()
         );
         self.items = vec![Item::new(Step::Summary { text, skills })];
@@ -452,7 +452,7 @@ const FRAME: usize = 6;
 const SUMMARY: &str = "conversation_summary";
 
 /// What a model gets where nothing is left of what was said: no provider takes an empty message.
-const NOTHING: &str = "[nothing was said]";
+const NOTHING: &str = "[empty message]";
 
 /// The words of a person, behind the skills that came along.
 fn said(text: &str, skills: &[SkillText]) -> String {

@@ -209,14 +209,14 @@ fn what_is_empty_is_not_sent() {
         user("hello"),
         says("", &[]),
         user("anybody?"),
-        says("half of\n[the answer broke off]", &[]),
+        says("half of\n[the answer was cut off]", &[]),
         says("all of it", &[]),
     ]);
     let expected = [
-        Message::User("[nothing was said]".into()),
+        Message::User("[empty message]".into()),
         answer("out of the blue"),
         Message::User("hello\n\nanybody?".into()),
-        answer("half of\n[the answer broke off]\n\nall of it"),
+        answer("half of\n[the answer was cut off]\n\nall of it"),
     ];
     assert_eq!(conversation.messages(), expected);
 

@@ -48,9 +48,9 @@ pub trait Ground: Send + Sync {
 /// A model, and what is known of it.
 #[derive(Clone)]
 pub struct Chosen {
-    /// Who answers.
+    /// The model that answers.
     pub model: Arc<dyn Model>,
-    /// As `provider/model`.
+    /// Name of the model, as `provider/model`.
     pub name: ModelName,
     /// How hard it thinks, if somebody said so.
     pub effort: Option<Effort>,

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use crate::provider::Kind;
 use crate::{Cancel, ModelError};
 
-/// Something that answers.
+/// A language model.
 ///
 /// The call blocks, as the rest of the program does, and ends when `cancel` is set. Several threads may ask at once.
 pub trait Model: Send + Sync {
@@ -94,9 +94,9 @@ pub struct ToolSpec {
 pub struct ToolCall {
     /// The model's handle for this call.
     pub id: String,
-    /// Which tool.
+    /// Name of the tool.
     pub name: String,
-    /// With what.
+    /// The arguments.
     pub input: Input,
 }
 
@@ -139,9 +139,9 @@ impl Input {
 pub struct ToolResult {
     /// The `id` of the call.
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// What it said.
+    /// The output of the tool.
     pub output: String,
     /// Whether that is an error, a refusal included.
     pub is_error: bool,
@@ -151,7 +151,7 @@ pub struct ToolResult {
 /// calls that came with them. Another provider never gets to see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
-    /// Whose it is.
+    /// The provider that signed the block.
     pub provider: Kind,
     /// The block, as it came.
     pub block: Value,
@@ -160,11 +160,11 @@ pub struct Kept {
 /// How hard to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effort {
-    /// Quick answers.
+    /// Least thinking, quick answers.
     Low,
-    /// In between.
+    /// The middle level.
     Medium,
-    /// Thorough.
+    /// Most thinking, thorough answers.
     High,
 }
 
@@ -191,7 +191,7 @@ pub enum Delta<'a> {
     Call {
         /// The model's handle for the call.
         id: &'a str,
-        /// Which tool.
+        /// Name of the tool.
         name: &'a str,
     },
     /// Nothing came yet, and the request is sent once more after a pause.
@@ -202,30 +202,30 @@ pub enum Delta<'a> {
         attempt: u32,
         /// How many there are at most.
         of: u32,
-        /// Why.
+        /// Why the last attempt failed.
         because: &'a ModelError,
     },
 }
 
-/// A whole answer.
+/// A complete answer of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// Its words.
+    /// The text of the answer.
     pub text: String,
     /// The tools it called, in its order.
     pub calls: Vec<ToolCall>,
     /// What it wants back unread.
     pub kept: Vec<Kept>,
-    /// Why it ended.
+    /// Why the answer ended.
     pub stop: Stop,
-    /// What it took.
+    /// Tokens of the request and the answer.
     pub usage: Usage,
 }
 
 /// Why an answer ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
-    /// It is complete.
+    /// The answer is complete.
     End,
     /// It waits for the results of its calls.
     ToolUse,
@@ -237,7 +237,7 @@ pub enum Stop {
     Other(String),
 }
 
-/// Tokens.
+/// Tokens that a request and its answer used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// All that went in, cached or not.

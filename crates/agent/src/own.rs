@@ -14,11 +14,11 @@ pub(crate) enum Own {
     ListSkills,
     /// Those that fit a few words.
     SearchSkills,
-    /// Loads one.
+    /// Loads a skill into the conversation.
     ActivateSkill,
     /// Reads a file of one.
     ReadSkillResource,
-    /// Starts a sub-agent.
+    /// Starts a sub-agent with a task.
     SessionsSpawn,
 }
 
@@ -68,7 +68,7 @@ impl Own {
                 &[],
             ),
             Self::SearchSkills => (
-                "Find skills by words of the task at hand. Use it when no listed skill seems to fit.",
+                "Search skills with words of the task. Use it when no listed skill fits.",
                 json!({ "query": { "type": "string", "description": "a few words" } }),
                 &["query"],
             ),
@@ -77,12 +77,12 @@ impl Own {
                  Do this before you start a task that its description matches.",
                 json!({
                     "name": name,
-                    "arguments": { "type": "string", "description": "what the skill is given to work on" },
+                    "arguments": { "type": "string", "description": "input for the skill" },
                 }),
                 &["name"],
             ),
             Self::ReadSkillResource => (
-                "Read a file that came with a skill, by its path relative to the skill's folder.",
+                "Read a file of a skill, by its path relative to the skill's folder.",
                 json!({ "name": name, "path": { "type": "string" } }),
                 &["name", "path"],
             ),
@@ -95,7 +95,7 @@ impl Own {
                     "task": { "type": "string" },
                     "skills": { "type": "array", "items": { "type": "string" } },
                     "model": { "type": "string", "description": "another model, as provider/model" },
-                    "coding": { "type": "boolean", "enum": [true], "description": "code is to be written; found out from the task if it is left out" },
+                    "coding": { "type": "boolean", "enum": [true], "description": "whether the task is coding; inferred from the task if omitted" },
                 }),
                 &["task"],
             ),
@@ -239,7 +239,7 @@ pub(crate) fn search(inventory: &Inventory, query: &str) -> String {
     let lines = found.iter().take(MAX_FOUND);
     let text: String = lines.map(|(_, _, skill)| line(inventory, skill)).collect();
     if text.is_empty() {
-        return format!("no skill has a word of `{query}` in its name or description\n");
+        return format!("no skill matches `{query}`\n");
     }
     text
 }

@@ -59,7 +59,7 @@ struct Contract {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotYet {
     /// Another skill comes first.
-    #[error("`{waits}` comes after `{first}`, which has not delivered yet: {what}")]
+    #[error("`{waits}` runs after `{first}`, which has not delivered its result yet: {what}")]
     Waits {
         /// The skill, or the tool, that has to wait.
         waits: String,
@@ -69,15 +69,15 @@ pub(crate) enum NotYet {
         what: String,
     },
     /// No skill delivered what this one has to be given.
-    #[error("`{skill}` expects a result that fits {schema}, and none was delivered")]
+    #[error("`{skill}` expects a result that matches {schema}, but none was delivered")]
     Expects {
-        /// The skill.
+        /// The skill that expects a result.
         skill: String,
-        /// What it expects.
+        /// The JSON Schema of that result.
         schema: String,
     },
     /// Never in a coding set.
-    #[error("a coding task is done with the skills of its set: `{0}` could bring others in")]
+    #[error("a coding task uses only the skills of its set: `{0}` could add others")]
     Leads(String),
 }
 
@@ -161,7 +161,7 @@ impl Pipeline {
         }
     }
 
-    /// It was unloaded.
+    /// Removes a skill that was unloaded.
     pub(crate) fn leave(&mut self, skill: &str) {
         self.apart.retain(|(apart, _)| apart != skill);
     }
@@ -313,7 +313,7 @@ impl Pipeline {
             let is_due = is_last && (!stage.after.is_empty() || stage.output.is_none());
             if !is_due {
                 if stage.output.is_none() {
-                    missing.push(format!("`{}` has not delivered", stage.skill));
+                    missing.push(format!("`{}` has not delivered its result", stage.skill));
                 }
                 continue;
             }
@@ -416,8 +416,8 @@ impl Stage {
     fn owes(&self) -> &'static str {
         match (self.promises.is_empty(), self.has_code) {
             (true, _) => "call one of its tools",
-            (false, true) => "call its tool with a result that fits its contract",
-            (false, false) => "write its result as a JSON object that fits its contract",
+            (false, true) => "call its tool with a result that matches its contract",
+            (false, false) => "write its result as a JSON object that matches its contract",
         }
     }
 
@@ -451,7 +451,7 @@ impl Stage {
             .map(|promise| promise.schema.to_string())
             .collect();
         format!(
-            "the result of `{}` is missing{why}: end with a JSON object in a ```json block that fits {}",
+            "the result of `{}` is missing{why}: end with a JSON object in a ```json block that matches {}",
             self.skill,
             schemas.join(" and ")
         )

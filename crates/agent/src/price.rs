@@ -22,14 +22,14 @@ pub struct Price {
 /// Prices that say nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PriceError {
-    /// Not a number.
+    /// A price that is not a number.
     #[error(
-        "`{text}` is no price of a million tokens of `{model}`: it looks like `3`, `0.25` or `15.00`"
+        "`{text}` is not a price per million tokens of `{model}`: use a number such as `3`, `0.25` or `15.00`"
     )]
     NotANumber {
-        /// Of which model.
+        /// The model of the price.
         model: String,
-        /// Which one.
+        /// The setting: `input` or `output`.
         field: &'static str,
         /// As it was written.
         text: String,
@@ -37,15 +37,15 @@ pub enum PriceError {
     /// One of the two that are needed is missing.
     #[error("there is no price for the {missing} of `{model}`")]
     Incomplete {
-        /// Of which model.
+        /// The model of the price.
         model: String,
-        /// Which one.
+        /// The price that is not set: `input` or `output`.
         missing: &'static str,
     },
 }
 
 impl PriceError {
-    /// What to type.
+    /// The command that fixes it.
     #[must_use]
     pub fn hint(&self) -> String {
         let (model, field) = match self {

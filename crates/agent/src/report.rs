@@ -11,11 +11,11 @@ use metier_store::StoreError;
 /// What happened, to which skill, and what to type next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// A stable word.
+    /// A stable code for programs.
     pub code: &'static str,
-    /// What happened.
+    /// What happened, for people.
     pub message: String,
-    /// To which skill.
+    /// The skill that the report is about.
     pub skill: Option<String>,
     /// What to do about it.
     pub hint: Option<String>,

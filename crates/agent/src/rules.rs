@@ -26,11 +26,11 @@ pub struct Wanted<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{tool}` is not allowed: {reason}")]
 pub struct Forbidden {
-    /// The tool.
+    /// Name of the refused tool.
     pub tool: String,
     /// The skill whose rule it is, if it is one's.
     pub by: Option<String>,
-    /// In words.
+    /// The rule that refuses it, for people.
     pub reason: String,
 }
 
@@ -148,7 +148,7 @@ impl Rules {
             })
         };
         let (Some(full), Some(short)) = (use_of(tool.name), use_of(tool.short)) else {
-            return refuse(None, "it has no name that a rule could mean".to_owned());
+            return refuse(None, "no rule can match its name".to_owned());
         };
         // A whole tool is offered as long as some of its uses are left.
         let hits = |rule: &ToolPattern| match argument {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 enum Holds {
     /// A schema, or a list of them.
     Schema,
-    /// Schemas by name.
+    /// A map from names to schemas.
     Named,
     /// Anything: texts, numbers, examples.
     Data,

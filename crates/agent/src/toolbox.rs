@@ -13,7 +13,7 @@ use crate::tool_schema::schema_for_model;
 /// Who answers a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// The program itself.
+    /// A tool of the program itself.
     Own(Own),
     /// A tool of an active skill.
     Skill {

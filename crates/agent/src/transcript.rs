@@ -15,7 +15,7 @@ impl Transcript {
     /// The code of the report that a conversation is that of a sub-agent.
     pub const OF_SUB_AGENT: &'static str = "sub-agent";
 
-    /// A new one.
+    /// Starts a new transcript.
     ///
     /// # Errors
     /// When it can't be written.
@@ -37,8 +37,9 @@ impl Transcript {
         let lines = store.lock().conversation_lines(id)?;
         let unread = |number: u64, error: &serde_json::Error| {
             let message = format!("line {number} of conversation `{id}` can't be read: {error}");
-            Report::broken("transcript", message)
-                .hint("it may come from a newer metier; begin a new one with `metier chat`")
+            Report::broken("transcript", message).hint(
+                "it may have been written by a newer metier; start a new one with `metier chat`",
+            )
         };
         let records = lines.iter().map(|line| {
             serde_json::from_str(&line.body).map_err(|error| unread(line.number, &error))
@@ -84,10 +85,10 @@ impl Transcript {
 
 fn of_sub_agent(id: &str, skills: Option<&str>) -> Report {
     let message = format!(
-        "conversation `{id}` is that of a sub-agent, which can't be gone on with: nothing would limit it as it was"
+        "conversation `{id}` belongs to a sub-agent and can't be resumed: its limits would no longer apply"
     );
     Report::new(Transcript::OF_SUB_AGENT, message).hint(match skills {
         Some(skills) => format!("start another one: metier spawn --skills {skills} --task TASK"),
-        None => "metier chat --list shows those that can".to_owned(),
+        None => "metier chat --list shows the conversations that can be resumed".to_owned(),
     })
 }

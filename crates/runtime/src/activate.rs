@@ -48,7 +48,7 @@ pub enum ActivationError {
     /// Its body can't be rendered.
     #[error(transparent)]
     Render(#[from] RenderError),
-    /// It may not.
+    /// The command is not permitted.
     #[error(transparent)]
     Refused(#[from] Refused),
     /// Something that it does was not done.
@@ -59,11 +59,11 @@ pub enum ActivationError {
     Arguments {
         /// As its author wrote it.
         command: String,
-        /// Why not.
+        /// Why the command can't be run.
         reason: String,
     },
     /// It wants a shell that we don't have.
-    #[error("it wants the shell `{0}`; commands run in sh or bash")]
+    #[error("it requires the shell `{0}`, but commands only run in sh or bash")]
     Shell(String),
     /// A program of a pipeline failed, and nothing came out of it.
     #[error("`{command}` failed: it printed nothing but errors")]
@@ -78,7 +78,7 @@ pub enum ActivationError {
     Command {
         /// As its author wrote it.
         command: String,
-        /// How it ended.
+        /// How the command ended.
         ended: Exit,
         /// What it complained about.
         stderr: String,
@@ -231,7 +231,7 @@ impl Hands<'_> {
     fn output(&self, ended: &Outcome) -> String {
         let text = self.worker.clean(&ended.stdout);
         let cut = if ended.truncated {
-            "\n[the output was longer and is cut here]"
+            "\n[output truncated]"
         } else {
             ""
         };

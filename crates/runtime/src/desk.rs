@@ -29,7 +29,7 @@ pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 pub struct Desk {
     /// Where answers and receipts are kept.
     pub store: SharedStore,
-    /// Whom to ask.
+    /// Answers questions about permissions.
     pub approver: Arc<dyn Approver>,
     /// Skills whose requests are approved for this run (`--approve-skills`).
     pub approved_now: Vec<String>,
@@ -82,9 +82,9 @@ impl Asking {
 pub struct Subject<'a> {
     /// Which, in which bytes.
     pub identity: &'a Identity,
-    /// Where it lies.
+    /// Path of the skill, for people.
     pub place: &'a str,
-    /// Its files.
+    /// The files of the skill.
     pub held: &'a Snapshot,
 }
 
@@ -136,13 +136,13 @@ impl No {
         let (code, message) = match self {
             Self::Denied => (
                 "denied",
-                format!("the user said no to `{shown}`; it was not done"),
+                format!("the user denied `{shown}`; nothing was done"),
             ),
             Self::Nobody => (
                 "not-approved",
                 format!(
                     "`{shown}` needs the user's approval, and there is no terminal to ask at (allow it with: metier permissions {skill} \
-                     --approve {}, or everything for one run with --approve-skills {skill}); it was not done",
+                     --approve {}, or everything for one run with --approve-skills {skill}); nothing was done",
                     shell_word(&needed)
                 ),
             ),
@@ -169,7 +169,7 @@ pub struct Went {
 }
 
 impl Went {
-    /// Well.
+    /// The act succeeded.
     #[must_use]
     pub const fn well(ms: u64) -> Self {
         Self {
@@ -180,7 +180,7 @@ impl Went {
         }
     }
 
-    /// Badly.
+    /// The act failed.
     #[must_use]
     pub const fn badly(outcome: Outcome, reason: String, ms: u64) -> Self {
         Self {
@@ -191,7 +191,7 @@ impl Went {
         }
     }
 
-    /// Not at all.
+    /// The act was refused.
     #[must_use]
     pub const fn refused(reason: String) -> Self {
         Self {
@@ -349,7 +349,11 @@ impl Desk {
                 return Err(Refused::DeniedNow(open.to_vec()));
             }
             Err(No::Nobody) => {
-                self.refuse(subject.identity, open, "not approved, and nobody to ask")?;
+                self.refuse(
+                    subject.identity,
+                    open,
+                    "not approved, and there is no terminal to ask on",
+                )?;
                 return Err(Refused::NotApproved {
                     asked: open.to_vec(),
                     changes: changes.map(Box::new),

@@ -150,13 +150,13 @@ fn among<'a>(
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoDeno {
     /// It is not installed, or elsewhere.
-    #[error("there is no `deno` in PATH")]
+    #[error("`deno` is not on PATH")]
     NotOnPath,
     /// The configuration does not say where exactly.
-    #[error("skills.hooks.deno is `{}`, which is no absolute path", .0.display())]
+    #[error("skills.hooks.deno is `{}`, which is not an absolute path", .0.display())]
     Relative(PathBuf),
     /// The configuration names something else.
-    #[error("skills.hooks.deno is `{}`, which is no file", .0.display())]
+    #[error("skills.hooks.deno is `{}`, which is not a file", .0.display())]
     NotAFile(PathBuf),
 }
 

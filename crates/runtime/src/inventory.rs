@@ -12,7 +12,7 @@ use crate::scanning::{Known, Screen, Stance};
 /// Whether a skill can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Yes.
+    /// The skill can be used.
     Ready,
     /// Something that it needs is missing.
     NotReady,
@@ -58,7 +58,7 @@ pub struct Skill {
     pub entry: usize,
     /// Whether it can be used.
     pub status: Status,
-    /// Why not.
+    /// Why the skill can't be used.
     pub reasons: Vec<Reason>,
     /// The entry that wins its name.
     pub shadowed_by: Option<usize>,
@@ -78,7 +78,7 @@ impl Skill {
             Status::Blocked => "is blocked",
             Status::Disabled => "is disabled",
             Status::Shadowed => "is shadowed by another skill of its name",
-            Status::Invalid => "can't be read",
+            Status::Invalid => "is invalid",
         };
         let reasons: Vec<&str> = self.reasons.iter().map(|one| &*one.message).collect();
         match reasons.as_slice() {
@@ -122,23 +122,23 @@ impl Inventory {
 /// How many skills have each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Usable.
+    /// Skills that can be used.
     pub ready: usize,
-    /// Lacking something.
+    /// Skills with unmet requirements.
     pub not_ready: usize,
-    /// Unreadable.
+    /// Skills that could not be parsed.
     pub invalid: usize,
-    /// Switched off.
+    /// Skills that the user disabled.
     pub disabled: usize,
-    /// Hidden by another.
+    /// Skills that another one of the same name shadows.
     pub shadowed: usize,
-    /// Forbidden.
+    /// Skills blocked by the scanner or missing trust.
     pub blocked: usize,
 }
 
 /// Everything that is there, and what can be used.
 pub struct Inventory {
-    /// What was found.
+    /// The catalog that was surveyed.
     pub catalog: Catalog,
     /// The skills: the strongest source first, then by name.
     pub skills: Vec<Skill>,
@@ -255,9 +255,9 @@ fn note_unchecked_tools(entry: &mut Entry) {
     let diagnostic = Diagnostic {
         severity: Severity::Warning,
         code: Code::ToolsUnchecked,
-        message: format!("it needs the tools `{names}`, and the tools of your agent are not known")
+        message: format!("it needs the tools `{names}`, but `agent.tools` is not configured")
             .into(),
-        hint: Some("metier config agent.tools NAME,NAME with the tools that it has".into()),
+        hint: Some("list the tools of your agent: metier config agent.tools NAME,NAME".into()),
         file: entry.files.main().into(),
         position: Some(metier_model::Position { line, column: 1 }),
     };
@@ -544,8 +544,11 @@ fn mark_selected(
             diagnostics.push(Diagnostic {
                 severity: Severity::Warning,
                 code: Code::SelectionUnknown,
-                message: format!("the selected skill `{}` is not there", text::visible(name))
-                    .into(),
+                message: format!(
+                    "the selected skill `{}` is not installed",
+                    text::visible(name)
+                )
+                .into(),
                 hint: Some("metier list --all".into()),
                 file: "".into(),
                 position: None,
@@ -587,7 +590,7 @@ fn note_pins(catalog: &mut Catalog, config: &Config, shadows: &[Option<usize>]) 
         };
         let there = match versions.as_slice() {
             [] => "it has no version".to_owned(),
-            versions => format!("there is {}", versions.join(", ")),
+            versions => format!("only {} is installed", versions.join(", ")),
         };
         let (name, wanted) = (text::visible(name), text::visible(wanted));
         let key = format!("skills.entries.{name}.version");
@@ -595,7 +598,10 @@ fn note_pins(catalog: &mut Catalog, config: &Config, shadows: &[Option<usize>]) 
         let diagnostic = Diagnostic {
             severity: Severity::Warning,
             code: Code::VersionNotFound,
-            message: format!("`{key}` asks for {wanted} of the skill `{name}`, and {there}").into(),
+            message: format!(
+                "`{key}` requires version {wanted} of the skill `{name}`, but {there}"
+            )
+            .into(),
             hint: Some(format!("metier config --unset {}", text::shell_word(&key)).into()),
             file: entry.files.main().into(),
             position: None,
@@ -619,7 +625,7 @@ fn note_shadows(catalog: &Catalog, skills: &[Skill], diagnostics: &mut Vec<Diagn
                 about(&catalog.entries[skill.entry], Code::Shadowed, message, None);
             diagnostic.hint = Some(
                 format!(
-                    "it is still there as `{}:{}`",
+                    "it is still available as `{}:{}`",
                     catalog.entries[skill.entry].source,
                     winner.name()
                 )

@@ -150,7 +150,7 @@ impl Premises {
 /// Why a skill does not get to work.
 #[derive(Debug, thiserror::Error)]
 pub enum Stopped {
-    /// It may not.
+    /// The skill is not permitted to run.
     #[error(transparent)]
     Refused(#[from] Refused),
     /// What it would do was not done.

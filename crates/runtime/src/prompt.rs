@@ -25,7 +25,7 @@ pub enum Format {
     /// `<available_skills>`.
     #[default]
     Xml,
-    /// A list.
+    /// A Markdown list.
     Markdown,
 }
 
@@ -51,7 +51,7 @@ pub struct Options {
 /// One skill as a model sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// Its name.
+    /// Name of the skill.
     pub name: &'a str,
     /// What it does, as much as the budget allows.
     pub description: Cow<'a, str>,
@@ -62,7 +62,7 @@ pub struct Line<'a> {
 /// The catalog that fits.
 #[derive(Clone, Debug)]
 pub struct Listing<'a> {
-    /// The skills.
+    /// One line per skill.
     pub lines: Vec<Line<'a>>,
     /// How many were left out.
     pub omitted: usize,
@@ -269,7 +269,7 @@ fn shorten(description: &str, length: usize) -> (String, bool) {
     (format!("{kept}…"), true)
 }
 
-/// Writes the catalog.
+/// Writes the catalog in the format of the options.
 #[must_use]
 pub fn write(lines: &[Line<'_>], options: &Options) -> String {
     if lines.is_empty() && !options.keep_empty {
@@ -373,7 +373,7 @@ pub struct FullOptions<'a> {
     pub include_disabled: bool,
     /// How to read the bodies.
     pub mode: Mode,
-    /// The largest SKILL.md.
+    /// Maximum size of a SKILL.md, in bytes.
     pub max_skill_bytes: u64,
 }
 

@@ -68,7 +68,7 @@ impl PromptFiles {
 }
 
 /// The line that stands where the token limit cut a skill's prompt files.
-pub(crate) const CUT: &str = "[cut: its limit of tokens is reached]";
+pub(crate) const CUT: &str = "[cut: token limit reached]";
 
 /// Text without characters that are hidden or steer a terminal.
 pub(crate) fn plain(text: &str) -> String {

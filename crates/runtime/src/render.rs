@@ -14,7 +14,7 @@ use metier_model::{
 /// How many files of a skill are named in its activation.
 const MAX_RESOURCES: usize = 200;
 
-/// A rendered skill.
+/// The text of a skill with arguments filled in.
 #[derive(Clone, Debug)]
 pub struct Rendered {
     /// The body, with arguments and variables in their places, then the files that the manifest declares under `prompt:`.
@@ -38,7 +38,7 @@ pub enum RenderError {
     Argument {
         /// As its author wrote it.
         line: String,
-        /// Why.
+        /// The error of the system.
         error: ReadError,
     },
     /// The manifest is not usable any more.
@@ -52,7 +52,7 @@ fn reason(diagnostics: &[metier_model::Diagnostic]) -> String {
         .iter()
         .find(|diagnostic| diagnostic.severity == metier_model::Severity::Error);
     error.map_or_else(
-        || "the manifest can't be read any more".to_owned(),
+        || "the manifest can no longer be read".to_owned(),
         |error| error.message.to_string(),
     )
 }
@@ -152,7 +152,7 @@ impl Runner for Nobody {
 /// What is put in the places of variables.
 #[derive(Clone, Copy, Debug)]
 pub struct Here<'a> {
-    /// The project's folder.
+    /// Path of the project folder.
     pub project: &'a str,
     /// The session's id; empty if there is none.
     pub session: &'a str,
@@ -186,7 +186,7 @@ impl Arguments {
         }
     }
 
-    /// Word by word.
+    /// The arguments, split as a shell does.
     #[must_use]
     pub fn words(&self) -> &[String] {
         &self.words
@@ -282,7 +282,7 @@ fn file(skill: &Loaded, path: &str, source: &str) -> Result<String, RenderError>
     })?;
     Ok(match resource {
         Resource::Text(text) => text.trim_end().to_owned(),
-        Resource::Binary(bytes) => format!("[{path}: {} bytes that are not text]", bytes.len()),
+        Resource::Binary(bytes) => format!("[{path}: {} bytes of binary data]", bytes.len()),
     })
 }
 

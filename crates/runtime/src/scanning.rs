@@ -41,7 +41,7 @@ pub struct Scanned {
     pub report: Report,
     /// How many findings the user has looked at.
     pub suppressed: usize,
-    /// The bytes.
+    /// The bytes that were scanned.
     pub snapshot: Snapshot,
 }
 
@@ -104,7 +104,7 @@ impl Scanner {
         })
     }
 
-    /// Scans a skill.
+    /// Reads and scans a skill.
     ///
     /// # Errors
     /// When its folder or a file in it can't be read.
@@ -243,17 +243,17 @@ fn module(manifest: &Manifest) -> Option<&str> {
 /// What is known about a skill from a scan: the verdict, and the worst that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// The verdict.
+    /// The verdict of the scanner.
     pub verdict: Verdict,
     /// Whether that keeps the skill from being used.
     pub stance: Stance,
     /// The rule of the worst finding; empty when there is none.
     pub rule: Box<str>,
-    /// Its file.
+    /// File of the first finding.
     pub file: Box<str>,
     /// Its line; 0 when there is none.
     pub line: u32,
-    /// What it says.
+    /// Message of the first finding.
     pub message: Box<str>,
 }
 

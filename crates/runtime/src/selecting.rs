@@ -29,9 +29,9 @@ use crate::{
 /// How manifests are read.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// Lenient or strict.
+    /// Whether manifests are read leniently or strictly.
     pub mode: Mode,
-    /// The largest manifest.
+    /// Maximum size of a manifest, in bytes.
     pub max_bytes: u64,
     /// How many threads read.
     pub threads: usize,
@@ -57,11 +57,11 @@ pub struct Candidates {
 /// A skill that fits.
 #[derive(Clone, Debug)]
 pub struct Pick<'a> {
-    /// The skill.
+    /// The skill in the inventory.
     pub skill: &'a Skill,
     /// How well, between 0 and 1.
     pub score: f64,
-    /// Why.
+    /// The triggers that matched.
     pub why: Vec<Match>,
     /// Whether a rule requires it.
     pub required: bool,
@@ -86,7 +86,7 @@ pub struct Selection<'a> {
 /// A skill that was named in vain.
 #[derive(Clone, Debug)]
 pub struct Refused<'a> {
-    /// The skill.
+    /// The skill in the inventory.
     pub skill: &'a Skill,
     /// What stands in its way.
     pub gates: Vec<Gate>,
@@ -95,7 +95,7 @@ pub struct Refused<'a> {
 /// Why a skill was picked, or was not.
 #[derive(Clone, Debug)]
 pub struct Account<'a> {
-    /// The skill.
+    /// The skill in the inventory.
     pub skill: &'a Skill,
     /// Whether it was picked.
     pub picked: bool,
@@ -143,7 +143,7 @@ impl Account<'_> {
 pub struct Gate {
     /// A stable word: the status of the skill, `reserved`, `changed`, [`NEEDS_CONSENT`] or `incomplete-pipeline`.
     pub kind: &'static str,
-    /// In words.
+    /// The reason, for people.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
@@ -401,7 +401,7 @@ impl Candidates {
                 considered.matches.push(Match {
                     signal: Signal::Rule,
                     subject: "coding".to_owned(),
-                    detail: "the coding pipeline is picked as a whole".to_owned(),
+                    detail: "the coding pipeline is selected as a whole".to_owned(),
                     weight: Signal::Rule.weight(),
                 });
             }
@@ -507,7 +507,7 @@ impl Candidates {
         if reserved && !is_named(matches) {
             gates.push(Gate {
                 kind: "reserved",
-                message: "only people may choose it (`disable-model-invocation`)".to_owned(),
+                message: "only the user can choose it (`disable-model-invocation`)".to_owned(),
                 hint: Some(format!("name it in the task: /{}", entry.name())),
             });
         }
@@ -537,10 +537,7 @@ fn status_gates(inventory: &Inventory, skill: &Skill) -> Vec<Gate> {
                 .map(|winner| &inventory.catalog.entries[winner]);
             let place = winner.map(|winner| winner.place.path().display().to_string());
             let place = place.unwrap_or_default();
-            vec![gate(
-                &format!("another skill of its name wins: {place}"),
-                None,
-            )]
+            vec![gate(&format!("it is shadowed by {place}"), None)]
         }
         Status::Invalid => {
             let mut errors = entry.diagnostics.iter();

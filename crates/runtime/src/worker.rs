@@ -65,7 +65,7 @@ pub enum Failed {
     #[error("{0}")]
     Refused(#[from] Refusal),
     /// Its files are not the ones that were approved any more.
-    #[error("its files changed after they were looked at; try again")]
+    #[error("its files changed after they were scanned; try again")]
     Changed,
     /// The world would not.
     #[error(transparent)]
@@ -84,7 +84,7 @@ pub enum Failed {
 pub struct DelegateError {
     /// A stable code, such as `no-model`, which the skill gets with the message.
     pub code: &'static str,
-    /// What happened.
+    /// What happened, for the skill.
     pub message: String,
 }
 
@@ -100,7 +100,7 @@ impl DelegateError {
 }
 
 impl Worker {
-    /// Ready to work.
+    /// Creates the worker of one activation.
     ///
     /// # Errors
     /// When there is no room for temporary files.
@@ -514,7 +514,7 @@ impl Drop for Watched {
 fn was_ended() -> End {
     End {
         by_itself: false,
-        how: "it was ended".to_owned(),
+        how: "it was stopped".to_owned(),
         undone: Vec::new(),
         replaced: Vec::new(),
     }
@@ -544,7 +544,7 @@ fn elapsed(since: Instant) -> u64 {
 /// Protected places that a child made or changed, in words.
 pub(crate) fn undone(places: &[UndonePlace]) -> String {
     let places = metier_host::child::undone(places);
-    format!("it made protected files, which were renamed: {places}")
+    format!("it created protected files, which were renamed: {places}")
 }
 
 /// Whether a pipeline of a body came to nothing, though its last program ended well: it has no output, and complaints instead.
@@ -575,7 +575,7 @@ fn child(ended: &Ended) -> Went {
         reasons.push(ended.exit.to_string());
     }
     if ended.survivors_killed {
-        reasons.push("it left processes running, which were ended".to_owned());
+        reasons.push("it left processes running, which were killed".to_owned());
     }
     if !ended.undone.is_empty() {
         reasons.push(undone(&ended.undone));

@@ -44,7 +44,7 @@ impl Baseline {
             Ok(read)
         } else {
             Err(format!(
-                "it has version {}, and this program knows version {VERSION}",
+                "it has version {}, but this program supports version {VERSION}",
                 read.version
             ))
         }

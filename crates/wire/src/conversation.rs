@@ -13,15 +13,15 @@ pub struct ConversationsDocument {
 /// A conversation, without what was said in it.
 #[derive(Serialize)]
 pub struct ConversationRow {
-    /// What `--resume` takes.
+    /// The id that `--resume` takes.
     pub id: String,
     /// What it is about.
     pub title: String,
     /// The model that it began with.
     pub model: String,
-    /// The project.
+    /// Path of the project folder.
     pub folder: String,
-    /// When it began.
+    /// Time of the first message.
     pub started_at: String,
     /// When something was said last.
     pub last_at: String,
@@ -48,17 +48,17 @@ impl From<&Conversation> for ConversationRow {
 pub struct AnswerDocument<'a> {
     /// What `chat --resume` takes.
     pub session: &'a str,
-    /// The answer.
+    /// The answer of the model.
     pub text: &'a str,
-    /// What it took.
+    /// Tokens of the whole turn.
     pub usage: UsageRow,
 }
 
 /// Tokens of a turn.
 #[derive(Serialize)]
 pub struct UsageRow {
-    /// What went in.
+    /// Tokens of all requests.
     pub input_tokens: u64,
-    /// What came out.
+    /// Tokens of all answers.
     pub output_tokens: u64,
 }

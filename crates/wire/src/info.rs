@@ -53,7 +53,7 @@ pub struct HookRow {
     /// The line of the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The command.
+    /// The command that runs it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// The events that it is for, in the words of that program.

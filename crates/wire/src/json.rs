@@ -10,7 +10,7 @@ pub(crate) fn value(out: &mut Vec<u8>, value: &impl Serialize) {
     serde_json::to_writer(out, value).ok();
 }
 
-/// A string.
+/// Writes a string.
 pub(crate) fn string(out: &mut Vec<u8>, text: &str) {
     let special = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
     // Without an early exit the compiler looks at sixteen bytes at a time.
@@ -123,7 +123,7 @@ impl<'w> Object<'w> {
     }
 }
 
-/// An array.
+/// Writes an array.
 pub(crate) fn list<T>(
     out: &mut Vec<u8>,
     items: impl IntoIterator<Item = T>,

@@ -7,22 +7,22 @@ use serde::Serialize;
 /// A permission of a skill, in `info --json` and `permissions NAME --json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct PermissionRow {
-    /// With its scope.
+    /// The permission with its scope.
     pub permission: String,
     /// `allowed`, `ask` or `denied`.
     pub state: &'static str,
-    /// In plain words.
+    /// What it allows, in plain words.
     pub means: String,
 }
 
 /// `permissions NAME --json`.
 #[derive(Serialize)]
 pub struct SkillPermissions<'a> {
-    /// The skill.
+    /// Name of the skill.
     pub name: &'a str,
     /// Where it comes from.
     pub source: &'static str,
-    /// Its exact bytes.
+    /// Digest of the skill's files.
     pub digest: String,
     /// What it asks for and what it was given.
     pub permissions: Vec<PermissionRow>,
@@ -35,22 +35,22 @@ pub struct AnswersDocument {
     pub approvals: Vec<AnswerRow>,
 }
 
-/// An answer.
+/// A decision of the user about one permission.
 #[derive(Serialize)]
 pub struct AnswerRow {
-    /// The skill.
+    /// Name of the skill.
     pub skill: String,
     /// Where it comes from.
     pub source: String,
-    /// With its scope.
+    /// The permission with its scope.
     pub permission: String,
     /// `allowed` or `denied`.
     pub state: &'static str,
-    /// For these bytes.
+    /// Digest of the skill's files.
     pub digest: String,
-    /// When.
+    /// Time in UTC.
     pub at: String,
-    /// Who answered.
+    /// Who decided.
     pub by: String,
 }
 
@@ -71,24 +71,24 @@ impl From<Approval> for AnswerRow {
 /// `log --json`.
 #[derive(Serialize)]
 pub struct LogDocument {
-    /// The newest first.
+    /// The receipts, newest first.
     pub receipts: Vec<ReceiptRow>,
     /// Whether the chain of all receipts is whole; `null` if nobody asked.
     pub whole: Option<bool>,
 }
 
-/// A receipt.
+/// A record of one act.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReceiptRow {
     /// Its number and the beginning of its hash.
     pub id: String,
-    /// When.
+    /// Time in UTC.
     pub at: String,
-    /// Which skill.
+    /// Name of the skill.
     pub skill: String,
-    /// In which bytes.
+    /// Digest of the skill's files.
     pub digest: String,
-    /// The permission.
+    /// The permission that the act needed.
     pub act: String,
     /// What it was about.
     pub detail: String,
@@ -146,15 +146,15 @@ impl From<&Receipt> for ReceiptRow {
 /// `exec --json`.
 #[derive(Serialize)]
 pub struct ExecDocument<'a> {
-    /// The skill.
+    /// Name of the skill.
     pub name: &'a str,
-    /// The script.
+    /// Path of the script below the skill's folder.
     pub script: &'a str,
     /// Its exit code; `null` if it did not end by itself.
     pub exit: Option<i32>,
     /// How it ended, in words.
     pub ended: String,
-    /// What it printed.
+    /// Standard output of the script.
     pub stdout: String,
     /// What it complained about.
     pub stderr: String,
@@ -181,7 +181,7 @@ pub(crate) fn is_none_left_out(count: &u64) -> bool {
 /// `deps --json`.
 #[derive(Serialize)]
 pub struct DepsDocument<'a> {
-    /// The skill.
+    /// Name of the skill.
     pub name: &'a str,
     /// Programs that are not there.
     pub missing: &'a [String],

@@ -24,7 +24,7 @@ pub struct SelectDocument<'a> {
     pub considered: usize,
     /// Whether the task is one of writing code.
     pub coding: bool,
-    /// How we know.
+    /// The evidence for that.
     pub coding_evidence: CodingRow<'a>,
     /// How much can go wrong.
     pub risk: &'static str,
@@ -37,7 +37,7 @@ pub struct SelectDocument<'a> {
 /// A skill that fits.
 #[derive(Serialize)]
 pub struct PickRow<'a> {
-    /// Its name.
+    /// Name of the skill.
     pub name: String,
     /// How well, between 0 and 1.
     pub score: f64,
@@ -47,7 +47,7 @@ pub struct PickRow<'a> {
     pub required: bool,
     /// Whether it may do something that the risk of the task makes worth asking about.
     pub needs_consent: bool,
-    /// What that is.
+    /// The permission that needs consent.
     pub consent: Option<&'a str>,
 }
 
@@ -65,7 +65,7 @@ pub struct CodingRow<'a> {
 pub struct EvidenceRow<'a> {
     /// What kind of thing.
     pub sign: &'static str,
-    /// In words.
+    /// A description, for people.
     pub detail: &'a str,
     /// What it counts, between 0 and 1.
     pub weight: f64,
@@ -74,9 +74,9 @@ pub struct EvidenceRow<'a> {
 /// Why a request can't be met.
 #[derive(Serialize)]
 pub struct LackRow<'a> {
-    /// A stable word.
+    /// A stable code.
     pub code: &'static str,
-    /// What happened.
+    /// What is missing, for people.
     pub message: String,
     /// The skills that are missing.
     pub skills: Vec<&'a str>,
@@ -87,7 +87,7 @@ pub struct LackRow<'a> {
 /// A skill that was named in vain.
 #[derive(Serialize)]
 pub struct RefusedRow<'a> {
-    /// Its name.
+    /// Name of the skill.
     pub name: String,
     /// What stands in its way.
     pub gates: Vec<GateRow<'a>>,
@@ -98,7 +98,7 @@ pub struct RefusedRow<'a> {
 pub struct SignalRow<'a> {
     /// What kind of thing.
     pub signal: &'static str,
-    /// In words.
+    /// A description, for people.
     pub detail: &'a str,
     /// What it counts, between 0 and 1.
     pub weight: f64,
@@ -107,13 +107,13 @@ pub struct SignalRow<'a> {
 /// What was seen of a project.
 #[derive(Serialize)]
 pub struct ProjectRow<'a> {
-    /// How many files.
+    /// Number of files that were seen.
     pub files: usize,
     /// Whether there are more.
     pub truncated: bool,
     /// Its languages, most files first.
     pub languages: Vec<&'a str>,
-    /// What builds it.
+    /// Build systems that were detected.
     pub build_systems: &'a [&'static str],
 }
 
@@ -126,7 +126,7 @@ pub struct WhyDocument<'a> {
     pub considered: usize,
     /// Whether the task is one of writing code.
     pub coding: bool,
-    /// How we know.
+    /// The evidence for that.
     pub coding_evidence: CodingRow<'a>,
     /// How much can go wrong.
     pub risk: &'static str,
@@ -139,7 +139,7 @@ pub struct WhyDocument<'a> {
 /// Why a skill was picked, or was not.
 #[derive(Serialize)]
 pub struct AccountRow<'a> {
-    /// Its name.
+    /// Name of the skill.
     pub name: String,
     /// Where it comes from.
     pub source: &'static str,
@@ -164,7 +164,7 @@ pub struct AccountRow<'a> {
 pub struct MissRow<'a> {
     /// What kind of trigger.
     pub signal: &'static str,
-    /// In words.
+    /// A description, for people.
     pub detail: &'a str,
 }
 
@@ -173,7 +173,7 @@ pub struct MissRow<'a> {
 pub struct GateRow<'a> {
     /// A stable word: the status of the skill, `reserved`, `changed`, `needs_consent` or `incomplete-pipeline`.
     pub kind: &'static str,
-    /// In words.
+    /// A description, for people.
     pub message: &'a str,
     /// What to do about it.
     pub hint: Option<&'a str>,

@@ -167,7 +167,7 @@ impl CodingTask {
         }
         let [report] = reports else {
             return vec![format!(
-                "there are {} reports in the answer: give one",
+                "the answer contains {} reports: give one",
                 reports.len()
             )];
         };
@@ -183,7 +183,7 @@ impl CodingTask {
         let mut wrong: Vec<String> = promised
             .iter()
             .filter(|id| !reported.contains(id))
-            .map(|id| format!("nothing is said about acceptance criterion `{id}`"))
+            .map(|id| format!("acceptance criterion `{id}` is missing from the report"))
             .collect();
         let items = report["criteria"].as_array().into_iter().flatten();
         let mut seen = BTreeSet::new();
@@ -217,10 +217,10 @@ impl CodingTask {
         match last.map(|call| &call.ended) {
             Some(Ok(())) => None,
             Some(Err(why)) => Some(format!(
-                "criterion `{id}` is called met, and the last call of `{implementer}` for it {why}"
+                "criterion `{id}` is reported as met, but the last call of `{implementer}` for it {why}"
             )),
             None => Some(format!(
-                "criterion `{id}` is called met, and no call of `{implementer}` named it: call its tool with `criterion` `{id}`, or say that it is not met"
+                "criterion `{id}` is reported as met, but no call of `{implementer}` named it: call its tool with `criterion` `{id}`, or report it as not met"
             )),
         }
     }
@@ -236,7 +236,7 @@ impl CodingTask {
         let changed = self.changed()?;
         (said != changed).then(|| {
             format!(
-                "the report says that {} changed; what changed is {}",
+                "the report lists {} as changed; the changed files are {}",
                 files(&said),
                 files(&changed)
             )
@@ -274,7 +274,7 @@ impl CodingTask {
     pub(super) fn facts(&self) -> String {
         let [_, implementer] = CODING_PIPELINE;
         let all = match self.changed() {
-            None => "which files changed in all is not known".to_owned(),
+            None => "the changed files are unknown".to_owned(),
             Some(changed) => format!("in all, {} changed", files(&changed)),
         };
         if self.calls.is_empty() {
@@ -290,7 +290,7 @@ impl CodingTask {
                 Err(why) => why,
             };
             let changed = match &call.changed {
-                None => "which files it changed is not known".to_owned(),
+                None => "the files that it changed are unknown".to_owned(),
                 Some(changed) => format!("it changed {}", files(changed)),
             };
             format!("`{implementer}` {what} {ended}, {changed}")
@@ -322,7 +322,7 @@ fn exit(output: &Value) -> Result<(), String> {
         Value::Null if output.get("exit").is_none() => Ok(()),
         Value::Number(code) if code.as_i64() == Some(0) => Ok(()),
         Value::Number(code) => Err(format!("ended with exit code {code}")),
-        _ => Err("did not end by itself".to_owned()),
+        _ => Err("did not exit by itself".to_owned()),
     }
 }
 

@@ -376,7 +376,7 @@ fn a_report_is_about_each_criterion_once_and_nothing_else() {
     assert_eq!(
         coding.answer(&silent),
         [
-            "nothing is said about acceptance criterion `A2`",
+            "acceptance criterion `A2` is missing from the report",
             "criterion `A1` is met without evidence"
         ]
     );

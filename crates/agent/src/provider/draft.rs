@@ -82,7 +82,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Adds words.
+    /// Adds a piece of text.
     pub(super) fn text(&mut self, piece: &str) -> Result<(), Fault> {
         if !piece.is_empty() {
             self.take(piece.len())?;
@@ -133,7 +133,7 @@ impl<'a> Draft<'a> {
         self.take(piece.len())?;
         let at = self.places.get(&place);
         let call = at.and_then(|at| self.calls.get_mut(*at)).ok_or_else(|| {
-            Fault::Malformed(format!("arguments for call {place}, which did not begin"))
+            Fault::Malformed(format!("arguments for call {place}, which was not started"))
         })?;
         call.arguments.push_str(piece);
         Ok(())
@@ -160,7 +160,7 @@ impl<'a> Draft<'a> {
         &mut self.usage
     }
 
-    /// Nothing follows.
+    /// Marks the answer as complete.
     pub(super) fn over(&mut self) {
         self.is_over = true;
     }

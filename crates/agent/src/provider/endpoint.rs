@@ -85,7 +85,7 @@ impl Endpoint {
         })
     }
 
-    /// Whose it is.
+    /// The provider behind this endpoint.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind
@@ -156,10 +156,10 @@ fn locate(kind: Kind, base: &str) -> Result<Url, ModelError> {
     };
     let mut url = Url::parse(&whole).map_err(|error| wrong(&error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(wrong("it begins with neither `https://` nor `http://`"));
+        return Err(wrong("it starts with neither `https://` nor `http://`"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("a password has no place in it"));
+        return Err(wrong("it must not contain credentials"));
     }
     let path = url.path().trim_end_matches('/').to_owned();
     let versioned = match kind {

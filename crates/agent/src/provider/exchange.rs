@@ -237,9 +237,7 @@ fn before_head(error: ureq::Error) -> Stopped {
         }
         ureq::Error::Timeout(Timeout::Global) => Stopped::TimedOut(Wait::End),
         ureq::Error::Timeout(_) => Stopped::TimedOut(Wait::FirstByte),
-        ureq::Error::HostNotFound => {
-            Stopped::Unreachable("there is no host of that name".to_owned())
-        }
+        ureq::Error::HostNotFound => Stopped::Unreachable("unknown host name".to_owned()),
         ureq::Error::Rustls(error) => Stopped::Untrusted(error.to_string()),
         ureq::Error::Tls(reason) => Stopped::Untrusted(reason.to_owned()),
         // What TLS finds wrong while it reads comes wrapped.

@@ -40,7 +40,7 @@ impl Failure<'_> {
         }
     }
 
-    /// Nothing more comes.
+    /// The error when a response stopped early.
     pub(super) fn stopped(&self, stopped: Stopped) -> ModelError {
         let provider = self.endpoint.kind();
         match stopped {
@@ -79,7 +79,7 @@ impl Failure<'_> {
         }
     }
 
-    /// Not even sent.
+    /// The error when a request could not be sent.
     pub(super) fn unsent(&self, error: &io::Error) -> ModelError {
         ModelError::Unreachable {
             url: self.endpoint.shown(),

@@ -13,7 +13,7 @@ use crate::ModelError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Anthropic Messages.
+    /// The Messages API of Anthropic.
     Anthropic,
     /// OpenAI chat completions, or what is compatible with them.
     OpenAi,
@@ -34,7 +34,7 @@ impl Kind {
         }
     }
 
-    /// From the word.
+    /// The provider with this name.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
@@ -50,7 +50,7 @@ impl fmt::Display for Kind {
 /// A model's name with its provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelName {
-    /// Whose.
+    /// The provider of the model.
     pub provider: Kind,
     /// As the provider knows it.
     pub model: String,

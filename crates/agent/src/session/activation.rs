@@ -34,7 +34,7 @@ pub(super) const fn reason(by: ActivatedBy) -> &'static str {
 /// A skill that was asked for.
 #[derive(Debug)]
 pub(super) struct Activated {
-    /// Its name.
+    /// Name of the skill.
     pub(super) skill: String,
     /// Its text; none if the same text is in the conversation already.
     pub(super) text: Option<SkillText>,
@@ -105,7 +105,7 @@ impl Session {
         let found = inventory.find(mention.name).ok();
         if found.is_some() && self.role == Role::Orchestrator {
             self.note(format!(
-                "an orchestrator loads no skills: name `{}` as one for a sub-agent",
+                "an orchestrator does not load skills: assign `{}` to a sub-agent",
                 mention.name
             ));
             return None;
@@ -137,7 +137,7 @@ impl Session {
             if done.is_error {
                 return Err(Report::new("subagent", done.output)
                     .skill(skill.entry.name())
-                    .hint("what was done until then is kept; say what to do next, or try again"));
+                    .hint("the work so far is kept; say what to do next, or try again"));
             }
             done.output
         } else {
@@ -253,7 +253,7 @@ impl Session {
             return Ok(members);
         }
         let names = set.composition().order.join(", ");
-        let message = format!("the set of skills ({names}) changed since it was judged");
+        let message = format!("the set of skills ({names}) changed since it was checked");
         Err(Report::new("changed", message).hint("start the sub-agent again"))
     }
 
@@ -274,15 +274,15 @@ impl Session {
             {
                 return Err(refused(
                     "not-for-models",
-                    "is started by people only, its author says",
+                    "can only be invoked by the user (`disable-model-invocation`)",
                 ));
             }
             ActivatedBy::User if card.is_some_and(|card| !card.user_invocable) => {
                 return Err(refused(
                     "not-for-people",
-                    "is started by models only, its author says",
+                    "can only be invoked by the model (`user-invocable: false`)",
                 )
-                .hint("say what is to be done; the model loads it when it fits"));
+                .hint("describe the task; the model loads the skill when it fits"));
             }
             _ => {}
         }
@@ -341,7 +341,7 @@ impl Session {
             match model_beside(&*self.ground, name, &self.chosen.name) {
                 Ok(other) => chosen = other,
                 Err(report) => self.note(format!(
-                    "skill `{}` wants the model `{name}`, which can't be had ({report}); `{}` answers",
+                    "skill `{}` requires the model `{name}`, which is not available ({report}); using `{}`",
                     manifest.card.name, chosen.name
                 )),
             }
@@ -437,17 +437,22 @@ fn not_found(missing: &NotFound) -> Report {
     let name = metier_model::text::visible(&missing.name);
     let report = Report::new("not-found", format!("there is no skill `{name}`"));
     match missing.near.as_slice() {
-        [] => report.hint("metier list shows the skills that there are"),
-        near => report.hint(format!("near to it are: {}", near.join(", "))),
+        [] => report.hint("metier list shows the available skills"),
+        near => report.hint(did_you_mean(near)),
     }
 }
 
-/// What to say when a skill can't be used.
+fn did_you_mean(near: &[String]) -> String {
+    let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+    format!("did you mean {}?", near.join(" or "))
+}
+
+/// The report about a skill that can't be used.
 fn not_active(skill: &str, error: &ActivateError) -> Report {
     let report = Report::new("not-active", format!("skill `{skill}`: {error}")).skill(skill);
     match error {
         ActivateError::Refused(refused) => with_way_out(report, skill, refused),
-        ActivateError::Changed => report.hint("begin a new session to use it as it is now"),
+        ActivateError::Changed => report.hint("start a new session to use the changed skill"),
         _ => report.hint(format!("metier info {}", shell_word(skill))),
     }
 }
@@ -477,8 +482,8 @@ fn with_way_out(report: Report, skill: &str, refused: &Refused) -> Report {
             code: "not-approved",
             ..report
         }
-        .hint(format!("allow it with --approve-skills {skill}, or for good: metier permissions {skill} --approve")),
-        Refused::DeniedNow(_) => report.hint("nothing was recorded; it is asked again the next time"),
+        .hint(format!("allow it with --approve-skills {skill}, or permanently: metier permissions {skill} --approve")),
+        Refused::DeniedNow(_) => report.hint("no decision was recorded; you will be asked again next time"),
         _ => report.hint(format!("metier permissions {skill} shows what was denied; --revoke removes it")),
     }
 }

@@ -33,7 +33,7 @@ pub(super) const MAX_OUTPUT: usize = 60_000;
 const MIN_OUTPUT: usize = 1_000;
 /// A file of a skill.
 const MAX_RESOURCE: u64 = 1 << 20;
-/// Sub-agents at once.
+/// Maximum number of sub-agents that run at once.
 const AT_ONCE: usize = 4;
 /// Tools that are named when one is unknown.
 const MAX_NAMED: usize = 40;
@@ -121,19 +121,18 @@ impl Session {
         }
         if surplus > 0 {
             self.note(format!(
-                "the model called {} tools at once; the first {} were taken",
+                "the model called {} tools at once; only the first {} were run",
                 jobs.len() + surplus,
                 jobs.len()
             ));
             if let Some((_, last)) = jobs.last_mut() {
-                let more =
-                    format!("and {surplus} further calls were not taken: call fewer at once");
+                let more = format!("and {surplus} further calls were not run: call fewer at once");
                 *last = Job::Answer(Outcome::badly(format!("not run, {more}")));
             }
         }
         if is_cut && let Some((_, last)) = jobs.last_mut() {
-            self.note("the answer reached its limit of tokens in a call, which was not run: metier config agent.max_tokens");
-            let cut = "not run: the answer reached its limit of tokens in this call. Call it again, with less in it";
+            self.note("the answer reached its token limit in a tool call, which was not run: metier config agent.max_tokens");
+            let cut = "not run: the answer reached its token limit in this call. Call it again with shorter arguments";
             *last = Job::Answer(Outcome::badly(cut));
         }
         self.run_jobs(jobs)?;
@@ -243,7 +242,7 @@ impl Session {
     /// Whether a call may be made, and by whom. Nothing happens yet.
     fn judge_call(&self, call: &ToolCall) -> Result<Job, Report> {
         let Input::Object(input) = &call.input else {
-            let wrong = "the arguments are no JSON object; nothing was run. Call it again with arguments that fit its schema";
+            let wrong = "the arguments are not a JSON object; nothing was run. Call it again with arguments that match its schema";
             return Ok(Job::Answer(Outcome::badly(wrong)));
         };
         let Some(target) = self.toolbox.target(&call.name) else {
@@ -423,7 +422,7 @@ impl Session {
         }
         // A hook may make another input of it: what was allowed was this one.
         let may = |changed: &Value| {
-            let changed = changed.as_object().ok_or("it is no JSON object")?;
+            let changed = changed.as_object().ok_or("it is not a JSON object")?;
             let permitted = self.permit(wanted, changed);
             permitted.map_err(|forbidden| forbidden.reason)?;
             let admitted = self.pipeline.admit(wanted, &arguments(changed));
@@ -494,7 +493,7 @@ impl Session {
             Err(report) => report.into(),
             Ok(loaded) => match loaded.text {
                 None => Outcome::well(format!(
-                    "skill `{}` is loaded already; its text is above",
+                    "skill `{}` is already loaded; its text is above",
                     wanted.name
                 )),
                 Some(text) => Outcome {
@@ -579,7 +578,7 @@ fn arguments(input: &Map<String, Value>) -> Vec<&str> {
 }
 
 fn misread(wrong: &str) -> Outcome {
-    Outcome::badly(format!("the arguments don't fit: {wrong}; nothing was run"))
+    Outcome::badly(format!("invalid arguments: {wrong}; nothing was run"))
 }
 
 /// A text as it is, anything else as JSON.

@@ -53,7 +53,7 @@ const MAX_REMINDERS: usize = 2;
 /// How often in a row hooks send an answer back before the turn ends all the same.
 const MAX_SENT_BACK: usize = 8;
 
-/// One conversation.
+/// A conversation with a model, with its skills and rules.
 pub struct Session {
     ground: Arc<dyn Ground>,
     runtime: Runtime,
@@ -95,7 +95,7 @@ pub struct Session {
 pub struct Turn {
     /// The answer, after all transforms.
     pub text: String,
-    /// What it took.
+    /// Tokens of the whole turn.
     pub usage: Usage,
 }
 
@@ -165,7 +165,7 @@ impl Session {
             let report = Report::new("not-active", format!("skill `{skill}` is not active"));
             return Err(match active.as_str() {
                 "" => report.skill(skill).hint("no skill is active"),
-                active => report.skill(skill).hint(format!("active are: {active}")),
+                active => report.skill(skill).hint(format!("active skills: {active}")),
             });
         }
         self.record(Record::Unloaded {
@@ -259,9 +259,9 @@ impl Session {
                 continue;
             }
             match stop {
-                Stop::MaxTokens => self.note("the answer reached its limit of tokens and may be incomplete: metier config agent.max_tokens"),
+                Stop::MaxTokens => self.note("the answer reached its token limit and may be incomplete: metier config agent.max_tokens"),
                 Stop::Refusal => self.note("the model, or its provider, declined to answer"),
-                _ if text.trim().is_empty() => self.note("the model answered nothing"),
+                _ if text.trim().is_empty() => self.note("the model returned an empty answer"),
                 _ => {}
             }
             let missing = self.missing(&text)?;
@@ -356,7 +356,7 @@ impl Session {
             }
             Err(error) if error.is_unknown_model() && chosen.name != self.configured.name => {
                 self.note(format!(
-                    "a skill wants the model `{}`, which can't be had ({error}); `{}` answers",
+                    "a skill requires the model `{}`, which is not available ({error}); using `{}`",
                     chosen.name, self.configured.name
                 ));
                 self.chosen = self.configured.clone();
@@ -377,7 +377,7 @@ impl Session {
         }
         let why = match error {
             ModelError::Cancelled => "stopped by the user",
-            _ => "the answer broke off",
+            _ => "the answer was cut off",
         };
         let partial = calls::cut(partial, calls::MAX_OUTPUT);
         self.record(Record::Assistant {
@@ -451,7 +451,7 @@ impl Session {
         ));
         self.record(Record::User {
             text: format!(
-                "[The task is not done. A hook of skill `{skill}` says: {}]",
+                "[The task is not done. A hook of skill `{skill}` reports: {}]",
                 for_model(reason)
             ),
             skills: Vec::new(),
@@ -514,12 +514,12 @@ fn effort(word: Option<&str>) -> Option<Effort> {
 fn unfinished(missing: &[String]) -> Report {
     let message = format!("the task was not finished: {}", missing.join("; "));
     Report::new("not-validated", message)
-        .hint("look at the conversation, and give the task again with what was missing")
+        .hint("check the conversation, then repeat the task with what was missing")
 }
 
 fn spent_report(spent: &crate::Spent) -> Report {
     Report::new("budget", spent.to_string())
-        .hint(format!("allow more: metier config {} N", spent.key()))
+        .hint(format!("raise the limit: metier config {} N", spent.key()))
 }
 
 /// A call, as it is told: its arguments, or what the model wrote instead.

@@ -85,14 +85,14 @@ pub enum Role {
     Helper,
     /// For a parent, one skill that wants a session of its own.
     Fork {
-        /// The skill.
+        /// The skill that the sub-agent runs.
         skill: String,
         /// What it is given.
         arguments: String,
     },
 }
 
-/// Opens a session.
+/// Opens a session for a plan.
 ///
 /// # Errors
 /// When there is no model, or when it can't be opened.
@@ -234,13 +234,13 @@ impl Session {
         if skill.status != metier_runtime::Status::Ready {
             let standing = skill.standing();
             self.note(format!(
-                "the core tools are left out: skill `{CORE_SKILL}` {standing}"
+                "the core tools are not available: skill `{CORE_SKILL}` {standing}"
             ));
             return;
         }
         if let Err(error) = self.runtime.activate(CORE_SKILL) {
             self.note(format!(
-                "the core tools are left out: {error}; allow them with --approve-skills {CORE_SKILL}, or for good: metier permissions {CORE_SKILL} --approve"
+                "the core tools are not available: {error}; allow them with --approve-skills {CORE_SKILL}, or permanently: metier permissions {CORE_SKILL} --approve"
             ));
         }
         // Its text is advice for agents that have other tools; it is loaded if somebody asks for it.
@@ -270,7 +270,7 @@ impl Session {
                 _ => self.revive(&skill),
             };
             if let Err(report) = revived {
-                self.note(format!("skill `{skill}` is not active any more: {report}"));
+                self.note(format!("skill `{skill}` is no longer active: {report}"));
                 self.rules.widen(&skill);
                 self.runtime.ledger().strip(&skill);
                 self.record(Record::Unloaded {
@@ -304,8 +304,8 @@ impl Session {
 }
 
 fn no_hands(skills: &str) -> Report {
-    let message = format!("an orchestrator loads no skills itself: {skills}");
-    Report::new("orchestrator", message).hint("name them in the task, for a sub-agent; or leave out --orchestrate (metier config agent.orchestrator false)")
+    let message = format!("an orchestrator does not load skills itself: {skills}");
+    Report::new("orchestrator", message).hint("name them in the task, for a sub-agent; or omit --orchestrate (metier config agent.orchestrator false)")
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// For `sessions_spawn`.
+    /// The sub-agent of a `sessions_spawn` call.
     pub(super) fn spawn(parent: &Session, spawn: Spawn) -> Result<Self, Report> {
         if spawn.task.trim().is_empty() {
             return Err(Report::new("spawn", "a sub-agent needs a task"));
@@ -69,13 +69,15 @@ impl Child {
             return Ok(is_coding.then_some((pair, true)));
         };
         if skills.is_empty() {
-            return Err(needs_skills("a set of no skills has no tools"));
+            return Err(needs_skills("an empty set of skills has no tools"));
         }
         for name in skills {
             let card = parent.ground.inventory().find(name).ok();
             let card = card.and_then(|skill| parent.ground.inventory().entry(skill).card.as_ref());
             if card.is_some_and(|card| !card.model_invocable) {
-                let message = format!("skill `{name}` is started by people only, its author says");
+                let message = format!(
+                    "skill `{name}` can only be invoked by the user (`disable-model-invocation`)"
+                );
                 return Err(Report::new("not-for-models", message).skill(name.as_str()));
             }
         }
@@ -106,7 +108,7 @@ impl Child {
     ) -> Result<Self, Report> {
         let max = parent.max_depth();
         if parent.depth >= max {
-            let message = format!("sub-agents are nested at most {max} deep");
+            let message = format!("sub-agents can be nested at most {max} levels deep");
             return Err(Report::new("depth", message).hint("do this part yourself"));
         }
         // Unless another one is named, it has its parent's model.

@@ -12,7 +12,7 @@ use crate::{Stop, ToolCall};
 
 /// As many calls of one answer are taken as a person could follow.
 const MAX_CALLS: usize = 64;
-/// A handle.
+/// Maximum length of a call id, in bytes.
 const MAX_ID: usize = 128;
 /// A name. That of a tool is shorter, so one that was cut is unknown.
 const MAX_NAME: usize = 200;

@@ -122,7 +122,7 @@ impl Session {
                     let hint = report.hint.map(|hint| format!("; {hint}"));
                     let hint = hint.unwrap_or_default();
                     self.note(format!(
-                        "skill `{name}` is not loaded, though it fits ({why}): {}{hint}",
+                        "skill `{name}` matches ({why}) but was not loaded: {}{hint}",
                         report.message
                     ));
                     self.passed_over.insert(name);
@@ -188,7 +188,7 @@ impl Session {
         let name = entry.name();
         let unscanned = found.scan.is_none() && entry.source != Source::Builtin;
         if unscanned && !self.ground.config().security.scan_on_load {
-            let message = format!("skill `{name}` was never scanned");
+            let message = format!("skill `{name}` has not been scanned");
             let hint = format!("metier scan {}", shell_word(&name));
             return Err(Report::new("unscanned", message)
                 .skill(name.as_ref())
@@ -196,12 +196,12 @@ impl Session {
         }
         let skill = self.read(&place(entry), ActivatedBy::Trigger)?;
         if skill.manifest.invocation.context == Context::Fork {
-            self.note(format!("/{name} fits ({why}); it works in a sub-agent"));
+            self.note(format!("/{name} matches ({why}); it runs in a sub-agent"));
             self.passed_over.insert(name.into_owned());
             return Ok(None);
         }
         if !is_text_only(&skill) {
-            self.note(format!("skill `{name}` fits ({why})"));
+            self.note(format!("skill `{name}` matches ({why})"));
         }
         self.take_in(&skill, "", ActivatedBy::Trigger, why)
             .map(Some)
@@ -239,7 +239,7 @@ impl Session {
             let hint = gates.iter().find_map(|gate| gate.hint.as_ref());
             let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
             self.note(format!(
-                "skill `{}` is named and not loaded: {}{hint}",
+                "skill `{}` was selected but not loaded: {}{hint}",
                 self.name_of(skill),
                 reasons.join("; ")
             ));
@@ -252,7 +252,7 @@ impl Session {
             return;
         }
         self.note(format!(
-            "{} fit too and {} left out: agent.max_triggered is {max}; /NAME loads one",
+            "{} also match but {} not loaded: agent.max_triggered is {max}; load one with /NAME",
             names.join(", "),
             if names.len() == 1 { "is" } else { "are" },
         ));

@@ -170,7 +170,7 @@ fn a_tool_that_was_killed_is_not_run_again() {
         assert_eq!(told.len(), 3, "{told:?}");
         assert!(told[1].contains("interrupted: ") && told[1].contains("may have taken effect"));
         assert!(
-            told[2].contains("not run: the session ended before it began"),
+            told[2].contains("not run: the session ended before the call started"),
             "{told:?}"
         );
     }

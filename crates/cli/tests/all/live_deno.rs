@@ -86,14 +86,14 @@ fn without_deno_whoever_wants_it_is_told() {
     let mut live = Live::new();
     live.hooked("a", &[], &[(HANDLER, "export default () => {};\n")]);
     for (configured, why) in [
-        (None, "there is no `deno` in PATH"),
+        (None, "`deno` is not on PATH"),
         (
             Some("deno"),
-            "skills.hooks.deno is `deno`, which is no absolute path",
+            "skills.hooks.deno is `deno`, which is not an absolute path",
         ),
         (
             Some("/no/such/deno"),
-            "skills.hooks.deno is `/no/such/deno`, which is no file",
+            "skills.hooks.deno is `/no/such/deno`, which is not a file",
         ),
     ] {
         live.hooks = Hooks {
@@ -104,8 +104,7 @@ fn without_deno_whoever_wants_it_is_told() {
             runtime.activate("a").unwrap();
             runtime.collect().1
         });
-        let expected =
-            format!("its hook {HANDLER} can't be loaded: it is to run in Deno, and {why}");
+        let expected = format!("its hook {HANDLER} can't be loaded: it requires Deno, but {why}");
         assert!(said[0].text.contains(&expected), "{said:?}");
     }
     live.stage.context.env("METIER_SKILLS_HOOKS_ENGINE", "deno");
@@ -132,7 +131,7 @@ fn a_deno_that_is_not_where_it_should_be_is_told_of() {
     live.session(&[], |runtime| {
         runtime.activate("a").unwrap();
         assert_eq!(prompt(runtime), ["here"]);
-        let expected = "a: skills.hooks.deno is `/no/such/deno`, which is no file; its handlers run in the embedded engine";
+        let expected = "a: skills.hooks.deno is `/no/such/deno`, which is not a file; its handlers run in the embedded engine";
         assert_eq!(said(&runtime.collect().1), [expected]);
     });
 }

@@ -64,7 +64,7 @@ const CALLS: &[(&str, &str, &str)] = &[
     (
         "floods-the-log",
         "for i in range(10000):\n    log(\"x\" * 1000)\nfail(\"the end\")",
-        "more lines, which are not kept]",
+        "more lines were discarded]",
     ),
 ];
 

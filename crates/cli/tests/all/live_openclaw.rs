@@ -319,11 +319,11 @@ fn a_hook_whose_needs_are_not_met_is_not_asked() {
     let needs = [
         (
             json!({ "bins": ["no-such-program"] }),
-            "the program `no-such-program` is not there",
+            "the program `no-such-program` is not installed",
         ),
         (
             json!({ "anyBins": ["no-such", "nor-such"] }),
-            "none of the programs `no-such`, `nor-such` is there",
+            "none of the programs `no-such`, `nor-such` is installed",
         ),
         (
             json!({ "env": ["NO_SUCH_VARIABLE"] }),
@@ -345,7 +345,7 @@ fn a_hook_whose_needs_are_not_met_is_not_asked() {
         live.session(&[], |runtime| {
             runtime.activate("a").unwrap();
             assert!(prompt(runtime).is_empty(), "{why}");
-            let expected = format!("a: its hook `picky` is not asked: {why}");
+            let expected = format!("a: its hook `picky` is not run: {why}");
             assert_eq!(said(&runtime.collect().1), [expected]);
         });
     }

@@ -49,7 +49,7 @@ fn a_prompt_has_what_skills_declare_within_their_limits_and_what_hooks_inject() 
             let prompt = runtime.build_prompt("Base.\n").unwrap();
             assert!(
                 prompt.starts_with("Base.\n\n## teller\n\nSpeak plainly.\n")
-                    && prompt.ends_with("\n[cut: its limit of tokens is reached]\n\ninjected"),
+                    && prompt.ends_with("\n[cut: token limit reached]\n\ninjected"),
                 "{file}: {prompt}"
             );
             let receipts = lines(&runtime.collect().0);

@@ -24,7 +24,7 @@ const MAX_DESCRIPTORS: usize = 4;
 pub(crate) enum Order {
     /// Ask everything to end.
     Terminate,
-    /// End everything.
+    /// Kill all processes of the child.
     Kill,
 }
 
@@ -41,7 +41,7 @@ pub(crate) enum News {
     Ready,
     /// The program could not be started.
     NotStarted(NotStarted),
-    /// The program ended.
+    /// The program ended, with its status.
     Ended(Ended),
 }
 
@@ -171,11 +171,12 @@ pub(crate) fn hear(line: &OwnedFd, wait: bool) -> io::Result<Option<(News, Vec<O
     if bytes.is_empty() {
         return Ok(None);
     }
-    let news = News::decode(&bytes).ok_or_else(|| io::Error::other("the shim said nonsense"))?;
+    let news = News::decode(&bytes)
+        .ok_or_else(|| io::Error::other("unexpected message from the sandbox launcher"))?;
     Ok(Some((news, along)))
 }
 
-/// Gives an order.
+/// Sends an order to the supervisor.
 pub(crate) fn order(line: &OwnedFd, order: Order) {
     let byte = match order {
         Order::Terminate => b'T',

@@ -81,7 +81,7 @@ pub struct Spec<'a> {
     pub env: &'a [(OsString, OsString)],
     /// The folder to start in. A handle, so that nobody can put another one in its place.
     pub cwd: BorrowedFd<'a>,
-    /// Standard input.
+    /// What the child gets on standard input.
     pub stdin: Stdin<'a>,
     /// What keeps it in.
     pub fence: Fence<'a>,
@@ -107,9 +107,9 @@ pub struct Spec<'a> {
 /// Which of its streams a child wrote to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// Standard output.
+    /// Data of standard output.
     Output,
-    /// Standard error.
+    /// Data of standard error.
     Error,
 }
 
@@ -164,9 +164,9 @@ pub struct JournalPlace<'a> {
 /// What a child is talked to through.
 #[derive(Debug)]
 pub struct Pipes {
-    /// What it reads.
+    /// The writing end of its standard input.
     pub stdin: OwnedFd,
-    /// What it prints.
+    /// The reading end of its standard output.
     pub stdout: OwnedFd,
     /// What it complains about.
     pub stderr: OwnedFd,
@@ -175,7 +175,7 @@ pub struct Pipes {
 /// What a child reads.
 #[derive(Debug, Clone, Copy)]
 pub enum Stdin<'a> {
-    /// Nothing.
+    /// An empty standard input.
     Null,
     /// These bytes, then the end.
     Bytes(&'a [u8]),
@@ -204,7 +204,7 @@ pub struct Proxy<'a> {
 /// What came of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// How it ended.
+    /// How the child ended.
     pub exit: Exit,
     /// What kept it in.
     pub mechanism: Mechanism,
@@ -246,32 +246,32 @@ impl std::fmt::Debug for Outcome {
 /// How a child ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Exit {
-    /// By itself.
+    /// It exited with this code.
     #[error("exit code {_0}{}", meaning(*_0))]
     Code(i32),
     /// By a signal; one of these may be the answer to a limit.
     #[error("ended by signal {_0}{}", signal_meaning(*_0))]
     Signal(i32),
     /// It took too long.
-    #[error("took too long and was ended")]
+    #[error("took too long and was killed")]
     TimedOut,
     /// Whoever started it wanted no more of it.
-    #[error("was ended on request")]
+    #[error("was stopped on request")]
     Stopped,
     /// It printed far more than anybody reads.
-    #[error("printed without end and was ended")]
+    #[error("exceeded the output limit and was killed")]
     Flooded,
     /// It had more processes than it may have.
-    #[error("started too many processes and was ended")]
+    #[error("started too many processes and was killed")]
     Swarmed,
-    /// It never ran.
+    /// It could not be started.
     #[error(transparent)]
     NotStarted(#[from] NotStarted),
 }
 
 fn meaning(code: i32) -> &'static str {
     match code {
-        126 => " (a command was found, but can't be run)",
+        126 => " (a command is not executable)",
         127 => " (a command was not found)",
         _ => "",
     }
@@ -279,12 +279,12 @@ fn meaning(code: i32) -> &'static str {
 
 fn signal_meaning(signal: i32) -> &'static str {
     match signal {
-        6 => " (it gave up)",
+        6 => " (aborted)",
         9 => " (killed)",
         11 => " (it crashed)",
-        24 => " (no processor time left)",
-        25 => " (a file grew too large)",
-        31 => " (a system call that it may not make)",
+        24 => " (CPU time limit exceeded)",
+        25 => " (file size limit exceeded)",
+        31 => " (forbidden system call)",
         _ => "",
     }
 }
@@ -293,16 +293,16 @@ fn signal_meaning(signal: i32) -> &'static str {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotStarted {
     /// There is no such file, or it may not be seen.
-    #[error("`{0}` was not found, or may not be read")]
+    #[error("`{0}` was not found or can't be read")]
     NotFound(String),
     /// It is not a program, or may not be run.
-    #[error("`{0}` may not be run: is it executable, and in a folder that may be read?")]
+    #[error("`{0}` can't be run: is it executable, and in a readable folder?")]
     NotExecutable(String),
     /// What should run it is missing.
-    #[error("what should run `{0}` was not found: look at its first line")]
+    #[error("the interpreter of `{0}` was not found: check its first line")]
     NoInterpreter(String),
     /// Its first line ends as on Windows, and so names an interpreter that doesn't exist.
-    #[error("the first line of `{0}` ends with a carriage return: save it with Unix line ends")]
+    #[error("the first line of `{0}` ends with a carriage return: save it with Unix line endings")]
     CarriageReturn(String),
     /// Neither a program for this machine nor a script that says what runs it.
     #[error("`{0}` is neither a program for this machine nor begins with `#!`")]
@@ -311,9 +311,9 @@ pub enum NotStarted {
     #[error("can't start in {0}")]
     Folder(String),
     /// The fence broke at its last step.
-    #[error("the sandbox could not be finished: {0}")]
+    #[error("the sandbox could not be completed: {0}")]
     Fence(String),
-    /// Anything else.
+    /// Any other error of the system.
     #[error("can't be run: {0}")]
     Other(String),
 }
@@ -322,7 +322,7 @@ pub enum NotStarted {
 #[derive(Debug, thiserror::Error)]
 pub enum ChildError {
     /// Nothing here can enforce a profile.
-    #[error("no sandbox on this machine: {}; it needs Linux 5.13 or newer, with Landlock switched on", reasons.join("; "))]
+    #[error("no sandbox on this machine: {}; it needs Linux 5.13 or newer, with Landlock enabled", reasons.join("; "))]
     NoSandbox {
         /// What was tried, and why it failed.
         reasons: Vec<String>,
@@ -335,18 +335,18 @@ pub enum ChildError {
     Contradiction(#[from] Contradiction),
     /// A variable that makes other programs run code, or that has no proper name.
     #[error(
-        "the variable `{0}` can't be given to a child: it makes programs load code, or is no name"
+        "the variable `{0}` can't be given to a child: it makes programs load code, or is not a valid name"
     )]
     Variable(String),
     /// A program, argument or variable with a NUL byte in it.
-    #[error("`{0}` has a NUL byte in it")]
+    #[error("`{0}` contains a NUL byte")]
     Nul(String),
     /// The shim itself did not start or answer.
-    #[error("`{} __exec` did not do its work: {source}", shim.display())]
+    #[error("`{} __exec` failed: {source}", shim.display())]
     Shim {
-        /// The binary.
+        /// Path of the launcher.
         shim: PathBuf,
-        /// Why.
+        /// The error of the launcher.
         source: std::io::Error,
     },
     /// What the child may write can't be looked through.
@@ -354,12 +354,12 @@ pub enum ChildError {
     Survey(#[from] SurveyError),
     /// After a child had ended, protected places could not be looked at or put back.
     #[error(
-        "after the child had ended, protected files could not be looked for or put back: {}; look there before you continue{}",
+        "after the process ended, protected files could not be checked or restored: {}; check them before you continue{}",
         failures(failed),
         renamed(undone)
     )]
     NotUndone {
-        /// Where, and why.
+        /// The paths, each with its error.
         failed: Vec<(PathBuf, std::io::Error)>,
         /// What was put back nevertheless.
         undone: Vec<UndonePlace>,
@@ -389,7 +389,7 @@ fn renamed(places: &[UndonePlace]) -> String {
     match places {
         [] => String::new(),
         places => format!(
-            "; it made other protected files, which were renamed: {}",
+            "; it created other protected files, which were renamed: {}",
             undone(places)
         ),
     }

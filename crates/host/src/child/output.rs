@@ -9,7 +9,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 const PATIENCE: usize = 256;
 const CHUNK: usize = 64 * 1024;
 
-/// One output stream.
+/// An output stream of the child, read up to a limit.
 pub(super) struct Stream<R> {
     /// `None` once it ended.
     from: Option<R>,

@@ -74,7 +74,9 @@ fn feed(from: OwnedFd, mut to: File) {
 /// If the child could not be fenced in, or not even that be tried.
 pub fn spawn(spec: &Spec<'_>) -> Result<Child, ChildError> {
     if spec.program.is_empty() {
-        return Err(ChildError::Unfit("there is no program to start".to_owned()));
+        return Err(ChildError::Unfit(
+            "no program to start was given".to_owned(),
+        ));
     }
     enclose(spec)
 }
@@ -88,7 +90,7 @@ fn enclose(spec: &Spec<'_>) -> Result<Child, ChildError> {
         (Fence::Profile(_), Some(Mechanism::Namespaces)) => &[Mechanism::Namespaces],
         (Fence::Profile(_), Some(Mechanism::Landlock)) => &[Mechanism::Landlock],
         (Fence::Profile(_), Some(Mechanism::None)) => {
-            let reasons = vec!["none was to be used".to_owned()];
+            let reasons = vec!["sandboxing was disabled by the caller".to_owned()];
             return Err(ChildError::NoSandbox { reasons });
         }
     };
@@ -159,7 +161,7 @@ pub fn detect(shim: &Path) -> Support {
     }
 }
 
-/// A running child.
+/// A child process that is running.
 #[derive(Debug)]
 pub struct Child {
     /// Where its standard input comes from, if the spec asked for [`Stdin::Piped`].
@@ -529,7 +531,9 @@ impl End {
                 let signal = std::os::unix::process::ExitStatusExt::signal(&status);
                 signal.map_or_else(|| Exit::Code(status.code().unwrap_or(-1)), Exit::Signal)
             }
-            None => Exit::NotStarted(NotStarted::Other("its supervisor was killed".to_owned())),
+            None => Exit::NotStarted(NotStarted::Other(
+                "its supervisor process was killed".to_owned(),
+            )),
         }
     }
 }
@@ -669,7 +673,9 @@ fn welcome(child: &mut Child, spec: &Spec<'_>) -> Result<Option<String>, Failure
                 }
             }
             Some(_) | None => {
-                return Err(Failure::Shim(io::Error::other("it ended without a word")));
+                return Err(Failure::Shim(io::Error::other(
+                    "it exited without a message",
+                )));
             }
         }
     }

@@ -91,7 +91,7 @@ mod linux {
         let mut job = File::from(job);
         job.rewind()?;
         job.read_to_end(&mut bytes)?;
-        let job = Job::decode(&bytes).ok_or_else(|| io::Error::other("the job makes no sense"))?;
+        let job = Job::decode(&bytes).ok_or_else(|| io::Error::other("the job is malformed"))?;
         let path = std::fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd()));
         let _already_leader = rustix::process::setsid();
         let null: OwnedFd = File::options()
@@ -196,7 +196,7 @@ mod linux {
                 .as_ref()
                 .map(|profile| profile.network);
             if network == Some(Network::Proxy) {
-                let error = io::Error::other("without namespaces there is no network of one's own");
+                let error = io::Error::other("a separate network requires namespaces");
                 return Err(Trouble::machine("give network by proxy", error));
             }
             self.supervise(Realm::Descendants)

@@ -58,7 +58,7 @@ pub(crate) struct Watch {
     journal: Option<Journal>,
 }
 
-/// A writable folder.
+/// A folder that the child can write to.
 #[derive(Debug)]
 pub(super) struct Root {
     pub(super) path: PathBuf,

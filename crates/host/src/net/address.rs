@@ -13,9 +13,9 @@ use std::{
 pub enum Kind {
     /// A host on the internet.
     Public,
-    /// This machine.
+    /// An address of this machine.
     Loopback,
-    /// A private network.
+    /// An address of a private network.
     Private,
     /// The wire that this machine is on.
     LinkLocal,
@@ -23,13 +23,13 @@ pub enum Kind {
     Shared,
     /// No address; some systems take it for this machine.
     Unspecified,
-    /// Many hosts.
+    /// An address of many hosts at once.
     Multicast,
     /// Every host on the wire.
     Broadcast,
     /// For examples in texts.
     Documentation,
-    /// For measuring devices.
+    /// Reserved for benchmarks of network devices.
     Benchmark,
     /// Not given out, or for protocols only.
     Reserved,

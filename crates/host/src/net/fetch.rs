@@ -23,7 +23,7 @@ use super::{
 pub struct Request {
     /// `GET`, `HEAD`, `OPTIONS`, `DELETE`, `POST`, `PUT` or `PATCH`; empty is `GET`.
     pub method: String,
-    /// Where to.
+    /// URL of the request.
     pub url: String,
     /// Names and values. Those that say where a message goes or where it ends can't be set.
     pub headers: Vec<(String, String)>,
@@ -31,14 +31,14 @@ pub struct Request {
     pub body: Vec<u8>,
 }
 
-/// What came back.
+/// The response to a request.
 #[derive(Debug, Clone)]
 pub struct Response {
-    /// The status code.
+    /// HTTP status code.
     pub status: u16,
     /// Names in lower case, and values.
     pub headers: Vec<(String, String)>,
-    /// The body.
+    /// The body, decompressed.
     pub body: Vec<u8>,
     /// The URL that answered, after all redirects.
     pub url: String,
@@ -83,15 +83,15 @@ pub enum NetError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// A redirect leads where it may not lead.
-    #[error("a redirect leads to a place that is not allowed: {0}")]
+    #[error("a redirect points to a URL that is not allowed: {0}")]
     Redirect(Refusal),
     /// From `https:` to `http:`.
-    #[error("a redirect leads from `https:` to `http:` at `{host}`; ask there for an `https:` URL")]
+    #[error("a redirect leads from `https:` to `http:` at `{host}`; request an `https:` URL")]
     Downgrade {
-        /// Where it leads.
+        /// Host of the new location.
         host: String,
     },
-    /// Round and round.
+    /// There are too many redirects.
     #[error("more than {limit} redirects; the last one from `{host}`")]
     TooManyRedirects {
         /// Who sent the last one.
@@ -102,57 +102,59 @@ pub enum NetError {
     /// No connection. The text is the same whatever the cause, which is not for a skill.
     #[error("`{host}` can't be reached")]
     Unreachable {
-        /// Who.
+        /// The host that was requested.
         host: String,
         /// Why, for the log of the user.
         cause: Cause,
     },
-    /// No trust.
-    #[error("no secure connection to `{host}`: {reason}")]
+    /// The TLS handshake failed.
+    #[error("can't establish a secure connection to `{host}`: {reason}")]
     Tls {
-        /// With whom.
+        /// The host that was requested.
         host: String,
-        /// What TLS said.
+        /// The TLS error.
         reason: String,
     },
-    /// No time left.
+    /// The request timed out.
     #[error("`{host}` did not finish within {limit:?}; raise `net_fetch_timeout` if it needs more")]
     Timeout {
-        /// Who.
+        /// The host that was requested.
         host: String,
-        /// The limit.
+        /// The timeout that was reached.
         limit: Duration,
     },
     /// A body that does not end.
-    #[error("the answer of `{host}` has more than {limit} bytes")]
+    #[error("the response of `{host}` is larger than {limit} bytes")]
     BodyTooLarge {
-        /// Whose.
+        /// The host that responded.
         host: String,
-        /// The limit.
+        /// The limit that was exceeded.
         limit: u64,
     },
     /// A head that does not end.
-    #[error("the answer of `{host}` has more than 128 headers, or more than {limit} bytes of them")]
+    #[error(
+        "the response of `{host}` has more than 128 headers, or more than {limit} bytes of headers"
+    )]
     HeadTooLarge {
-        /// Whose.
+        /// The host that responded.
         host: String,
-        /// The limit.
+        /// The limit that was exceeded.
         limit: usize,
     },
     /// A small body that unpacks to a large one.
-    #[error("the answer of `{host}` unpacks to more than {limit} times its size")]
+    #[error("the response of `{host}` decompresses to more than {limit} times its size")]
     Bomb {
-        /// Whose.
+        /// The host that responded.
         host: String,
-        /// The limit.
+        /// The limit that was exceeded.
         limit: u64,
     },
     /// No HTTP, or the end in the middle of it.
-    #[error("the answer of `{host}` broke off or is not HTTP: {reason}")]
+    #[error("the response of `{host}` was cut off or is not HTTP: {reason}")]
     Broken {
-        /// Whose.
+        /// The host that responded.
         host: String,
-        /// What was wrong.
+        /// What was wrong with the response.
         reason: String,
     },
     /// The request can't be sent.
@@ -184,7 +186,7 @@ impl Method {
             "PATCH" => Self::Patch,
             _ => {
                 let known = "use GET, HEAD, OPTIONS, DELETE, POST, PUT or PATCH";
-                let text = format!("`{}` is no method that is sent; {known}", shown(text));
+                let text = format!("the method `{}` is not supported; {known}", shown(text));
                 return Err(NetError::Request(text));
             }
         })
@@ -230,7 +232,7 @@ pub fn fetch(
     let mut headers = checked(&request.headers)?;
     let mut body = request.body.as_slice();
     if body.len() > limits.max_upload {
-        let text = format!("its body has more than {} bytes", limits.max_upload);
+        let text = format!("its body is larger than {} bytes", limits.max_upload);
         return Err(NetError::Request(text));
     }
     let mut target = Target::parse(&request.url)?;
@@ -288,13 +290,13 @@ fn checked(headers: &[(String, String)]) -> Result<Vec<(String, String)>, NetErr
     let check = |(name, value): &(String, String)| {
         let name = name.to_ascii_lowercase();
         if OURS.contains(&name.as_str()) || name.starts_with("proxy-") {
-            let text = format!("the header `{name}` is set by metier; leave it out");
+            let text = format!("the header `{name}` is set by metier; remove it");
             return Err(NetError::Request(text));
         }
         // The client crate would refuse them too, with less to go by.
         if HeaderName::from_bytes(name.as_bytes()).is_err() || HeaderValue::from_str(value).is_err()
         {
-            let text = format!("`{}` is no header that can be sent", shown(&name));
+            let text = format!("`{}` is not a valid header", shown(&name));
             return Err(NetError::Request(text));
         }
         Ok((name, value.clone()))

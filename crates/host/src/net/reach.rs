@@ -45,11 +45,11 @@ pub trait Resolve: Send + Sync {
 /// A connection and what its ends are.
 #[derive(Debug)]
 pub struct Dialled {
-    /// The connection.
+    /// The open connection.
     pub stream: TcpStream,
     /// The other end, as the system sees it.
     pub peer: SocketAddr,
-    /// This end.
+    /// The local address of the connection.
     pub local: SocketAddr,
 }
 
@@ -99,13 +99,13 @@ pub enum Cause {
     #[error("the name could not be looked up: {0}")]
     Lookup(io::Error),
     /// None of the addresses may be dialled.
-    #[error("it resolves to {0}, which may not be dialled: {1}")]
+    #[error("it resolves to {0}, which is not allowed: {1}")]
     Address(IpAddr, Refusal),
-    /// Nobody answered.
+    /// No address accepted the connection.
     #[error("nobody answered: {0}")]
     Dial(io::Error),
-    /// Somebody else answered.
-    #[error("{0} was dialled, and {1} answered")]
+    /// Another address than the dialled one answered.
+    #[error("connected to {0}, but {1} answered")]
     Peer(SocketAddr, SocketAddr),
     /// The address is one of this machine's own.
     #[error("{0} is an address of this machine")]
@@ -117,7 +117,7 @@ pub enum Cause {
 pub(super) enum Unreached {
     /// Decided before anything was looked up: the skill may know.
     Refused(Refusal),
-    /// All the rest.
+    /// The host can't be reached.
     Unreachable(Cause),
 }
 

@@ -39,9 +39,9 @@ impl Default for WorkerLimits {
 #[derive(Debug, thiserror::Error)]
 #[error("this process can't be confined: {step}: {source}")]
 pub struct ConfineError {
-    /// What failed.
+    /// The step that failed.
     pub step: &'static str,
-    /// Why.
+    /// The error of the system.
     pub source: std::io::Error,
 }
 
@@ -68,7 +68,7 @@ pub fn confine(limits: &WorkerLimits) -> Result<Mechanism, ConfineError> {
     }
     Err(ConfineError {
         step: "sandbox",
-        source: std::io::Error::other("there is one on Linux only, so far"),
+        source: std::io::Error::other("only supported on Linux"),
     })
 }
 
@@ -148,7 +148,7 @@ mod linux {
         let size = rustix::param::page_size() as u64;
         pages
             .map(|pages| pages.saturating_mul(size))
-            .ok_or_else(|| io::Error::other("its size is not told"))
+            .ok_or_else(|| io::Error::other("its size is unknown"))
     }
 
     fn limit(limits: &WorkerLimits, mapped: u64) -> io::Result<()> {

@@ -31,7 +31,7 @@ struct FolderKind {
 
 /// The protected places of a folder.
 pub(super) struct Spots {
-    /// Its entries.
+    /// The entries of the folder.
     pub(super) entries: Vec<Wanted>,
     /// Links in it, and the protected places that begin with them.
     pub(super) links: Vec<(OsString, Vec<PathBuf>)>,

@@ -45,7 +45,7 @@ const MAX_SIBLINGS: usize = 10_000;
 
 /// How a profile becomes rules.
 pub(crate) struct Plan<'a> {
-    /// The profile.
+    /// The profile that the rules are made from.
     pub(crate) profile: &'a Profile,
     /// Whether mounts take care of `deny` and `protect`.
     pub(crate) holes_mounted: bool,
@@ -98,7 +98,7 @@ pub(crate) fn restrict_to_nothing() -> Result<(), Trouble> {
 fn enforce(rules: Rules) -> Result<(), Trouble> {
     let status = rules.0.restrict_self().map_err(|error| nowhere(&error))?;
     if status.ruleset == RulesetStatus::NotEnforced {
-        let error = io::Error::other("the kernel took the rules and enforces none");
+        let error = io::Error::other("the kernel accepted the rules but does not enforce them");
         return Err(Trouble::machine("Landlock", error));
     }
     Ok(())

@@ -13,7 +13,7 @@ pub(crate) enum Seen {
     Missing,
     /// A link, wherever it leads.
     Link,
-    /// Anything else.
+    /// Neither a folder nor a link.
     Thing,
 }
 

@@ -19,7 +19,7 @@ const LISTING_ALL: [u32; 5] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x
 /// How names in one folder are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Names {
-    /// Byte by byte.
+    /// Names are compared byte by byte.
     Exact,
     /// Without regard to upper and lower case.
     Folded,

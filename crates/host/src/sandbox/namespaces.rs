@@ -27,7 +27,7 @@ pub(crate) fn enter() -> Result<(), Trouble> {
         | UnshareFlags::NEWUTS;
     sys::unshare(all).map_err(|error| Trouble::machine("make namespaces", error))?;
     let write = |file: &str, text: String| {
-        fs::write(file, text).map_err(|error| Trouble::machine("keep the user's number", error))
+        fs::write(file, text).map_err(|error| Trouble::machine("keep the user id", error))
     };
     // Groups must be given up before they may be mapped: otherwise leaving one would be a way to more rights.
     write("/proc/self/setgroups", "deny".to_owned())?;
@@ -37,7 +37,7 @@ pub(crate) fn enter() -> Result<(), Trouble> {
 
 /// Opens the one door of a network of its own: loopback, and a listener on it.
 pub(crate) fn listen() -> Result<(TcpListener, u16), Trouble> {
-    let trouble = |error: io::Error| Trouble::machine("open the door of the network", error);
+    let trouble = |error: io::Error| Trouble::machine("open the network listener", error);
     raise_loopback().map_err(trouble)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(trouble)?;
     let port = listener.local_addr().map_err(trouble)?.port();
@@ -76,6 +76,6 @@ fn raise_loopback() -> io::Result<()> {
     match (kind, code) {
         (Some(ERROR), Some(0)) => Ok(()),
         (Some(ERROR), Some(code)) => Err(io::Error::from_raw_os_error(-code)),
-        _ => Err(io::Error::other("the kernel answered something else")),
+        _ => Err(io::Error::other("unexpected answer from the kernel")),
     }
 }

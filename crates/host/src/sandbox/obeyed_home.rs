@@ -634,7 +634,7 @@ pub(super) const NAMED_BY: &[&str] = &[
     "VISUAL",
 ];
 
-/// On the machine.
+/// Paths of the system that programs obey.
 pub(super) const ON_MACHINE: &[&str] = &[
     // cron(8), anacron(8)
     "/etc/anacrontab",

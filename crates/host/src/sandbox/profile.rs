@@ -36,9 +36,9 @@ pub struct Profile {
 /// A folder and the copy that is seen in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandIn {
-    /// The folder.
+    /// The folder that the child sees.
     pub at: PathBuf,
-    /// Its copy, elsewhere.
+    /// The copy that is mounted there.
     pub copy: PathBuf,
 }
 
@@ -93,7 +93,7 @@ pub struct Support {
 
 /// A profile that gives and takes the same place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is allowed, but lies in `{}`, which is not", allowed.display(), forbidden.display())]
+#[error("`{}` is allowed, but is in `{}`, which is not", allowed.display(), forbidden.display())]
 pub struct Contradiction {
     /// What is in `read` or `write`.
     pub allowed: PathBuf,

@@ -33,7 +33,7 @@ const MOST_AFTER: usize = 2 * MOST_BEFORE;
 /// What a child may write, and how that is looked through before it starts and after it ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
-    /// What is protected.
+    /// Which paths are protected.
     pub protection: Protection,
     /// Folders that the child may write.
     pub roots: Vec<PathBuf>,
@@ -68,20 +68,20 @@ pub enum SurveyError {
         shown(folder)
     )]
     TooMany {
-        /// The writable folder.
+        /// The writable folder with too many entries.
         folder: PathBuf,
-        /// The limit.
+        /// The maximum number of entries.
         most: usize,
     },
     /// A folder can't be read.
     #[error(
-        "`{}` can't be looked through for protected files before a child may write there: {source}",
+        "can't scan `{}` for protected files before a process can write there: {source}",
         shown(folder)
     )]
     Unreadable {
-        /// The folder.
+        /// The folder that can't be scanned.
         folder: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -89,7 +89,7 @@ pub enum SurveyError {
 /// A protected place that a child made or changed, and that was put back.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UndonePlace {
-    /// The place.
+    /// The path that was restored.
     pub path: PathBuf,
     /// The name of what was there, now. Nothing was there if a link had been removed.
     pub renamed_to: Option<OsString>,
@@ -268,7 +268,7 @@ impl Guard {
         let mut left = MOST_AFTER;
         for root in self.outermost() {
             if let Err(TooMany) = Walk::through(root, &mut after, &mut left) {
-                let error = format!("there are more than {MOST_AFTER} files to look through");
+                let error = format!("there are more than {MOST_AFTER} files to scan");
                 let error = io::Error::other(error);
                 after.found.failed.push((root.clone(), error));
             }
@@ -284,7 +284,7 @@ fn too_many(folder: &Path, most: usize) -> SurveyError {
     }
 }
 
-/// The first look.
+/// The scan before the child starts.
 struct Before<'g> {
     judge: Judge<'g>,
     survey: Survey,
@@ -430,7 +430,7 @@ impl Visitor for Aliases {
     }
 }
 
-/// The second look.
+/// The scan after the child ended.
 struct After<'g> {
     judge: Judge<'g>,
     before: &'g Survey,

@@ -18,13 +18,13 @@ use rustix::thread::UnshareFlags;
 
 /// Which side of a fork this is.
 pub(crate) enum Forked {
-    /// The copy.
+    /// This is the new process.
     Child,
     /// The original, and the number of the copy.
     Parent(Pid),
 }
 
-/// Copies this process.
+/// Forks this process.
 pub(crate) fn fork() -> io::Result<Forked> {
     // SAFETY: the shim is single-threaded, so the copy finds every lock (the allocator's above all) free.
     let pid = unsafe { libc::fork() };

@@ -12,7 +12,7 @@ use super::{
     places::credential_places,
 };
 
-/// What variables name.
+/// Paths that environment variables name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedByVariables {
     /// What others run or obey: never written.

@@ -75,7 +75,7 @@ struct Level {
     waiting: Vec<OsString>,
 }
 
-/// One walk.
+/// A walk through a folder tree.
 pub(super) struct Walk<'v, V> {
     visitor: &'v mut V,
     /// How many more entries are looked at.

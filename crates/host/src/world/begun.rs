@@ -19,7 +19,7 @@ impl<'a, T, R> Begun<'a, T, R> {
         Ok(Self { what, receipt })
     }
 
-    /// What it is.
+    /// The act that began.
     #[must_use]
     pub fn what(&self) -> &'a T {
         self.what

@@ -46,7 +46,7 @@ const ADDRESS_SPACE: u64 = 128 << 30;
 /// Deno, and the files of ours that it is started with.
 #[derive(Clone, Debug)]
 pub struct Deno {
-    /// The program.
+    /// Path of the Deno program.
     pub program: PathBuf,
     /// The folder in which they are; it may be read.
     pub folder: PathBuf,

@@ -258,7 +258,7 @@ fn shebang(file: &Path) -> io::Result<Vec<OsString>> {
     let (program, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
     if program.is_empty() {
         return Err(io::Error::other(
-            "its first line names nothing that could run it",
+            "its first line names no known interpreter",
         ));
     }
     let argument = argument.trim();

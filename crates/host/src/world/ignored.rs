@@ -30,7 +30,7 @@ const KINDS: [&str; 3] = [".ignore", ".gitignore", ".git/info/exclude"];
 /// The ignore files of a folder, and those of the folders above it.
 #[derive(Debug)]
 pub(super) struct IgnoreRules {
-    /// By kind.
+    /// One list of patterns per kind of ignore file.
     own: [Option<Gitignore>; 3],
     /// Whether a repository begins here: what git ignores further up does not concern it.
     repository: bool,

@@ -55,9 +55,9 @@ pub type WriteFiles = Arc<dyn Fn(BorrowedFd<'_>) -> Result<(), WorldError> + Sen
 pub struct HostEnvironment {
     /// Our own binary, which has the shim inside.
     pub shim: PathBuf,
-    /// Where scripts start.
+    /// The working directory of scripts.
     pub work: PathBuf,
-    /// The user's home.
+    /// The home folder of the user.
     pub home: Option<PathBuf>,
     /// `PATH`.
     pub path: Option<OsString>,
@@ -91,13 +91,13 @@ pub struct SkillInWorld {
 pub enum Done {
     /// A child ended, and reached for these hosts.
     Child(Outcome, Vec<Seen>),
-    /// A host answered.
+    /// The response of a host.
     Response(Response),
     /// A file was read.
     Bytes(Vec<u8>),
     /// Files were found by their names.
     Found {
-        /// Absolute, in order.
+        /// Absolute paths, sorted.
         paths: Vec<PathBuf>,
         /// Whether there may be more.
         truncated: bool,
@@ -128,40 +128,40 @@ pub enum WorldError {
     /// The place is one that no permission opens.
     #[error("{} is never {what} for a skill", path.display())]
     Never {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
         /// `read` or `written`.
         what: &'static str,
     },
     /// What was approved is the name of a link, and leads elsewhere.
-    #[error("{} is a link: approve the place that it leads to", .0.display())]
+    #[error("{} is a symbolic link: approve its target", .0.display())]
     Link(PathBuf),
     /// That it begins can't be written down.
     #[error("{0}")]
     NotWritten(String),
     /// The skill is not what was approved any more.
-    #[error("its files changed after they were looked at; try again")]
+    #[error("its files changed after they were scanned; try again")]
     Changed,
     /// The skill's files can't be written down as they were judged, so no child can be given them.
-    #[error("a copy of its files as they were judged can't be made: {0}")]
+    #[error("its scanned files can't be copied: {0}")]
     NoCopy(String),
     /// What git keeps in the skill's folder is in no digest, and could not be kept from a child.
     #[error(
-        "{} is not part of what was judged, and without a sandbox nothing keeps the skill from it", .0.display()
+        "{} was not scanned, and without a sandbox the skill could use it", .0.display()
     )]
     Unjudged(PathBuf),
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     File {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
     /// A file is larger than may be read.
     #[error("{} is larger than {limit} bytes", path.display())]
     TooLarge {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
         /// How much may be read.
         limit: u64,
@@ -173,14 +173,14 @@ pub enum WorldError {
     #[error(transparent)]
     Hosts(#[from] ScopeError),
     /// The way to the network can't be opened for a child.
-    #[error("the proxy for the network can't be started: {0}")]
+    #[error("the network proxy can't be started: {0}")]
     Proxy(io::Error),
     /// A git command that is not on the list.
-    #[error("`git {0}` is not a command that {1} allows")]
+    #[error("`git {0}` is not allowed by {1}")]
     Git(String, &'static str),
     /// An option that is not on the list of its command.
     #[error(
-        "`git {command}` does not take `{option}` with {permission}: only options that run nothing are taken, spelt in full"
+        "`git {command}` does not take `{option}` with {permission}: only options that start no program are allowed, spelled in full"
     )]
     GitOption {
         /// The command of git.
@@ -191,9 +191,9 @@ pub enum WorldError {
         permission: &'static str,
     },
     /// What is looked for can't be understood.
-    #[error("`{pattern}` can't be looked for: {why}")]
+    #[error("can't search for `{pattern}`: {why}")]
     Pattern {
-        /// What was given.
+        /// The pattern that was given.
         pattern: String,
         /// What is wrong with it.
         why: String,
@@ -202,7 +202,7 @@ pub enum WorldError {
     #[error("`{0}` can't be set: at most 64 variables, of 32 KiB each, are set for children")]
     TooManyVariables(String),
     /// This part of the world is elsewhere: models and skills belong to the runtime.
-    #[error("`{0}` is not done here")]
+    #[error("`{0}` is not supported here")]
     Elsewhere(&'static str),
 }
 

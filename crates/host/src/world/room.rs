@@ -25,12 +25,12 @@ use crate::{
 /// Where files are kept in memory.
 const IN_MEMORY: &str = "/dev/shm";
 
-/// What is started.
+/// The kind of program that is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Runs<'a> {
     /// Git, with a command from our own list, in this folder.
     Git(&'a Path),
-    /// Anything else.
+    /// Any other program.
     Program,
 }
 
@@ -82,7 +82,7 @@ impl Scratch {
         Self::new(&below.join(KEPT))
     }
 
-    /// Where it is.
+    /// Path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -51,7 +51,7 @@ const MAX_PROGRAM: usize = 1 << 20;
 /// A line that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// The file, absolute.
+    /// Absolute path of the file.
     pub path: PathBuf,
     /// The line's number, from 1.
     pub line: u64,
@@ -291,7 +291,7 @@ fn regex(pattern: &str) -> Result<Regex, WorldError> {
 fn check(pattern: &str) -> Result<(), WorldError> {
     if pattern.is_empty() || pattern.len() > MAX_PATTERN {
         let why = format!(
-            "it has {} bytes, and may have 1 to {MAX_PATTERN}",
+            "it has {} bytes; 1 to {MAX_PATTERN} are allowed",
             pattern.len()
         );
         return Err(unclear(&pattern.chars().take(80).collect::<String>(), &why));

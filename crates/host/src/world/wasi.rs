@@ -30,7 +30,7 @@ use crate::{
 /// What a grant opens for WebAssembly.
 #[derive(Clone, Debug, Default)]
 pub struct Wasi {
-    /// For the engine.
+    /// The context for the engine.
     pub room: Room,
     /// What was granted and is not opened, and why; to be told.
     pub closed: Vec<String>,

@@ -171,12 +171,13 @@ fn a_worker_that_oversteps_says_what_became_of_it() {
         other => panic!("{other:?}"),
     };
     let (how, _) = ended(&["confined", "inet"]);
-    let expected = "ended before it answered `initialize`: ended by signal 31 (a system call that it may not make)";
+    let expected =
+        "ended before it answered `initialize`: ended by signal 31 (forbidden system call)";
     assert_eq!(how, expected);
     let (how, stderr) = ended(&["confined", "panic"]);
     assert_eq!(how, "ended before it answered `initialize`: exit code 101");
     assert!(stderr.contains("as told"), "{stderr}");
     let (how, stderr) = ended(&["confined", "hog"]);
-    assert!(how.ends_with("ended by signal 6 (it gave up)"), "{how}");
+    assert!(how.ends_with("ended by signal 6 (aborted)"), "{how}");
     assert!(stderr.contains("memory allocation of"), "{stderr}");
 }

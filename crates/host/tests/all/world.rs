@@ -328,7 +328,7 @@ fn one_that_can_not_be_started_says_why() {
         let started = world.start(&begun(&permit));
         started.err().unwrap().to_string()
     });
-    assert_eq!(not_a_script, "`file:read` is not done here");
+    assert_eq!(not_a_script, "`file:read` is not supported here");
 }
 
 #[test]

@@ -124,7 +124,7 @@ impl Runtime {
                 note(detail, Went::refused(cancel.reason.clone()));
                 done.cancelled = Some((active.name().to_owned(), cancel.reason));
             } else {
-                let reason = format!("a hook of `{phase}` cancels nothing");
+                let reason = format!("a hook of `{phase}` can't cancel anything");
                 note("ignored", Went::badly(Outcome::Error, reason, 0));
             }
             return Ok(());

@@ -129,12 +129,8 @@ impl Hands<'_> {
                 _ => return Err(odd()),
             },
         };
-        let content = String::from_utf8(bytes).map_err(|_| {
-            failed(
-                "not-text",
-                format!("{} is no text in UTF-8", path.display()),
-            )
-        })?;
+        let content = String::from_utf8(bytes)
+            .map_err(|_| failed("not-text", format!("{} is not UTF-8 text", path.display())))?;
         answer(&FileContent { content })
     }
 
@@ -199,7 +195,7 @@ impl Hands<'_> {
         for path in unused {
             let path = self.shown(path);
             self.skill.say(format!(
-                "[{path} is no ignore file that is used: it has to be a regular file of at most 128 KB and 2,000 patterns]"
+                "[{path} is not used as an ignore file: it must be a regular file of at most 128 KB and 2,000 patterns]"
             ));
         }
     }
@@ -344,7 +340,7 @@ impl Hands<'_> {
     /// Absolute and without `.` and `..`. What a link in it leads to is looked at by the world.
     fn path(&self, path: &str) -> Result<PathBuf, RpcError> {
         if path.contains('\0') {
-            return Err(failed("path", "a path has no NUL in it".to_owned()));
+            return Err(failed("path", "a path can't contain NUL".to_owned()));
         }
         let mut plain = PathBuf::new();
         for part in self.project().join(path).components() {
@@ -414,7 +410,7 @@ fn failed(code: &str, message: String) -> RpcError {
 
 /// An answer of another kind than the act: none of ours does that.
 fn odd() -> RpcError {
-    failed("not-done", "the host has no answer to this".to_owned())
+    failed("not-done", "the host can't answer this request".to_owned())
 }
 
 /// What a skill is told when an act was not done. A refusal has its own code, and the permission that it takes.

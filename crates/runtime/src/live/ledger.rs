@@ -24,9 +24,9 @@ pub struct Ledger {
 /// The text of an active skill, for a conversation that was made shorter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attached {
-    /// The skill.
+    /// Name of the skill.
     pub skill: String,
-    /// Its text.
+    /// The text of the skill, cut to fit.
     pub text: String,
     /// Whether there was no room for all of it.
     pub cut: bool,

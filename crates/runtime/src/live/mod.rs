@@ -103,7 +103,7 @@ pub struct Patience {
     pub end: Duration,
     /// A tool or a workflow.
     pub tool: Duration,
-    /// A hook.
+    /// Timeout of a hook.
     pub hook: Duration,
 }
 
@@ -627,7 +627,7 @@ impl Runtime {
                     continue;
                 }
                 Event::SaidMore(lines) => {
-                    active.say(format!("[{lines} more lines, which are not kept]"));
+                    active.say(format!("[{lines} more lines were discarded]"));
                     continue;
                 }
                 Event::Started { confinement, .. } => {
@@ -649,7 +649,7 @@ impl Runtime {
                 }
                 Event::Crashed { how, stderr } => {
                     let reason = match stderr.trim_end().lines().last() {
-                        Some(last) => format!("{how}; its last words: {last}"),
+                        Some(last) => format!("{how}; last output: {last}"),
                         None => how,
                     };
                     ("crashed".to_owned(), Went::badly(Outcome::Error, reason, 0))
@@ -663,7 +663,8 @@ impl Runtime {
                 }
                 Event::GaveUp { crashes, wait } => {
                     let wait = metier_model::text::duration(wait);
-                    let reason = format!("crashed {crashes} times in a row; left alone for {wait}");
+                    let reason =
+                        format!("crashed {crashes} times in a row; not restarted for {wait}");
                     (
                         "given up".to_owned(),
                         Went::badly(Outcome::Error, reason, 0),

@@ -38,12 +38,12 @@ pub enum ActivateError {
     #[error("{0}")]
     Unusable(String),
     /// Its bytes are not those that the session began with.
-    #[error("it changed since this session began; a new session takes the new one")]
+    #[error("it changed since this session started; start a new session to use it")]
     Changed,
     /// It can't be read.
     #[error(transparent)]
     Render(#[from] RenderError),
-    /// It may not.
+    /// The skill is not permitted to run.
     #[error(transparent)]
     Refused(#[from] Refused),
     /// Its program was not started.
@@ -56,7 +56,7 @@ pub enum ActivateError {
     #[error("{}", super::error::told(.0, "its code can't be loaded: ", "it "))]
     Session(SessionError),
     /// Its hooks need Deno.
-    #[error("its hooks are to run in Deno, which is not there: {0}")]
+    #[error("its hooks require Deno, which is not available: {0}")]
     NoDeno(NoDeno),
     /// It contributes what it may not.
     #[error("{0}")]
@@ -296,7 +296,7 @@ fn itself(active: &Active) -> Result<(), ActivateError> {
     }
     let version = version.map_or_else(String::new, |version| format!(" {version}"));
     Err(ActivateError::Contribution(format!(
-        "its code says that it is `{} {}`, and SKILL.yaml that it is `{name}{version}`: build it again, or correct SKILL.yaml",
+        "its code declares `{} {}`, but SKILL.yaml declares `{name}{version}`: rebuild it or fix SKILL.yaml",
         said.name, said.version
     )))
 }
@@ -381,7 +381,7 @@ fn declared(active: &Active, offered: &Contributions) -> Result<(), ActivateErro
     let missing = active.loaded.manifest.code.tools.iter();
     match missing.into_iter().find(|tool| !registered(&tool.name)) {
         Some(tool) => Err(ActivateError::Contribution(format!(
-            "it declares the tool `{}` and does not register it: register it in the code, or remove it from `tools` in SKILL.yaml",
+            "it declares the tool `{}` but does not register it: register it in the code, or remove it from `tools` in SKILL.yaml",
             tool.name
         ))),
         None => Ok(()),

@@ -60,9 +60,9 @@ pub enum PromptError {
 /// What a scanner of a skill said.
 #[derive(Debug)]
 pub struct ScannedBy {
-    /// The skill.
+    /// Name of the skill.
     pub skill: String,
-    /// The scanner.
+    /// Name of the scanner.
     pub scanner: String,
     /// What it found, or why it did not look.
     pub found: Result<Vec<FoundByScanner>, String>,
@@ -71,14 +71,14 @@ pub struct ScannedBy {
 /// A model's answer, and whether the turn may end with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastWords {
-    /// The answer.
+    /// The answer, after all hooks.
     pub text: String,
     /// The skill whose hook does not let the turn end, and what is still to be done.
     pub sent_back: Option<(String, String)>,
 }
 
 impl Runtime {
-    /// A conversation begins.
+    /// Calls the hooks for a new conversation.
     ///
     /// # Errors
     /// When it can't be written down.

@@ -12,11 +12,11 @@ use super::{Active, Runtime, tool_params};
 /// A call that is about to be made.
 #[derive(Clone, Copy, Debug)]
 pub struct Planned<'a> {
-    /// The skill.
+    /// Name of the skill.
     pub skill: &'a str,
     /// Its tool, by its own name.
     pub tool: &'a str,
-    /// With what.
+    /// The input of the call.
     pub input: &'a Value,
 }
 

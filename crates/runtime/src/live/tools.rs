@@ -29,7 +29,7 @@ const MAX_TOOLS: usize = 128;
 pub struct Tool {
     /// What it is called by whoever calls it.
     pub name: String,
-    /// The skill.
+    /// Name of the skill.
     pub skill: String,
     /// What the skill says about it.
     pub spec: ToolSpec,
@@ -40,10 +40,10 @@ pub struct Tool {
 pub enum BadTool {
     /// The name is no name.
     #[error(
-        "`{0}` is no name for a tool: letters, digits, `_` and `-`, at most {MAX_NAME} with the skill's name"
+        "`{0}` is not a valid tool name: use letters, digits, `_` and `-`, at most {MAX_NAME} with the skill's name"
     )]
     Name(String),
-    /// Twice the same.
+    /// Two tools of a skill have the same name.
     #[error("the tool `{0}` is registered twice")]
     Twice(String),
     /// It would stand in the place of a core tool.

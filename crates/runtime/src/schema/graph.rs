@@ -29,13 +29,13 @@ pub(super) struct Subschema {
     pub(super) same: Vec<u32>,
     /// To the member of this name.
     pub(super) named: HashMap<String, u32>,
-    /// To every member.
+    /// Subschemas that apply to every member.
     pub(super) members: Vec<u32>,
     /// To the name of every member.
     pub(super) names: Vec<u32>,
     /// To the item at this place.
     pub(super) places: Vec<u32>,
-    /// To every item.
+    /// Subschemas that apply to every item.
     pub(super) items: Vec<u32>,
     /// What it does itself, whatever the value.
     pub(super) itself: u64,

@@ -70,13 +70,13 @@ const MAX_MISTAKE: usize = 500;
 /// Why a schema is not used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaRefused {
-    /// Too much text.
+    /// The schema is too large.
     #[error("it is larger than {MAX_BYTES} bytes")]
     Large,
-    /// Nested too deep.
+    /// The schema is nested too deeply.
     #[error("it is nested deeper than {MAX_DEPTH} levels")]
     Deep,
-    /// Too many subschemas.
+    /// The schema has too many subschemas.
     #[error("it has more than {MAX_SUBSCHEMAS} subschemas")]
     Many,
     /// A reference out of the schema.
@@ -94,7 +94,7 @@ pub enum SchemaRefused {
     /// References in a row.
     #[error("more than {MAX_STEPS} references and subschemas apply to the same value in a row")]
     Steps,
-    /// Composition that multiplies.
+    /// Nested compositions multiply the work.
     #[error("its subschemas multiply: one value takes more than {MAX_WORK} evaluations")]
     Work,
     /// Composition that multiplies when it is compiled.
@@ -102,7 +102,7 @@ pub enum SchemaRefused {
         "its subschemas multiply below `unevaluatedProperties` or `unevaluatedItems`: more than {MAX_COPIES}"
     )]
     Copies,
-    /// Too many patterns.
+    /// The schema has too many patterns.
     #[error("it has more than {MAX_PATTERNS} patterns")]
     Patterns,
     /// A pattern that repeats too much.
@@ -114,7 +114,7 @@ pub enum SchemaRefused {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaMisfit {
     /// The schema can't be compiled.
-    #[error("its schema is wrong: {0}")]
+    #[error("its schema is invalid: {0}")]
     Schema(String),
     /// The input is not what the schema requires.
     #[error("{0}")]
@@ -232,7 +232,7 @@ fn judge(validator: &Validator, input: &Value, cost: Cost) -> Result<(), SchemaM
     }
     if cost.explanation > MAX_EXPLAINED {
         return Err(SchemaMisfit::Input(
-            "it does not fit the schema, and is too large to say where".to_owned(),
+            "it does not match the schema, and is too large to report where".to_owned(),
         ));
     }
     // All at once, so that one more attempt is enough.

@@ -21,7 +21,7 @@ pub(super) enum Parsed {
     More,
     /// A head, and its length.
     Head(Head, usize),
-    /// No HTTP/1 request.
+    /// The bytes are not an HTTP/1 request.
     Bad,
 }
 
@@ -101,14 +101,14 @@ impl Head {
             let length = digits.and_then(|text| text.parse().ok());
             return length
                 .map(Framing::Length)
-                .ok_or("the request's length is no number");
+                .ok_or("the length of the request is not a number");
         }
         let plain = self
             .only("transfer-encoding")
             .is_some_and(|coding| coding.eq_ignore_ascii_case("chunked"));
         match (plain, length, self.minor) {
             (true, None, 1) => Ok(Framing::Chunked),
-            _ => Err("the request has a transfer coding that can't be passed on"),
+            _ => Err("the transfer coding of the request is not supported"),
         }
     }
 
@@ -208,7 +208,7 @@ fn line(from: &mut impl BufRead) -> io::Result<String> {
 fn bad_chunk() -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
-        "the request's chunks can't be read",
+        "the chunks of the request can't be parsed",
     )
 }
 

@@ -49,7 +49,7 @@ pub struct Seen {
     pub host: String,
     /// Its port; 0 likewise.
     pub port: u16,
-    /// What was decided.
+    /// The decision about the connection.
     pub decision: Decision,
     /// Bytes from the child to the host.
     pub bytes_up: u64,
@@ -73,7 +73,7 @@ pub trait ConnectionLog: Send + Sync {
 
 /// A connection that was written down and is not over.
 pub trait OpenConnection: Send {
-    /// It is over.
+    /// Called when the connection has ended.
     fn over(self: Box<Self>, seen: &Seen);
 }
 
@@ -97,7 +97,7 @@ impl OpenConnection for Sender<Seen> {
 /// What the proxy did with a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// It went through.
+    /// The connection was allowed.
     Allowed,
     /// It did not, for this reason. The reason may say more than the child was told.
     Refused(String),
@@ -167,7 +167,7 @@ impl Proxy {
     ) -> io::Result<Self> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         if credential.len() < 16 || !credential.bytes().all(plain) {
-            let text = "a proxy's credential has at least 16 characters of A–Z a–z 0–9 - _";
+            let text = "a proxy credential needs at least 16 characters of A–Z a–z 0–9 - _";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
         listener.set_nonblocking(true)?;
@@ -250,7 +250,7 @@ struct Book {
 }
 
 impl std::fmt::Debug for Shared {
-    /// Without the secret.
+    /// Formats the proxy without its credential.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shared")
             .field("hosts", &self.hosts)

@@ -93,7 +93,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Something happened.
+    /// Records activity on the connection.
     pub(super) fn touch(&self) {
         self.last_ms.store(self.ms(), Ordering::SeqCst);
     }

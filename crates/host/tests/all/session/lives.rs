@@ -118,7 +118,7 @@ fn one_that_ends_says_how_and_what_it_said_last() {
         ),
         (
             "sys.stderr.write('no tea\\n'); sys.stderr.flush(); os.abort()",
-            "ended before it answered `tool/execute`: ended by signal 6 (it gave up)",
+            "ended before it answered `tool/execute`: ended by signal 6 (aborted)",
         ),
         (
             "sys.stderr.write('no tea\\n'); sys.stderr.flush(); os.close(1); time.sleep(1000)",

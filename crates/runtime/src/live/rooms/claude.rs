@@ -122,7 +122,7 @@ impl Commands {
             other => refused(code::FAILED, other.to_string()),
         })?;
         let Done::Child(ended, _) = done else {
-            return Err(SessionError::Protocol("is no command".to_owned()));
+            return Err(SessionError::Protocol("is not a command".to_owned()));
         };
         let stdout = self.worker.clean(&ended.stdout);
         let stderr = self.worker.clean(&ended.stderr);

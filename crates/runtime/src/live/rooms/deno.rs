@@ -37,7 +37,7 @@ fn import_map() -> String {
     json!({ "imports": imports, "scopes": { "./": ours } }).to_string()
 }
 
-/// Where Deno is.
+/// Path of the Deno program.
 pub(super) fn find(premises: &Premises) -> Result<PathBuf, NoDeno> {
     let configured = premises.config.hooks.deno.as_deref();
     hooks::deno(

@@ -148,7 +148,7 @@ pub(crate) fn entrypoint_among(
         Backend::Starlark | Backend::Js => false,
     };
     let advice = match is_unbuilt {
-        true if has("README.md") => "; build it first, as its README.md says",
+        true if has("README.md") => "; build it first (see its README.md)",
         true => "; build it first",
         false => "",
     };
@@ -161,7 +161,7 @@ pub(crate) fn entrypoint_among(
 fn unnamed(such_as: &str) -> NoEntrypoint {
     NoEntrypoint {
         message: format!(
-            "it does not say which file to run: add `implementation: {{entrypoint: {such_as}}}` to SKILL.yaml"
+            "it does not name the file to run: add `implementation: {{entrypoint: {such_as}}}` to SKILL.yaml"
         ),
         is_unbuilt: false,
     }
@@ -181,13 +181,12 @@ fn sources(
         };
         size += bytes.len();
         let text = String::from_utf8(bytes.clone());
-        let text = text.map_err(|_| {
-            ActivateError::Entrypoint(format!("`{}` is no text in UTF-8", file.path))
-        })?;
+        let text = text
+            .map_err(|_| ActivateError::Entrypoint(format!("`{}` is not UTF-8 text", file.path)))?;
         sources.insert(path.to_owned(), text);
     }
     if size > MAX_SOURCES {
-        let message = format!("its source files have more than {MAX_SOURCES} bytes");
+        let message = format!("its source files exceed {MAX_SOURCES} bytes");
         return Err(ActivateError::Entrypoint(message));
     }
     Ok(sources)

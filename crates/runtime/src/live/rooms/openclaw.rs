@@ -33,7 +33,7 @@ pub(super) fn open(opening: &Opening<'_>) -> Result<Option<Box<dyn Session>>, Ac
         match missing(opening, handler) {
             Some(what) => opening
                 .active
-                .say(format!("its hook `{}` is not asked: {what}", handler.name)),
+                .say(format!("its hook `{}` is not run: {what}", handler.name)),
             None => handlers.push(handler.clone()),
         }
     }
@@ -124,10 +124,10 @@ fn missing(opening: &Opening<'_>, handler: &Handler) -> Option<String> {
     let mut wants = wants.filter(|_| !handler.always);
     wants.find_map(|want| match &want.need {
         Need::Bin(name) => {
-            (!machine.has_program(name)).then(|| format!("the program `{name}` is not there"))
+            (!machine.has_program(name)).then(|| format!("the program `{name}` is not installed"))
         }
         Need::AnyBin(names) => (!names.iter().any(|name| machine.has_program(name)))
-            .then(|| format!("none of the programs `{}` is there", names.join("`, `"))),
+            .then(|| format!("none of the programs `{}` is installed", names.join("`, `"))),
         Need::Env(name) => {
             (!has_variable(name)).then(|| format!("the variable `{name}` is not set"))
         }

@@ -34,7 +34,7 @@ pub(super) fn unloaded<T>(
         // Without the words that are about the whole skill.
         ActivateError::Session(error) => error.to_string(),
         ActivateError::NoDeno(error) => format!(
-            "it is to run in Deno, and {error}; install Deno, or: metier config skills.hooks.engine auto"
+            "it requires Deno, but {error}; install Deno, or: metier config skills.hooks.engine auto"
         ),
         error => error.to_string(),
     };
@@ -66,7 +66,7 @@ impl Active {
             return;
         }
         let sees = match self.hooks.commands.is_empty() {
-            true => "its hooks run without what they use",
+            true => "its hooks run without the permissions that they use",
             false => "its hooks can't see the project",
         };
         let name = shell_word(self.name());

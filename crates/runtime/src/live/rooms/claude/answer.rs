@@ -52,18 +52,15 @@ pub(super) fn judged(hook: &CommandHook, printed: &Printed<'_>) -> Judged {
         Ok(answer) if answer.is_object() => judged.read(hook, &answer),
         // Its end is missing, and with it perhaps a no. How long it gets is often up to those whom it is to stop.
         Err(_) if printed.cut && answer.starts_with('{') => {
-            judged.stop(hook, "its answer is more than is read");
+            judged.stop(hook, "its output exceeds the limit");
         }
         Err(error) if answer.starts_with('{') => {
-            judged.stop(
-                hook,
-                &format!("its answer is not JSON that can be read: {error}"),
-            );
+            judged.stop(hook, &format!("its output is not valid JSON: {error}"));
         }
         _ if names_a_verdict(answer) => {
             judged.stop(
                 hook,
-                "its answer holds a verdict between other text; print the JSON alone",
+                "its output contains a verdict between other text; print only the JSON",
             );
         }
         _ => judged.told = text(Some(answer)),
@@ -111,7 +108,7 @@ impl Judged {
         match &answer["continue"] {
             Value::Null | Value::Bool(true) => {}
             Value::Bool(false) => {
-                self.end(hook, &reason(&answer["stopReason"], "it is not to go on"));
+                self.end(hook, &reason(&answer["stopReason"], "it must not continue"));
             }
             other => self.stop(hook, &unknown("continue", other)),
         }

@@ -17,7 +17,7 @@ const USER: &str = "user";
 pub(super) struct Around {
     /// The project, which OpenClaw calls the workspace.
     pub(super) project: String,
-    /// The session.
+    /// Id of the session.
     pub(super) session: String,
 }
 
