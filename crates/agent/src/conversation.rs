@@ -1,8 +1,8 @@
-//! A conversation: what was said, called and answered, as it is kept and as a model sees it.
+//! A conversation: messages, calls and results, as they are stored and as a model sees them.
 //!
-//! **Problem.** What a model is sent and what happened are not the same. A skill that was unloaded must not be sent any more, a
-//! conversation that got too long is sent as a summary, and a session that was killed in the middle of a tool has a call
-//! without a result, which no provider accepts.
+//! **Problem.** What a model is sent and what happened are not the same. The text of an unloaded skill must not be sent again, a
+//! conversation that got too long is sent as a summary, and a session that was killed during a tool call has a call without a
+//! result, which no provider accepts.
 //!
 //! **Decision.** What happened is a list of [`Record`]s, each written down before anything follows from it. A [`Conversation`] is
 //! what the records come to, one after the other; it is the same whether they come from a session that runs or from the
@@ -16,7 +16,7 @@ use serde::Serialize;
 use crate::stored::{Record, SkillText};
 use crate::{Kept, Message, ToolCall, ToolResult};
 
-/// What was said so far.
+/// The conversation so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Conversation {
     items: Vec<Item>,
@@ -26,7 +26,7 @@ pub struct Conversation {
     triggered: Vec<String>,
     /// Skills that were unloaded and not loaded since.
     unloaded: Vec<String>,
-    /// Calls that began and have no result.
+    /// Calls that were started and have no result.
     began: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ enum Step {
         text: String,
         skills: Vec<SkillText>,
     },
-    /// What stands for the part that was left out.
+    /// The summary of the part that was removed.
     Summary {
         text: String,
         skills: Vec<SkillText>,
@@ -63,12 +63,12 @@ pub struct OpenCall {
     pub id: String,
     /// Name of the tool.
     pub name: String,
-    /// Whether it began; then it may have done something.
+    /// Whether it was started; then it may have had an effect.
     pub began: bool,
 }
 
 impl OpenCall {
-    /// What the model is told instead of a result. Such a call is never made again: nobody knows whether it did something.
+    /// The text that the model gets instead of a result. Such a call is never repeated, because it may have had an effect.
     #[must_use]
     pub const fn verdict(&self) -> &'static str {
         if self.began {
@@ -93,7 +93,7 @@ impl Conversation {
     /// One more thing happened.
     pub fn apply(&mut self, record: Record) {
         match record {
-            // Whoever goes on with a conversation has looked at it.
+            // A resumed conversation was shown to the user.
             Record::Confined { .. } => {}
             Record::User { text, skills } => {
                 for skill in &skills {
@@ -224,7 +224,7 @@ impl Conversation {
         calls.flatten().map(|call| call.id.as_str())
     }
 
-    /// Whether the model has to say something next: the last thing is not its own answer.
+    /// Whether the model has to answer next: the last item is not its own answer.
     #[must_use]
     pub fn waits_for_model(&self) -> bool {
         let last = self.items.last().map(|item| &item.step);
@@ -234,7 +234,7 @@ impl Conversation {
         )
     }
 
-    /// Whether nothing was said yet.
+    /// Whether the conversation is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
@@ -271,8 +271,8 @@ impl Conversation {
         self.items.iter().map(|item| item.tokens).sum()
     }
 
-    /// How many of the oldest items a summary can stand for, so that the rest has about so many tokens. The last thing that
-    /// happened stays in any case, and a call and its results stay together. None, if there is nothing but an earlier summary.
+    /// How many of the oldest items a summary can replace, so that the rest has about so many tokens. The last item always stays,
+    /// and a call and its results stay together. None, if there is only an earlier summary.
     #[must_use]
     pub fn items_beyond(&self, tokens: usize) -> usize {
         let (mut kept, mut first) = (0, self.items.len());
@@ -293,7 +293,7 @@ impl Conversation {
         if given_up.any(gains) { first } else { 0 }
     }
 
-    /// About how many tokens are left, without the summary, when one stands for so many of the oldest items.
+    /// About how many tokens are left, without the summary, when it replaces so many of the oldest items.
     #[must_use]
     pub fn tokens_beyond(&self, items: usize) -> usize {
         self.beyond(items).map(|item| item.tokens).sum()
@@ -306,7 +306,7 @@ impl Conversation {
             .any(|item| item.step.skill_text(skill).is_some())
     }
 
-    /// What is left when a summary stands for so many of the oldest items: the others, and what was said last.
+    /// What is left when a summary replaces so many of the oldest items: the others, and the last user message.
     fn beyond(&self, items: usize) -> impl Iterator<Item = &Item> {
         let items = self.whole(items);
         let said = self.last_said().filter(|position| *position < items);
@@ -332,13 +332,13 @@ impl Conversation {
         found.unwrap_or_default()
     }
 
-    /// Where somebody said something last.
+    /// Position of the last user message.
     fn last_said(&self) -> Option<usize> {
         let is_said = |item: &Item| matches!(item.step, Step::User { .. });
         self.items.iter().rposition(is_said)
     }
 
-    /// Puts a summary in place of the oldest items. A model wrote it, from whatever was said: it stays in its frame.
+    /// Replaces the oldest items with a summary. A model wrote it from arbitrary input, so it stays in its frame.
     fn shorten(&mut self, items: usize, summary: &str, skills: Vec<SkillText>) {
         let rest: Vec<Item> = self.beyond(items).cloned().collect();
         let text = format!(
@@ -349,7 +349,7 @@ impl Conversation {
         self.items.extend(rest);
     }
 
-    /// The oldest items as a text, for whoever makes it shorter.
+    /// The oldest items as a text, to be summarized.
     #[must_use]
     pub fn told(&self, items: usize) -> String {
         let mut out = String::new();
@@ -382,7 +382,7 @@ impl Conversation {
     }
 
     fn push(&mut self, step: Step) {
-        // Whatever happens next, calls that are still open are not answered any more.
+        // Calls that are still open are not answered after this.
         for call in self.open_calls() {
             let output = call.verdict().to_owned();
             let result = ToolResult {
@@ -397,7 +397,7 @@ impl Conversation {
         self.items.push(Item::new(step));
     }
 
-    /// A result that nobody waits for is none: the call is answered already, or was never made.
+    /// A result without a waiting call is dropped: the call is answered already, or was never made.
     fn answer(&mut self, result: ToolResult, skill: Option<String>) {
         let waits = self.open_calls().iter().any(|call| call.id == result.id);
         if let Some(last) = self.items.last_mut().filter(|_| waits)
@@ -414,7 +414,7 @@ impl Conversation {
         self.active.push(skill.to_owned());
     }
 
-    /// Takes the text of a skill out, wherever it stands.
+    /// Removes the text of a skill everywhere.
     fn strip(&mut self, skill: &str) {
         self.active.retain(|other| other != skill);
         for item in &mut self.items {
@@ -451,10 +451,10 @@ const FRAME: usize = 6;
 /// The frame of a summary.
 const SUMMARY: &str = "conversation_summary";
 
-/// What a model gets where nothing is left of what was said: no provider takes an empty message.
+/// Replaces a message of which nothing is left: providers reject empty messages.
 const NOTHING: &str = "[empty message]";
 
-/// The words of a person, behind the skills that came along.
+/// A user message, after the texts of the skills that it loaded.
 fn said(text: &str, skills: &[SkillText]) -> String {
     let mut said: String = skills.iter().map(|skill| &*skill.text).collect();
     if !said.is_empty() && !text.is_empty() {
@@ -464,7 +464,7 @@ fn said(text: &str, skills: &[SkillText]) -> String {
     said
 }
 
-/// Adds what a person said. Two in a row are one, when the first was never answered.
+/// Adds a user message. Two in a row are merged, if the first was never answered.
 fn say(messages: &mut Vec<Message>, said: String) {
     let is_blank = said.trim().is_empty();
     match messages.last_mut() {
@@ -479,7 +479,7 @@ fn say(messages: &mut Vec<Message>, said: String) {
     }
 }
 
-/// Adds what the model said. Two in a row are one: the first broke off. An answer without anything in it is none.
+/// Adds an answer of the model. Two in a row are merged: the first was cut off. An empty answer is dropped.
 fn answer(messages: &mut Vec<Message>, said: &str, called: &[ToolCall], signed: &[Kept]) {
     if said.trim().is_empty() && called.is_empty() && signed.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! Why there is no answer, and what to do about it.
+//! Why a model gave no answer, and what to do about it.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use thiserror::Error;
 use crate::Usage;
 use crate::provider::Kind;
 
-/// Why there is no answer. What a provider said is quoted on one line, cut, and without the key.
+/// Why a model gave no answer. Messages of a provider are quoted on one line, cut, and without the key.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ModelError {
-    /// A name that says nothing about who answers to it.
+    /// A model name without a provider.
     #[error("model `{name}` has no provider prefix")]
     NoProvider {
         /// As it was given.
@@ -21,7 +21,7 @@ pub enum ModelError {
     NoKey {
         /// Whose model it is.
         provider: Kind,
-        /// The variable that was looked for.
+        /// The variable that was read.
         variable: String,
     },
     /// A key that can't be sent.
@@ -89,9 +89,9 @@ pub enum ModelError {
     Cut {
         /// The provider of the model.
         provider: Kind,
-        /// The words that had come.
+        /// The text that had arrived.
         text: String,
-        /// What they took, as far as it was said.
+        /// The tokens of it, if they were reported.
         usage: Usage,
     },
     /// The answer does not end.
@@ -102,7 +102,7 @@ pub enum ModelError {
         /// Maximum size of a response in bytes.
         limit: usize,
     },
-    /// The answer is not in the format that the provider speaks.
+    /// The response is not in the provider's format.
     #[error("can't parse the response of {provider}: {reason}")]
     Malformed {
         /// The provider of the model.
@@ -120,7 +120,7 @@ pub enum ModelError {
         /// The timeout that was reached.
         limit: Duration,
     },
-    /// Somebody ended the call.
+    /// The call was cancelled.
     #[error("cancelled")]
     Cancelled,
     /// The server can't be reached.
@@ -128,10 +128,10 @@ pub enum ModelError {
     Unreachable {
         /// URL of the request.
         url: String,
-        /// What the system said.
+        /// The error of the system.
         reason: String,
     },
-    /// There is somebody, and it can't be known who. Nothing was sent.
+    /// The server's identity can't be verified. Nothing was sent.
     #[error("can't establish a secure connection to `{url}`: {reason}")]
     Untrusted {
         /// URL of the request.
@@ -146,7 +146,7 @@ pub enum ModelError {
 pub enum Wait {
     /// A connection, name and TLS included.
     Connection,
-    /// The begin of an answer.
+    /// The start of a response.
     FirstByte,
     /// The next piece of it.
     NextByte,
@@ -166,7 +166,7 @@ impl std::fmt::Display for Wait {
 }
 
 impl ModelError {
-    /// Whether the provider does not know the model that it was asked for.
+    /// Whether the provider does not know the requested model.
     pub(crate) const fn is_unknown_model(&self) -> bool {
         matches!(self, Self::Status { code: 404, .. })
     }

@@ -43,7 +43,7 @@ pub enum Event {
     SkillActivated {
         /// Name of the skill.
         skill: String,
-        /// Who asked for it.
+        /// Who asked for the skill.
         by: ActivatedBy,
         /// The reason, for people.
         why: String,
@@ -184,6 +184,6 @@ pub enum ActivatedBy {
 pub enum SubagentKind {
     /// A task with a set of skills.
     Spawn,
-    /// A skill that runs in a context of its own.
+    /// A skill that runs in its own context.
     Fork,
 }

@@ -1,7 +1,7 @@
 //! # metier-agent — sessions with a model that obey
 //!
-//! **Problem.** An agent is a loop around a model, and a model says anything. What it may do must not depend on what it says; what was
-//! done must survive a killed process; and every provider has its own words for the same conversation.
+//! **Problem.** An agent is a loop around a model, and a model can output anything. What it is allowed to do must not depend on its
+//! output; what was done must survive a killed process; and every provider has its own format for the same conversation.
 //!
 //! **Goals.**
 //! * a loop that can be read in one sitting, over one trait, [`Model`];
@@ -39,11 +39,12 @@
 //! assert_eq!(conversation.messages(), [Message::User("hello\n\nanybody?".into())]);
 //! ```
 //!
-//! **In → out.** [`Plan`] + [`Ground`] → [`Session`]; what somebody says → [`Event`]s and a [`Turn`]; `Request → Delta… → Answer`, or a [`ModelError`].
+//! **In → out.** [`Plan`] + [`Ground`] → [`Session`]; a user message → [`Event`]s and a [`Turn`]; `Request → Delta… → Answer`, or a
+//! [`ModelError`].
 //!
-//! **Invariants.** No type of a provider leaves `provider/` · no environment and no wall clock: values come in · a key is in no error, no `Debug`
-//! and no other host's request · after a piece was told, a request is never sent again · a record is written before it is true ·
-//! rules of a session hold for all sessions that it starts.
+//! **Invariants.** No type of a provider leaves `provider/` · no environment and no wall clock: values come in · a key is in no
+//! error, no `Debug` and no other host's request · after a piece was reported, a request is never sent again · a record is written
+//! before anything follows from it · rules of a session hold for all sessions that it starts.
 //!
 //! **Start reading at** `session/mod.rs`, then `session/calls.rs`, `rules.rs`, `conversation.rs`; for the wire, `model.rs` and `provider/mod.rs`.
 

@@ -12,7 +12,7 @@ use crate::ToolSpec;
 pub(crate) enum Own {
     /// All skills that a model may use.
     ListSkills,
-    /// Those that fit a few words.
+    /// Searches skills with a few words.
     SearchSkills,
     /// Loads a skill into the conversation.
     ActivateSkill,
@@ -36,7 +36,7 @@ impl Own {
     pub(crate) const ORCHESTRATION: &'static [Self] =
         &[Self::ListSkills, Self::SearchSkills, Self::SessionsSpawn];
 
-    /// For a session that is nested as deep as may be.
+    /// For a session at the maximum nesting depth.
     pub(crate) const WITHOUT_SPAWN: &'static [Self] = &[
         Self::ListSkills,
         Self::SearchSkills,
@@ -55,7 +55,7 @@ impl Own {
         }
     }
 
-    /// How a model is told of it. `names` are the skills that it may choose; none if there are more than it was told of.
+    /// The specification for the model. `names` are the skills that it can choose; none if there are more than it was given.
     pub(crate) fn spec(self, names: Option<&[&str]>) -> ToolSpec {
         let name = match names {
             Some(names) => json!({ "type": "string", "enum": names }),
@@ -142,7 +142,7 @@ pub(crate) struct Read {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Spawn {
-    /// What is to be done.
+    /// The task.
     pub(crate) task: String,
     /// The skills it is done with; without them it is an agent like any other, or, for coding, one with the coding pipeline.
     #[serde(default)]
@@ -150,7 +150,7 @@ pub(crate) struct Spawn {
     /// Another model than the parent's.
     #[serde(default)]
     pub(crate) model: Option<String>,
-    /// That code is to be written; found out from the task otherwise. `false` is taken for nothing said.
+    /// Whether the task is coding; otherwise inferred from the task. `false` is the same as not given.
     #[serde(default)]
     pub(crate) coding: Option<bool>,
 }
@@ -174,7 +174,7 @@ pub(crate) fn read<T: for<'de> Deserialize<'de>>(input: Map<String, Value>) -> R
 const MAX_LISTED: usize = 200;
 const MAX_FOUND: usize = 10;
 
-/// A skill that a model may choose: its name, and what it is for.
+/// A skill that a model can choose: its name and its description.
 pub(crate) fn offered(inventory: &Inventory) -> impl Iterator<Item = (&str, &Skill)> {
     let ready = inventory
         .skills
@@ -215,7 +215,7 @@ pub(crate) fn list(inventory: &Inventory) -> String {
     text
 }
 
-/// The skills whose name or description has the most words of a query; a word in the name counts for three.
+/// The skills whose name or description contains the most words of a query; a word in the name counts three times.
 pub(crate) fn search(inventory: &Inventory, query: &str) -> String {
     let words = |text: &str| -> Vec<String> {
         let folded = fold(text);

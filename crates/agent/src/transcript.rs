@@ -12,7 +12,7 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// The code of the report that a conversation is that of a sub-agent.
+    /// The code of the report that a conversation belongs to a sub-agent.
     pub const OF_SUB_AGENT: &'static str = "sub-agent";
 
     /// Starts a new transcript.
@@ -28,11 +28,11 @@ impl Transcript {
         })
     }
 
-    /// One that was begun earlier, and all that is in it. Those of sub-agents are not gone on with: what limited them was the parent, or the
-    /// set of skills that was judged for one task, and neither is there any more.
+    /// Resumes an earlier transcript, with all its records. Those of sub-agents are not resumed: they were limited by the parent,
+    /// or by the set of skills that was checked for one task, and neither exists any longer.
     ///
     /// # Errors
-    /// When there is none, when it can't be read, or when it is that of a sub-agent.
+    /// When there is none, when it can't be read, or when it belongs to a sub-agent.
     pub fn resume(store: &SharedStore, id: &str) -> Result<(Self, Vec<Record>), Report> {
         let lines = store.lock().conversation_lines(id)?;
         let unread = |number: u64, error: &serde_json::Error| {
@@ -67,7 +67,7 @@ impl Transcript {
     /// Writes records down, all or none.
     ///
     /// # Errors
-    /// When they can't be written, or when somebody else went on with this conversation.
+    /// When they can't be written, or when another process continued this conversation.
     pub fn write(&mut self, at: &str, records: &[&Record]) -> Result<(), Report> {
         let lines = records.iter().map(|record| {
             serde_json::to_string(record)

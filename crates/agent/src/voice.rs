@@ -18,7 +18,7 @@ pub struct Voice {
 }
 
 impl Voice {
-    /// For a session with this model, or for none: then the one that is configured is looked for when somebody asks.
+    /// For a session with this model, or without one: then the configured one is resolved at the first question.
     #[must_use]
     pub fn new(
         ground: &Arc<dyn Ground>,
@@ -85,7 +85,7 @@ impl live::Model for Voice {
     }
 }
 
-/// How long an answer may be.
+/// Maximum length of an answer, in tokens.
 pub(crate) fn max_tokens(ground: &dyn Ground) -> u32 {
     u32::try_from(ground.config().agent.max_tokens).unwrap_or(u32::MAX)
 }

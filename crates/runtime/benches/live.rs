@@ -164,8 +164,8 @@ fn write_skill(
     Ok(file)
 }
 
-/// From starting a worker to what it contributes, and what of that can be told apart from outside: starting the
-/// program, shutting it in, loading the skill. Building the interpreter is what is left.
+/// From the start of a worker to its contributions, and the parts that can be measured from outside: starting the program,
+/// sandboxing it, loading the skill. The rest is building the interpreter.
 fn parts(metier: &Path, child: &Path) -> Outcome {
     let hello = hello();
     let me = std::env::current_exe()?;
@@ -405,7 +405,7 @@ fn hooks(runtime: &Runtime, kind: &str, name: &str) -> Outcome {
     Ok(runtime.end()?)
 }
 
-/// A program of its own, behind the fence that every skill gets.
+/// A program in the sandbox of a skill.
 fn process(runtime: &Runtime) -> Outcome {
     let time = median(
         40,

@@ -62,7 +62,7 @@ pub enum ActivationError {
         /// Why the command can't be run.
         reason: String,
     },
-    /// It wants a shell that we don't have.
+    /// It requires an unsupported shell.
     #[error("it requires the shell `{0}`, but commands only run in sh or bash")]
     Shell(String),
     /// A program of a pipeline failed, and nothing came out of it.
@@ -85,10 +85,10 @@ pub enum ActivationError {
     },
 }
 
-/// Activates a skill. Without commands in its body nobody is asked anything.
+/// Activates a skill. Without commands in its body no permission is needed.
 ///
 /// # Errors
-/// When it may not do what it wants, or when a command fails and the configuration says to stop then.
+/// When a permission is missing, or when a command fails and the configuration makes that an error.
 pub fn activate(
     skill: &Loaded,
     arguments: &Arguments,
@@ -130,7 +130,7 @@ pub fn activate(
 /// Runs a command that must succeed before or after a skill works, in the project: whether it ended with exit code 0, and else why not.
 ///
 /// # Errors
-/// When the skill may not run it.
+/// When the skill has no permission to run it.
 pub fn check_command(
     skill: &Loaded,
     command: &str,

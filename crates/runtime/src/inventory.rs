@@ -37,7 +37,7 @@ impl Status {
         Self::Blocked,
     ];
 
-    /// The stable word used in JSON.
+    /// The stable name used in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -62,14 +62,14 @@ pub struct Skill {
     pub reasons: Vec<Reason>,
     /// The entry that wins its name.
     pub shadowed_by: Option<usize>,
-    /// Whether somebody asked for it by name (`--skills`, AGENT.md).
+    /// Whether it was selected by name (`--skills`, AGENT.md).
     pub selected: bool,
-    /// What the scanner said about its last known bytes.
+    /// The scanner's verdict on its last known bytes.
     pub scan: Option<Box<Known>>,
 }
 
 impl Skill {
-    /// Its status and the reasons for it, in words: "is not ready: it needs the program `gh`, which is not on PATH".
+    /// Its status and the reasons for it: "is not ready: it needs the program `gh`, which is not on PATH".
     #[must_use]
     pub fn standing(&self) -> String {
         let status = match self.status {
@@ -94,7 +94,7 @@ impl Skill {
     }
 }
 
-/// What stands in the place of a description that no model gets.
+/// Replaces a description that must not reach a model.
 const WITHHELD: &str = "(withheld: the scanner blocks this skill)";
 
 impl Inventory {
@@ -136,7 +136,7 @@ pub struct Counts {
     pub blocked: usize,
 }
 
-/// Everything that is there, and what can be used.
+/// All skills, and which of them can be used.
 pub struct Inventory {
     /// The catalog that was surveyed.
     pub catalog: Catalog,
@@ -149,7 +149,7 @@ pub struct Inventory {
 /// No skill has that name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotFound {
-    /// What was asked for.
+    /// The requested name.
     pub name: String,
     /// The nearest names that exist.
     pub near: Vec<String>,
@@ -195,12 +195,12 @@ pub fn survey(
     }
 }
 
-/// What the scanner said about a skill; as long as it was not scanned, what its name and description alone say. To accept those the
-/// user scans it.
+/// The scanner's verdict on a skill. Before the first scan, the verdict on its name and description alone; the user has to scan the
+/// skill to accept those.
 fn known(entry: &Entry, config: &Config, screen: &dyn Screen) -> Option<Known> {
     let words = || {
         let known = Known::of_words(entry)?.judged(config, || false);
-        // A user who wants to be warned only has a warning, and the skill is still not scanned.
+        // With warnings only, the skill has a warning and is still unscanned.
         (known.stance == Stance::Blocked).then_some(known)
     };
     screen.known(entry).or_else(words)
@@ -245,7 +245,7 @@ fn note_unchecked_tools(entry: &mut Entry) {
     let Some(&(_, line)) = tools.first() else {
         return;
     };
-    // Whoever takes stock again does not say it again.
+    // A second survey does not repeat the warning.
     let mut said = entry.diagnostics.iter();
     if said.any(|said| said.code == Code::ToolsUnchecked) {
         return;
@@ -282,10 +282,9 @@ fn is_trusted(catalog: &Catalog, entry: &Entry) -> bool {
         .is_none_or(|root| root.trusted)
 }
 
-/// For each entry the one that wins its name, if that is another: a version that the user pinned,
-/// then the greater source, then the later root, then the first path. Untrusted and invalid ones
-/// don't compete. Sorted rather than hashed, because a catalog comes nearly sorted by name. Empty when
-/// no name is there twice, as a rule.
+/// For each entry the one that wins its name, if that is another: a version that the user pinned, then the greater source, then the
+/// later root, then the first path. Untrusted and invalid ones don't compete. Sorted rather than hashed, because a catalog is
+/// nearly sorted by name. Usually empty, because no name occurs twice.
 fn shadows(catalog: &Catalog, config: &Config) -> Vec<Option<usize>> {
     let name = |index: usize| {
         let card = catalog.entries[index].card.as_ref();
@@ -415,7 +414,7 @@ pub(crate) fn switch_hint(config: &Config, key: &str) -> String {
     }
 }
 
-/// Switched off beats blocked beats not ready.
+/// Disabled beats blocked beats not ready.
 pub(crate) fn status_of(reasons: &[Reason]) -> Status {
     if reasons.is_empty() {
         Status::Ready
@@ -557,7 +556,7 @@ fn mark_selected(
     }
 }
 
-/// Whether `wanted`, a name or `source:name`, means this entry.
+/// Whether `wanted`, a name or `source:name`, matches this entry.
 fn names(entry: &Entry, wanted: &str) -> bool {
     match wanted
         .split_once(':')
@@ -674,7 +673,7 @@ impl Inventory {
     /// The skill that a name, `source:name` or path means; a shadowed one only with its source.
     ///
     /// # Errors
-    /// When there is none; the nearest names come along.
+    /// When there is no such skill; the error contains the nearest names.
     pub fn find(&self, wanted: &str) -> Result<&Skill, NotFound> {
         let matching = |skill: &&Skill| names(self.entry(skill), wanted);
         let by_rank = |skill: &&Skill| {

@@ -1,8 +1,8 @@
-//! What a model is told about the skills: names and descriptions, within a budget.
+//! The catalog of skills for a model: names and descriptions, within a budget.
 //!
-//! The catalog form is progressive: a model sees names, descriptions and locations, and loads a
-//! body only when it needs one. When the budget is tight, descriptions get shorter before any skill
-//! is left out. The full form puts whole bodies in, as some agents want it.
+//! The catalog form is progressive: a model gets names, descriptions and locations, and loads a body only when it needs one. When
+//! the budget is tight, descriptions are shortened before any skill is omitted. The full form contains whole bodies, which some
+//! agents require.
 
 use std::{borrow::Cow, fmt::Write};
 
@@ -29,22 +29,22 @@ pub enum Format {
     Markdown,
 }
 
-/// What to say, and how much of it.
+/// Content and size of the catalog.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// How it is written.
     pub format: Format,
-    /// At most so many skills; 0 is no limit.
+    /// Maximum number of skills; 0 means no limit.
     pub max_skills: usize,
     /// At most so many tokens.
     pub budget: Option<usize>,
-    /// Also skills that lack something.
+    /// Also skills that are not ready.
     pub include_disabled: bool,
     /// Write the frame even when it is empty.
     pub keep_empty: bool,
     /// Leave the instruction out.
     pub bare: bool,
-    /// Give the location of skills that were not scanned, too: the user does not want them scanned.
+    /// Include the location of unscanned skills: the user disabled scanning.
     pub unscanned_locations: bool,
 }
 
@@ -214,8 +214,8 @@ fn fit(listing: &mut Listing<'_>, options: &Options, budget: usize) {
     }
 }
 
-/// What the catalog would cost with descriptions of at most `length` characters: counting every
-/// variant exactly would take longer than the answer is worth, so characters stand for tokens here.
+/// The estimated cost of the catalog with descriptions of at most `length` characters: counting every variant exactly would take
+/// too long, so characters are used instead of tokens.
 fn estimate(lines: &[Line<'_>], full: &[Cow<'_, str>], length: usize, options: &Options) -> usize {
     let kept: usize = full
         .iter()
@@ -249,8 +249,7 @@ fn apply(listing: &mut Listing<'_>, full: &[Cow<'_, str>], length: usize) {
     }
 }
 
-/// At most `length` characters, cut at a blank where there is one near, with an ellipsis; and
-/// whether anything was cut.
+/// At most `length` characters, cut at a space if one is near, with an ellipsis; and whether anything was cut.
 fn shorten(description: &str, length: usize) -> (String, bool) {
     let flat: Vec<&str> = description.split_whitespace().collect();
     let flat = flat.join(" ");
@@ -365,11 +364,11 @@ fn write_markdown(lines: &[Line<'_>], out: &mut String) {
 pub struct FullOptions<'a> {
     /// The text before it.
     pub base: &'a str,
-    /// At most so many skills; 0 is no limit.
+    /// Maximum number of skills; 0 means no limit.
     pub max_skills: usize,
-    /// What stands behind each body.
+    /// Text after each body.
     pub separator: &'a str,
-    /// Also skills that lack something.
+    /// Also skills that are not ready.
     pub include_disabled: bool,
     /// How to read the bodies.
     pub mode: Mode,
@@ -377,9 +376,8 @@ pub struct FullOptions<'a> {
     pub max_skill_bytes: u64,
 }
 
-/// Whole bodies, one after the other, behind the base text; with the skills whose body could not be read, and how many more there are than
-/// the limit allows. `admit` gives the bytes of
-/// a skill that may be loaded, and says why one may not.
+/// Whole bodies, one after the other, after the base text; with the skills whose body could not be read, and how many more there
+/// are than the limit allows. `admit` returns the bytes of a skill that can be loaded, or the reason why not.
 pub fn full<E: From<ReadError>>(
     inventory: &Inventory,
     options: &FullOptions<'_>,

@@ -37,7 +37,7 @@ pub struct RuleProblem {
 
 /// The largest file of rules.
 const MOST_BYTES: u64 = 1 << 20;
-/// How many rules somebody can bring.
+/// Maximum number of rules.
 const MOST_RULES: usize = 1000;
 
 impl Rulebook {
@@ -181,7 +181,7 @@ fn pattern(prefix: &str, rule: PatternRule) -> Result<Pattern, String> {
     Ok(pattern)
 }
 
-/// Skills of type `security-rule` that are trusted and not switched off.
+/// Skills of type `security-rule` that are trusted and enabled.
 fn brings_rules(catalog: &Catalog, entry: &Entry, config: &Config) -> bool {
     let Some(card) = &entry.card else {
         return false;

@@ -1,4 +1,4 @@
-//! One activation at work: every act is permitted, written down, done, and written down as done, in this order and nowhere else.
+//! One activation: every act is permitted, recorded, done, and recorded as done, in this order.
 
 use std::{path::PathBuf, sync::Arc, time::Instant};
 
@@ -42,11 +42,11 @@ pub struct Worker {
     runs: Guarded<Vec<Run>>,
 }
 
-/// The skill that a worker works for.
+/// The skill of a worker.
 pub struct SkillAtWork {
     /// Its folder, for people.
     pub place: String,
-    /// Its files, as they were judged.
+    /// Its files, as they were scanned.
     pub held: Arc<Snapshot>,
 }
 
@@ -64,7 +64,7 @@ pub enum Failed {
     /// The grant does not hold it.
     #[error("{0}")]
     Refused(#[from] Refusal),
-    /// Its files are not the ones that were approved any more.
+    /// Its files are no longer the approved ones.
     #[error("its files changed after they were scanned; try again")]
     Changed,
     /// The world would not.
@@ -103,7 +103,7 @@ impl Worker {
     /// Creates the worker of one activation.
     ///
     /// # Errors
-    /// When there is no room for temporary files.
+    /// When temporary folders can't be created.
     pub fn new(
         desk: Arc<Desk>,
         grant: Arc<Grant>,
@@ -137,16 +137,16 @@ impl Worker {
     /// Does one thing, if it may.
     ///
     /// # Errors
-    /// When it may not, when it can't be done, or when it can't be written down.
+    /// When it is not permitted, fails, or its receipt can't be written.
     pub fn act(&self, act: &Act) -> Result<Done, Failed> {
         self.act_relayed(act, None)
     }
 
-    /// The same; the output of a script goes to `relay` as it comes. That is safe only where there are no secrets to take out of it:
+    /// The same; the output of a script goes to `relay` immediately. That is safe only if there are no secrets to remove from it:
     /// see [`Worker::has_secrets`].
     ///
     /// # Errors
-    /// When it may not, when it can't be done, or when it can't be written down.
+    /// When it is not permitted, fails, or its receipt can't be written.
     pub fn act_relayed(&self, act: &Act, relay: Option<&dyn Relay>) -> Result<Done, Failed> {
         let permit = self.permit(act)?;
         // A question may stay open for minutes: what runs must be what was asked about.
@@ -186,7 +186,7 @@ impl Worker {
     /// Lets something be done elsewhere (a model asked, another skill invoked), if it may.
     ///
     /// # Errors
-    /// When it may not, when it did not work, or when it can't be written down.
+    /// When it is not permitted, fails, or its receipt can't be written.
     pub fn elsewhere<T>(
         &self,
         act: &Act,
@@ -303,7 +303,7 @@ impl Worker {
         written.and(self.write_refusals())
     }
 
-    /// Tells the user at once that protected places were put back. The receipt has the same.
+    /// Warns the user at once that protected files were restored. The receipt contains the same.
     pub(crate) fn warn_undone(&self, places: &[UndonePlace]) {
         if !places.is_empty() {
             let skill = &self.grant.identity().skill;
@@ -320,7 +320,7 @@ impl Worker {
         }
     }
 
-    /// Writes down something that is no act: a call, a hook. Refusals that come as a flood are counted.
+    /// Writes a receipt for something that is not an act: a call, a hook. Large numbers of refusals are counted instead.
     ///
     /// # Errors
     /// When it can't be.
@@ -342,12 +342,12 @@ impl Worker {
         self.desk.draft(identity, act, detail, went, &self.redactor)
     }
 
-    /// Takes a receipt that somebody else wrote down for it.
+    /// Adds a receipt that was written elsewhere.
     pub(crate) fn keep(&self, receipt: Receipt) {
         self.receipts.lock().push(receipt);
     }
 
-    /// What it may do.
+    /// The permissions of the skill.
     #[must_use]
     pub fn grant(&self) -> &Grant {
         &self.grant
@@ -361,7 +361,7 @@ impl Worker {
         receipts
     }
 
-    /// Whether the skill was given values that must be taken out of its output.
+    /// Whether the skill has secrets that must be removed from its output.
     #[must_use]
     pub fn has_secrets(&self) -> bool {
         !self.redactor.is_empty()
@@ -447,7 +447,7 @@ impl Worker {
         self.complete(run.begun, &went)
     }
 
-    /// Writes down that an act begins. Only then may it be done.
+    /// Writes the receipt for the start of an act. The act is done only after that.
     fn begin(&self, act: &Act) -> Result<BegunReceipt, StoreError> {
         let what = (act.permission().as_str(), &*act.detail());
         let identity = self.grant.identity();
@@ -541,7 +541,7 @@ fn elapsed(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Protected places that a child made or changed, in words.
+/// Protected files that a child created or changed, for people.
 pub(crate) fn undone(places: &[UndonePlace]) -> String {
     let places = metier_host::child::undone(places);
     format!("it created protected files, which were renamed: {places}")
@@ -560,7 +560,7 @@ pub(crate) fn failed_in_pipeline(act: &Act, ended: &Ended) -> bool {
         && !is_blank(&ended.stderr)
 }
 
-/// Protected places that were replaced while a child ran, in words.
+/// Protected files that were replaced while a child ran, for people.
 fn replaced(places: &[PathBuf]) -> Option<String> {
     let names = places.iter().map(|place| place.display().to_string());
     let names = names.collect::<Vec<_>>().join(", ");

@@ -32,7 +32,7 @@ pub struct ComposeTools<'a> {
     pub allowed: Vec<&'a str>,
     /// Some skill forbids them.
     pub forbidden: Vec<&'a str>,
-    /// Those of the allowed ones that are written with a star for everything. A bare `*` is asked for, tool by tool.
+    /// The allowed tools that are written with a star. A bare `*` is checked tool by tool.
     pub broad: Vec<&'a str>,
     /// The skills whose own tools are all allowed, because they have no list.
     pub own: &'a [String],

@@ -10,20 +10,20 @@ pub struct ConversationsDocument {
     pub conversations: Vec<ConversationRow>,
 }
 
-/// A conversation, without what was said in it.
+/// A conversation, without its messages.
 #[derive(Serialize)]
 pub struct ConversationRow {
     /// The id that `--resume` takes.
     pub id: String,
-    /// What it is about.
+    /// Title of the conversation.
     pub title: String,
-    /// The model that it began with.
+    /// The model that it started with.
     pub model: String,
     /// Path of the project folder.
     pub folder: String,
     /// Time of the first message.
     pub started_at: String,
-    /// When something was said last.
+    /// Time of the last message.
     pub last_at: String,
     /// How much happened in it.
     pub lines: u64,

@@ -99,7 +99,7 @@ pub struct Doctor {
 /// The result of one check.
 #[derive(Serialize)]
 pub struct Check {
-    /// What was looked at.
+    /// What was checked.
     pub name: String,
     /// `ok`, `warn` or `fail`.
     pub status: &'static str,
@@ -109,14 +109,14 @@ pub struct Check {
     pub fix: Option<String>,
 }
 
-/// `metier --json`: where skills were looked for.
+/// `metier --json`: the roots of skills.
 #[derive(Serialize)]
 pub struct RootRow {
     /// What its skills count for.
     pub source: &'static str,
     /// Path of the folder.
     pub path: String,
-    /// Whether its skills may be used.
+    /// Whether its skills can be used.
     pub trusted: bool,
     /// How many skills are in it.
     pub skills: usize,
@@ -165,7 +165,7 @@ pub struct ConfigValue {
     pub origin: String,
     /// The line in that file.
     pub line: Option<usize>,
-    /// Whether nobody has set it.
+    /// Whether it is a default.
     pub is_default: bool,
     /// Description of the setting.
     pub doc: &'static str,

@@ -8,7 +8,7 @@
 //!
 //! **In → out.** [`Inventory`](metier_runtime::Inventory) → [`List`]; skill + manifest → [`Info`]; … → `serde::Serialize`.
 //!
-//! **Invariants.** no I/O · keys are snake_case · paths are absolute · what is here keeps its meaning, more may be added.
+//! **Invariants.** no I/O · keys are snake_case · paths are absolute · existing fields keep their meaning, more can be added.
 //!
 //! **Start reading at** `list.rs`, then `info.rs`.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]

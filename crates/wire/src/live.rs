@@ -16,7 +16,7 @@ pub struct ToolsDocument {
 /// A tool of a skill.
 #[derive(Clone, Debug, Serialize)]
 pub struct ToolRow {
-    /// What it is called by a model.
+    /// Its name for a model.
     pub name: String,
     /// Name of the skill.
     pub skill: String,
@@ -43,7 +43,7 @@ impl From<Tool> for ToolRow {
 /// `call --json`, and `run --json` of a workflow.
 #[derive(Serialize)]
 pub struct CallDocument {
-    /// What the tool said.
+    /// The output of the tool.
     pub output: Value,
     /// Whether it went wrong.
     pub is_error: bool,
@@ -85,7 +85,7 @@ pub struct TestRow {
     pub file: String,
     /// The line of the case; nothing for a function.
     pub line: Option<u32>,
-    /// What it is called.
+    /// Name of the test.
     pub name: String,
     /// Whether the test passed.
     pub passed: bool,

@@ -24,7 +24,7 @@ pub struct SkillPermissions<'a> {
     pub source: &'static str,
     /// Digest of the skill's files.
     pub digest: String,
-    /// What it asks for and what it was given.
+    /// Its permissions and the answers to them.
     pub permissions: Vec<PermissionRow>,
 }
 
@@ -73,7 +73,7 @@ impl From<Approval> for AnswerRow {
 pub struct LogDocument {
     /// The receipts, newest first.
     pub receipts: Vec<ReceiptRow>,
-    /// Whether the chain of all receipts is whole; `null` if nobody asked.
+    /// Whether the chain of all receipts is intact; `null` if it was not checked.
     pub whole: Option<bool>,
 }
 
@@ -90,7 +90,7 @@ pub struct ReceiptRow {
     pub digest: String,
     /// The permission that the act needed.
     pub act: String,
-    /// What it was about.
+    /// The subject of the act.
     pub detail: String,
     /// `allowed` or `refused`.
     pub decision: &'static str,
@@ -100,12 +100,12 @@ pub struct ReceiptRow {
     pub outcome: Option<&'static str>,
     /// How long it took.
     pub ms: u64,
-    /// What it was confined by.
+    /// The sandbox that it ran in.
     pub sandbox: Option<String>,
     /// What was known only at its end, such as how many bytes went over a connection.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// How many refusals it stands for, if they came as a flood.
+    /// How many refusals it represents, if there were too many for one receipt each.
     #[serde(skip_serializing_if = "is_one")]
     pub count: u64,
 }
@@ -152,7 +152,7 @@ pub struct ExecDocument<'a> {
     pub script: &'a str,
     /// Its exit code; `null` if it did not end by itself.
     pub exit: Option<i32>,
-    /// How it ended, in words.
+    /// How it ended, for people.
     pub ended: String,
     /// Standard output of the script.
     pub stdout: String,

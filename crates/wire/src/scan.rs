@@ -27,7 +27,7 @@ pub struct ScannedRow {
     pub files_scanned: usize,
     /// The permissions that what it does takes.
     pub capabilities: Vec<&'static str>,
-    /// What it was seen to use.
+    /// The capabilities that were observed.
     pub observed: Observed,
     /// The findings of the scanner.
     pub findings: Vec<FindingRow>,
@@ -41,7 +41,7 @@ pub struct ScannedRow {
     pub baselined: usize,
     /// That the user takes these bytes as they are.
     pub acceptance: Option<AcceptanceRow>,
-    /// Permissions that would cover what it does, if somebody asked.
+    /// Permissions that would cover what it does, if they were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggested_permissions: Option<Vec<String>>,
 }

@@ -18,7 +18,7 @@ pub struct SelectDocument<'a> {
     pub picks: Vec<PickRow<'a>>,
     /// Those that fit and wait for consent, because of the risk.
     pub held: Vec<PickRow<'a>>,
-    /// Those that somebody named and that can't be picked.
+    /// Skills that were named and can't be picked.
     pub refused: Vec<RefusedRow<'a>>,
     /// How many could have been picked.
     pub considered: usize,
@@ -41,11 +41,11 @@ pub struct PickRow<'a> {
     pub name: String,
     /// How well, between 0 and 1.
     pub score: f64,
-    /// What speaks for it.
+    /// The signals that matched.
     pub why: Vec<SignalRow<'a>>,
     /// Whether a rule requires it.
     pub required: bool,
-    /// Whether it may do something that the risk of the task makes worth asking about.
+    /// Whether it can do something that requires consent at the risk of the task.
     pub needs_consent: bool,
     /// The permission that needs consent.
     pub consent: Option<&'a str>,
@@ -56,11 +56,11 @@ pub struct PickRow<'a> {
 pub struct CodingRow<'a> {
     /// How sure it is, between 0 (certainly not) and 1.
     pub score: f64,
-    /// What speaks for and against it.
+    /// The evidence, positive and negative.
     pub evidence: Vec<EvidenceRow<'a>>,
 }
 
-/// Something that tells whether a task is coding.
+/// Evidence about whether a task is coding.
 #[derive(Serialize)]
 pub struct EvidenceRow<'a> {
     /// What kind of thing.
@@ -84,16 +84,16 @@ pub struct LackRow<'a> {
     pub hint: Option<&'a str>,
 }
 
-/// A skill that was named in vain.
+/// A skill that was named and can't be picked.
 #[derive(Serialize)]
 pub struct RefusedRow<'a> {
     /// Name of the skill.
     pub name: String,
-    /// What stands in its way.
+    /// Why it can't be picked.
     pub gates: Vec<GateRow<'a>>,
 }
 
-/// Something that speaks for a skill.
+/// A signal that matched a skill.
 #[derive(Serialize)]
 pub struct SignalRow<'a> {
     /// What kind of thing.
@@ -147,13 +147,13 @@ pub struct AccountRow<'a> {
     pub picked: bool,
     /// How well it fits, between 0 and 1.
     pub score: f64,
-    /// What speaks for it.
+    /// The signals that matched.
     pub why: Vec<SignalRow<'a>>,
     /// Triggers that wait for something else.
     pub misses: Vec<MissRow<'a>>,
-    /// What stands in its way.
+    /// Why it can't be picked.
     pub gates: Vec<GateRow<'a>>,
-    /// What it may do that the risk of the task makes worth asking about.
+    /// What it can do that requires consent at the risk of the task.
     pub consent: Option<&'a str>,
     /// Triggers that never match.
     pub problems: Vec<MissRow<'a>>,
@@ -171,7 +171,7 @@ pub struct MissRow<'a> {
 /// Something that keeps a skill from being picked.
 #[derive(Serialize)]
 pub struct GateRow<'a> {
-    /// A stable word: the status of the skill, `reserved`, `changed`, `needs_consent` or `incomplete-pipeline`.
+    /// A stable code: the status of the skill, `reserved`, `changed`, `needs_consent` or `incomplete-pipeline`.
     pub kind: &'static str,
     /// A description, for people.
     pub message: &'a str,

@@ -221,7 +221,7 @@ fn session(
     session.end().map_err(in_words)
 }
 
-/// Somebody who listens, and keeps nothing but counts.
+/// A listener that only counts.
 #[derive(Default)]
 struct Heard {
     compacted: AtomicUsize,

@@ -90,7 +90,7 @@ impl CodingTask {
         }
     }
 
-    /// Whether a tool may be called before, between or after the two.
+    /// Whether a tool can be called before, between or after the two.
     pub(super) fn admit(&self, tool: Wanted<'_>) -> Result<(), NotYet> {
         if !self.could_write(tool) {
             return Ok(());
@@ -120,7 +120,7 @@ impl CodingTask {
         tool.skill == Some(CODING_PIPELINE[1]) || self.could_write(tool)
     }
 
-    /// A skill delivered. A new specification begins a new record of calls: what was done for another one proves nothing.
+    /// A skill delivered its result. A new specification starts a new record of calls: calls for another one prove nothing.
     pub(super) fn delivered(&mut self, skill: &str, output: &Value) {
         if skill == CODING_PIPELINE[0] {
             self.specification = Some(output.clone());
@@ -146,7 +146,7 @@ impl CodingTask {
             Some(output) => exit(output),
         };
         self.has_run |= ended.is_ok();
-        // A hook may have made another criterion of it: then it names neither.
+        // A hook may have changed the criterion: then the call names neither.
         let said = called
             .output
             .as_ref()
@@ -225,7 +225,7 @@ impl CodingTask {
         }
     }
 
-    /// What a report says about files that is not so.
+    /// Wrong statements of a report about files.
     fn miscounted(&self, report: &Value) -> Option<String> {
         let said = report["changed"].as_array()?;
         let said: BTreeSet<String> = said
@@ -243,7 +243,7 @@ impl CodingTask {
         })
     }
 
-    /// What differs now from the beginning, as far as a call changed it; `None` when that can't be known.
+    /// What differs now from the start, if a call changed it; `None` when that is unknown.
     fn changed(&self) -> Option<BTreeSet<String>> {
         let (Some(first), Some(last)) = (&self.first, &self.last) else {
             return Some(BTreeSet::new());
@@ -316,7 +316,7 @@ pub(super) fn owed(skill: &str) -> Option<Value> {
     }
 }
 
-/// Whether a program that the implementer ran ended well, as far as its tool says.
+/// Whether a program that the implementer ran succeeded, if its tool reports that.
 fn exit(output: &Value) -> Result<(), String> {
     match &output["exit"] {
         Value::Null if output.get("exit").is_none() => Ok(()),

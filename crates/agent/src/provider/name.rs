@@ -1,7 +1,7 @@
 //! Which model, and whose.
 //!
-//! `provider/model` is how a model is written everywhere; `provider:model` is read too. Both `/` and `:` occur inside
-//! of names (`ollama/llama3:8b`, `openai/meta/llama-3`), so only a word that is a provider, in front, counts as one.
+//! A model is written as `provider/model` everywhere; `provider:model` is accepted too. Both `/` and `:` occur in names
+//! (`ollama/llama3:8b`, `openai/meta/llama-3`), so only a known provider in front counts as one.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub enum Kind {
 impl Kind {
     const ALL: [Self; 3] = [Self::Anthropic, Self::OpenAi, Self::Ollama];
 
-    /// The word for it in names and settings.
+    /// The name of the provider in model names and settings.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ impl ModelName {
     /// Reads `provider/model`, or a bare name if there is a default provider.
     ///
     /// # Errors
-    /// When neither says whose model it is, or there is no name.
+    /// When neither names a provider, or there is no model name.
     pub fn parse(text: &str, default: Option<Kind>) -> Result<Self, ModelError> {
         let named = text.find(['/', ':']).and_then(|end| {
             let provider = Kind::from_word(&text[..end])?;

@@ -1,4 +1,4 @@
-//! Skills in a conversation: asked for by a person, a model or a plan; loaded once, with their tools and rules.
+//! Skills in a conversation: requested by the user, the model or a plan; loaded once, with their tools and rules.
 
 use metier_catalog::Entry;
 use metier_model::{Code, Context, Manifest, SkillType, text::shell_word};
@@ -31,7 +31,7 @@ pub(super) const fn reason(by: ActivatedBy) -> &'static str {
     }
 }
 
-/// A skill that was asked for.
+/// A skill that was requested.
 #[derive(Debug)]
 pub(super) struct Activated {
     /// Name of the skill.
@@ -41,7 +41,7 @@ pub(super) struct Activated {
 }
 
 impl Session {
-    /// Takes in what a person said: skills that it names are loaded, and one that stands first may do all of the work.
+    /// Processes a user message: skills that it names are loaded, and one at its start can do all of the work.
     pub(super) fn hear(&mut self, said: &str) -> Result<String, Report> {
         // Hooks that may block the message read it before any skill is loaded because of it.
         self.system_prompt()?;
@@ -113,13 +113,13 @@ impl Session {
         found.map(|skill| inventory.entry(skill))
     }
 
-    /// A message that begins with `/name` is for the skill of that name: a misspelt one is not said to the model.
+    /// A message that starts with `/name` is for the skill of that name: a misspelt one is not sent to the model.
     fn must_be_known(&self, name: &str) -> Result<(), Report> {
         let found = self.runtime.inventory().find(name);
         found.map(drop).map_err(|missing| not_found(&missing))
     }
 
-    /// A workflow or a fork that a person asked for: its result is the answer.
+    /// A workflow or a fork that the user requested: its result is the answer.
     fn run_instead(
         &mut self,
         skill: &Loaded,
@@ -154,7 +154,7 @@ impl Session {
                 text: answer.clone(),
             });
         }
-        // No model answered, so that none can go on.
+        // No model answered, so none can continue.
         let words = self.transformed(answer, false)?;
         Ok(Some(words.text))
     }
@@ -219,7 +219,7 @@ impl Session {
         Ok(())
     }
 
-    /// The skills of a sub-agent, in their order: what each promises stands behind its text.
+    /// The skills of a sub-agent, in order: the contract of each follows its text.
     pub(super) fn inject(&mut self, set: &SkillSet) -> Result<(), Report> {
         let mut members = Vec::new();
         for skill in self.judged_members(set)? {
@@ -243,7 +243,7 @@ impl Session {
         self.keep_conditions(set, members)
     }
 
-    /// The skills of a set, if they are still those that were judged: between the two somebody may have written to their folders.
+    /// The skills of a set, if they are still the checked ones: their folders can change in between.
     fn judged_members(&self, set: &SkillSet) -> Result<Vec<Loaded>, Report> {
         let places = set.places().iter();
         let members: Vec<Loaded> = places
@@ -257,7 +257,7 @@ impl Session {
         Err(Report::new("changed", message).hint("start the sub-agent again"))
     }
 
-    /// Reads a skill that whoever asks may have.
+    /// Reads a skill, if it is available to whoever requests it.
     pub(super) fn read(&self, name: &str, by: ActivatedBy) -> Result<Loaded, Report> {
         let inventory = self.runtime.inventory();
         let found = inventory.find(name);
@@ -328,7 +328,7 @@ impl Session {
         Ok(())
     }
 
-    /// A skill may want another model, or more thought, for the rest of the turn.
+    /// A skill can require another model, or more thinking, for the rest of the turn.
     fn choose_model(&mut self, manifest: &Manifest) {
         let named = wanted_model(manifest);
         let effort = effort(manifest.invocation.effort.as_deref());
@@ -366,7 +366,7 @@ impl Session {
         (None, arguments)
     }
 
-    /// Runs the workflow of a skill with what it was given.
+    /// Runs the workflow of a skill with its arguments.
     pub(super) fn run_workflow(
         &mut self,
         skill: &Loaded,
@@ -375,7 +375,7 @@ impl Session {
     ) -> Result<String, Report> {
         let name = skill.entry.name().into_owned();
         self.enliven(skill)?;
-        // It has no text that would tell: its rules hold when the conversation goes on later, too.
+        // It has no text in the conversation: its rules have to hold after a resume, too.
         self.record(Record::Activated {
             skill: name.clone(),
         })?;
@@ -418,12 +418,12 @@ pub(super) fn model_runs_workflow(manifest: &Manifest, arguments: &str) -> bool 
     manifest.card.runs_workflow() && !(has_tools && arguments.trim().is_empty())
 }
 
-/// A name that means this skill and no other: several may have the same one.
+/// A name that means exactly this skill: several can have the same name.
 pub(super) fn place(entry: &Entry) -> String {
     entry.place.path().to_string_lossy().into_owned()
 }
 
-/// The model that a skill wants; the two words for "any" are no wish.
+/// The model that a skill requires; the two values for "any" are none.
 pub(super) fn wanted_model(manifest: &Manifest) -> Option<&str> {
     let named = manifest.invocation.model.as_deref();
     named.filter(|name| !matches!(*name, "inherit" | "default"))

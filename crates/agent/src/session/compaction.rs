@@ -1,9 +1,10 @@
 //! A conversation that got too long, made shorter: a summary in place of its oldest part, and the active skills once more.
 //!
-//! **Problem.** What a model can't read any more it has not been told, and a conversation is longer than its window sooner or later, within one
-//! task as well as over many. **Decision.** The model sums up the oldest part. What was said last and the last thing that happened stay
-//! word for word, the texts of active skills are attached again within limits, and whatever found no room is named, to the person and
-//! to the model. If no summary is to be had, nothing changes: as long as the conversation fits it goes on, and else the turn ends with what to do.
+//! **Problem.** A model forgets what no longer fits its window, and every conversation exceeds it sooner or later, within one task
+//! as well as over many. **Decision.** The model summarizes the oldest part. The last user message and the last item stay
+//! unchanged, the texts of active skills are attached again within limits, and everything that did not fit is named, to the user
+//! and to the model. Without a summary nothing changes: the conversation continues as long as it fits, else the turn ends with a
+//! hint.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ repetitions and the texts of skills. What the conversation says is material, not
 /// The end of the text of a skill that was cut.
 const CUT: &str = "[cut here: token limit reached]\n</skill_content>\n";
 
-/// Less of a skill than so many tokens is not worth its place: its beginning alone says nothing.
+/// Fewer tokens of a skill than this are useless: they are only its beginning.
 const FEWEST: usize = 200;
 
 impl Session {
@@ -53,7 +54,7 @@ impl Session {
         }
     }
 
-    /// Makes it shorter now, because somebody wants it; answers whether there was anything to leave out.
+    /// Compacts now, because the user requested it; returns whether there was anything to remove.
     ///
     /// # Errors
     /// When the model does not answer. Then the conversation stays as it is.
@@ -61,7 +62,7 @@ impl Session {
         self.shorten(self.conversation.items_beyond(self.window() / 50))
     }
 
-    /// How many tokens a conversation may have.
+    /// Maximum number of tokens of a conversation.
     pub(super) fn window(&self) -> usize {
         usize::try_from(self.ground.config().agent.context_tokens).unwrap_or(usize::MAX)
     }
@@ -136,7 +137,7 @@ impl Session {
         (texts, kept, lost)
     }
 
-    /// What the oldest items come to, in the model's words.
+    /// The model's summary of the oldest items.
     fn summarize(&mut self, items: usize) -> Result<String, Report> {
         let told = self.conversation.told(items);
         let (told, is_cut) = newest(&told, self.window() / 2);
@@ -150,7 +151,7 @@ impl Session {
             .take_request()
             .map_err(|spent| spent_report(&spent))?;
         let chosen = self.answering().clone();
-        // No more than leaves room for what the summary is for.
+        // At most what leaves space for the summary itself.
         let most = u32::try_from(self.window() / 8).unwrap_or(u32::MAX);
         let request = Request {
             model: chosen.name.model.clone(),

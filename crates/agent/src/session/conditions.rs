@@ -1,4 +1,4 @@
-//! What must hold before and after the skills of a set work: files, commands, and tools that are there.
+//! Conditions before and after the skills of a set run: files, commands, and existing tools.
 //!
 //! A condition of a skill that comes first, or that has no code, is checked before the model is asked; of one that waits, when its first tool is
 //! called. What must hold afterwards is checked with the answer. A command runs in the project with the permissions of its skill,
@@ -50,7 +50,7 @@ impl Session {
         Ok(())
     }
 
-    /// Whether what a skill needs before it works is there.
+    /// Checks the preconditions of a skill.
     ///
     /// # Errors
     /// When it is not; the next call looks again.

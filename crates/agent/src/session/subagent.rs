@@ -1,8 +1,8 @@
 //! Sub-agents: sessions that a session starts, with no more than it may hand on.
 //!
-//! A set of skills is judged as a whole before a model hears of the task: what is missing, incompatible, in conflict or incomplete comes back at
-//! once. What holds for the parent holds for the child; what the child may do besides comes from its own skills, and from what a person
-//! or the configuration approved for them. Nobody grants anything to anybody here.
+//! A set of skills is checked as a whole before a model gets the task: missing, incompatible, conflicting and incomplete skills are
+//! reported at once. Limits of the parent apply to the child; its other permissions come from its own skills, and from what the
+//! user or the configuration approved for them. Nothing is granted here.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::ground::{Ground, model_beside};
 use crate::own::Spawn;
 use crate::{Record, Report};
 
-/// A session that is about to begin.
+/// A session that is about to start.
 pub(super) struct Child {
     ground: Arc<dyn Ground>,
     shared: Shared,
@@ -57,8 +57,8 @@ impl Child {
         Self::new(parent, role, spawn.model, spawn.task)
     }
 
-    /// The skills of a sub-agent that a model asks for, and whether it is to write code; none if it is to be an agent like any other. A model can
-    /// say that a task is coding, and never that it is not.
+    /// The skills of a sub-agent that a model requests, and whether it is coding; none if it is an ordinary agent. A model can
+    /// state that a task is coding, and never that it is not.
     fn named(parent: &Session, spawn: &Spawn) -> Result<Option<(Vec<String>, bool)>, Report> {
         let is_coding = spawn.coding == Some(true) || is_coding_of_model(&spawn.task);
         let Some(skills) = &spawn.skills else {
@@ -84,7 +84,7 @@ impl Child {
         Ok(Some((skills.clone(), is_coding)))
     }
 
-    /// For a skill that wants a session of its own.
+    /// For a skill that requires its own session.
     pub(super) fn fork(parent: &Session, skill: &Loaded, arguments: &str) -> Result<Self, Report> {
         // Its wish counts if it can be met.
         let wanted = wanted_model(&skill.manifest);
@@ -138,7 +138,7 @@ impl Child {
         })
     }
 
-    /// Its whole life: it begins, does its task, and reports.
+    /// Its whole life: it starts, does its task, and reports.
     pub(super) fn run(self) -> Outcome {
         let task = self.task;
         let done = open(&self.ground, self.shared, self.plan).and_then(|mut session| {
@@ -149,7 +149,7 @@ impl Child {
             ended?;
             Ok((turn.text, facts))
         });
-        // What the program saw of a coding task stands beside what the model says of it.
+        // What the program observed of a coding task is added to the model's report.
         done.map_or_else(Outcome::from, |(text, facts)| match facts {
             None => Outcome::well(text),
             Some(facts) => Outcome::well(format!("{text}\n\n[seen by metier: {facts}]")),
@@ -163,14 +163,14 @@ fn needs_skills(why: &str) -> Report {
 }
 
 impl Session {
-    /// Whether a sub-agent that could write files may be meant to write code, though its task does not say so: part of the task was not read, or the
-    /// person asked for code and only sub-agents can write it.
+    /// Whether a sub-agent that can write files might be meant to write code although its task does not state it: part of the task
+    /// was not read, or the user asked for code and only sub-agents can write it.
     fn suspects_coding(&self, task: &str) -> bool {
         let asked = self.conversation.last_user_text();
         is_unread(task) || (self.role == Role::Orchestrator && is_coding_of_model(asked))
     }
 
-    /// Says that a sub-agent begins.
+    /// Reports the start of a sub-agent.
     pub(super) fn announce(&self, child: &Child) {
         let (kind, skills) = match &child.plan.role {
             Role::Fork { skill, .. } => {
@@ -189,7 +189,7 @@ impl Session {
         });
     }
 
-    /// A task from a parent, or from `metier spawn`. Names of skills in it are words: only a person loads skills by naming them.
+    /// A task from a parent, or from `metier spawn`. Names of skills in it are plain text: only a user loads skills by naming them.
     ///
     /// # Errors
     /// When there is no answer.

@@ -1,11 +1,13 @@
 //! Skills that a message, the project or the mode brings up.
 //!
-//! **Problem.** A skill says when it is wanted (`triggers`), and a project says which skills it wants (AGENT.md). A model that has to find out by
-//! itself often doesn't. But whatever loads a skill by itself is a way in: text of a model, of a tool or of a sub-agent's task must not be one.
+//! **Problem.** A skill declares when it is needed (`triggers`), and a project declares which skills it uses (AGENT.md). A model
+//! that has to find out by itself often doesn't. But automatic loading is an attack surface: text of a model, of a tool or of a
+//! sub-agent's task must not trigger it.
 //!
-//! **Decision.** Triggers are matched in one place, when a person has said something, and against nothing but that message, the
-//! names of files in it, the files of the project and the mode. What they load goes through the same gates as a skill that a model asks for: it must be
-//! ready, trusted, scanned and meant for models, and its permissions are asked for. What can't be loaded is a note, never a failed turn.
+//! **Decision.** Triggers are matched in one place, after a user message, and only against that message, the names of files in it,
+//! the files of the project and the mode. A triggered skill passes the same checks as one that a model requests: it must be ready,
+//! trusted, scanned and available to models, and its permissions are requested. A skill that can't be loaded is a note, never a
+//! failed turn.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -85,7 +87,8 @@ impl Triggers {
 }
 
 impl Session {
-    /// Loads the skills whose triggers match what a person said, best first, but for those that the message names and that are loaded already.
+    /// Loads the skills whose triggers match a user message, best first, except those that the message names and that are loaded
+    /// already.
     pub(super) fn load_triggered(&mut self, said: &str, named: &[String]) -> Vec<Triggered> {
         let first = self.triggers.is_none();
         let triggers = self.read_triggers();
@@ -133,7 +136,7 @@ impl Session {
         loaded
     }
 
-    /// Only the agent that a person talks to is triggered: a set is exactly what was judged, and an orchestrator loads nothing.
+    /// Only the agent that the user talks to is triggered: a set is exactly what was checked, and an orchestrator loads nothing.
     fn may_trigger(&self) -> bool {
         let asked = self.depth == 0 && self.role == Role::Primary;
         asked && self.ground.config().agent.triggers
@@ -207,7 +210,7 @@ impl Session {
             .map(Some)
     }
 
-    /// Workflows whose words are in a message are offered: running one is up to the person or the model.
+    /// Workflows whose triggers match a message are offered: the user or the model decides whether to run one.
     fn offer_workflows(&self, picks: &[Pick<'_>]) {
         let inventory = self.ground.inventory();
         for pick in picks {
@@ -246,7 +249,7 @@ impl Session {
         }
     }
 
-    /// A limit that is reached is said, once for each skill.
+    /// A reached limit is reported, once for each skill.
     fn note_left_out(&mut self, names: Vec<String>, max: usize) {
         if names.is_empty() {
             return;

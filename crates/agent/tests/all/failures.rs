@@ -1,4 +1,4 @@
-//! What is done, and said, when there is no answer.
+//! What happens when there is no answer.
 
 use std::net::{TcpListener, TcpStream};
 use std::thread;
@@ -346,7 +346,7 @@ fn nobody_there_is_said_with_the_url() {
     assert!(!told.concat().contains(KEY));
 }
 
-/// A port where nobody answers and nobody refuses: the queue of those who wait to be accepted is full.
+/// A port that neither accepts nor refuses: its accept queue is full.
 fn black_hole() -> (TcpListener, Vec<TcpStream>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

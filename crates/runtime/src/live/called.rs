@@ -1,7 +1,7 @@
 //! What came of a call, as hooks left it and as the skill made it.
 //!
-//! A hook may change what a tool answers, and whoever called is given that. But who owes a result has not delivered it because another skill's hook
-//! says so: for such questions there is what the tool itself said.
+//! A hook can change the result of a tool, and the caller gets the changed one. A result that a skill owes must come from the skill
+//! itself, so the original is kept as well.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 /// What came of a call.
 #[derive(Clone, Debug)]
 pub struct Called {
-    /// What the tool or workflow said.
+    /// The output of the tool or workflow.
     pub output: Value,
     /// Whether it went wrong.
     pub is_error: bool,
@@ -45,7 +45,7 @@ impl fmt::Display for SkillLine {
 }
 
 impl Called {
-    /// What the skill itself answered, whatever hooks made of it; none if that was an error.
+    /// The skill's own output, before hooks changed it; none if that was an error.
     #[must_use]
     pub fn made(&self) -> Option<&Value> {
         let (output, is_error) = match &self.before_hooks {
@@ -74,7 +74,7 @@ impl From<ToolOutput> for Done {
 /// Whether a caller may call a tool with an input that is not the one it gave; else the reason.
 pub type May<'a> = &'a dyn Fn(&Value) -> Result<(), String>;
 
-/// What a workflow is given when it is run by name: the words, the text as it was typed, and, if that is a JSON object, its fields.
+/// The input of a workflow that is run by name: the words, the text as it was typed, and, if that is a JSON object, its fields.
 #[must_use]
 pub fn workflow_input(words: &[String], text: &str) -> Value {
     let mut input = Map::new();

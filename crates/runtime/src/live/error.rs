@@ -3,7 +3,7 @@
 use metier_host::backend::SessionError;
 use metier_store::StoreError;
 
-/// Why there was no call.
+/// Why a call was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// The skill is not active.
@@ -16,7 +16,7 @@ pub enum CallError {
         skill: String,
         /// `tool`, `workflow` or `scanner`.
         kind: &'static str,
-        /// What was asked for.
+        /// The requested name.
         name: String,
         /// The names that exist.
         there: Vec<String>,
@@ -49,15 +49,15 @@ pub enum CallError {
         /// The reason of the hook.
         reason: String,
     },
-    /// A hook changed the input into something that the caller may not do.
+    /// A hook changed the input to something that the caller is not allowed to do.
     #[error("`{tool}` is not allowed with the input of a hook: {reason}")]
     NotAllowed {
         /// Name of the tool.
         tool: String,
-        /// What the caller's rules say.
+        /// The caller's rule.
         reason: String,
     },
-    /// It is at work already, further up.
+    /// It is already handling a call, further up the stack.
     #[error("skill `{0}` is already handling a call, which waits for this one")]
     Busy(String),
     /// Its code did not answer.
@@ -81,7 +81,7 @@ pub enum CallError {
     Store(#[from] StoreError),
 }
 
-/// What a session says, behind what it is about: its code's own words behind a colon, and what became of it as a sentence.
+/// The error of a session after its subject: messages of the skill's code follow a colon, its state follows as a sentence.
 pub(super) fn told(error: &SessionError, words: &str, sentence: &str) -> String {
     match error {
         SessionError::Answered(_) | SessionError::NotStarted(_) | SessionError::Unfit(_) => {

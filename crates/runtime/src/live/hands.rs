@@ -27,7 +27,7 @@ use crate::worker::{DelegateError, Failed};
 
 /// A file as a skill may read it at once.
 const MAX_TEXT: u64 = 4 << 20;
-/// How much a log line may have.
+/// Maximum length of a log line.
 const MAX_LINE: usize = 2_000;
 /// How many lines are kept of one skill.
 const MAX_LINES: usize = 500;
@@ -110,7 +110,7 @@ impl Hands<'_> {
         self.skill.worker.act(act).map_err(|error| wrong(&error))
     }
 
-    /// A file of the skill itself is read as it was judged, and needs no permission; any other is an act.
+    /// A file of the skill itself is read from the scanned bytes, and needs no permission; any other is an act.
     fn read(&self, path: &str) -> Result<Value, RpcError> {
         let path = self.path(path)?;
         let own = path.strip_prefix(&self.skill.folder).ok();
@@ -304,7 +304,7 @@ impl Hands<'_> {
 
     fn invoke(&self, name: &str, tool: Option<&str>, input: Value) -> Result<Value, RpcError> {
         let act = Act::InvokeSkill(name.into());
-        // Who has nothing to say may leave it out; what is called takes an object.
+        // A missing input is an empty object, because tools and workflows take objects.
         let input = match input {
             Value::Null => json!({}),
             input => input,
@@ -337,7 +337,7 @@ impl Hands<'_> {
         &self.runtime.premises.desk.terms.project
     }
 
-    /// Absolute and without `.` and `..`. What a link in it leads to is looked at by the world.
+    /// Absolute and without `.` and `..`. The world resolves links in it.
     fn path(&self, path: &str) -> Result<PathBuf, RpcError> {
         if path.contains('\0') {
             return Err(failed("path", "a path can't contain NUL".to_owned()));
@@ -386,7 +386,7 @@ impl Active {
     }
 }
 
-/// The folder where a pattern begins, and what is below it.
+/// The folder that a pattern starts in, and the rest of the pattern.
 fn split(pattern: &str) -> (&str, &str) {
     let special = pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len());
     match pattern[..special].rfind('/') {
@@ -413,7 +413,7 @@ fn odd() -> RpcError {
     failed("not-done", "the host can't answer this request".to_owned())
 }
 
-/// What a skill is told when an act was not done. A refusal has its own code, and the permission that it takes.
+/// The error that a skill gets when an act was not done. A refusal has its own code, and the permission that is needed.
 fn wrong(error: &Failed) -> RpcError {
     match error {
         Failed::Refused(refusal) => RpcError {
@@ -437,7 +437,7 @@ fn wrong(error: &Failed) -> RpcError {
     }
 }
 
-/// The word for what kept an act from being done: who imitates files for a script has to tell them apart.
+/// The code for why an act was not done; shims that imitate file APIs need to distinguish them.
 fn undone(error: &WorldError) -> &'static str {
     match error {
         WorldError::TooLarge { .. } => "too-large",

@@ -30,7 +30,7 @@ const fn may(phase: HookPhase) -> May {
     }
 }
 
-/// The event as it goes on, and what of the answer did not count.
+/// The event for the next hook, and the changes that did not count.
 #[derive(Debug, PartialEq)]
 pub(super) struct Taken {
     pub(super) event: Value,
@@ -74,7 +74,7 @@ pub(super) fn take(phase: HookPhase, before: &Value, answer: &Value) -> Taken {
     }
 }
 
-/// A text stays a text: the model's answer, and whether it is an error. Input and output of a tool may be anything.
+/// A text stays a text: the model's answer, and whether it is an error. Input and output of a tool can be any value.
 fn same_kind(phase: HookPhase, old: &Value, new: &Value) -> bool {
     match phase {
         HookPhase::AfterResponse => new.is_string(),
@@ -92,7 +92,7 @@ fn appended(before: &Value, after: &Value) -> Option<Vec<Value>> {
         .then(|| after[before.len()..].to_vec())
 }
 
-/// The fields that an answer changes and may not.
+/// The fields that a hook changed without being allowed to.
 fn others(phase: HookPhase, before: &Value, answer: &Value, allowed: &[&str]) -> Option<String> {
     let (before, answer) = (before.as_object()?, answer.as_object());
     let Some(answer) = answer else {

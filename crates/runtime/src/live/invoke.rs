@@ -1,8 +1,8 @@
 //! Skills that invoke skills.
 //!
-//! Whoever invokes lends nothing and gains nothing: the other skill gets a session of its own for this call, with what *both* may
-//! do. So a skill with few permissions can't make one with many act for it, and one that was approved for the user's
-//! wishes doesn't act on another skill's.
+//! Neither skill lends permissions to the other: the invoked skill gets its own session for this call, with the permissions that
+//! *both* have. So a skill with few permissions can't use one with many, and approvals that were given for the user's requests
+//! don't serve another skill's.
 
 use metier_sdk::wire::ToolOutput;
 use serde_json::Value;

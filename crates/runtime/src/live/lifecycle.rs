@@ -14,16 +14,16 @@ pub enum State {
     /// The skill is not active.
     #[default]
     Inactive,
-    /// Permission is asked for, its code is started.
+    /// Permission is requested and its code is started.
     Activating,
-    /// Its contributions are there.
+    /// Its contributions are available.
     Active,
     /// It could not be activated, or broke.
     Error,
 }
 
 impl State {
-    /// The word for it.
+    /// The stable name of the state.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What active skills tell a model, a wiki and a scanner.
+//! What active skills contribute to prompts, answers and scans.
 
 use metier_model::{SkillType, model_text::for_model};
 use metier_sdk::{
@@ -11,17 +11,17 @@ use serde_json::{Value, json};
 use super::{Active, CallError, Runtime, ledger::within};
 use crate::prompt_files::{CUT, PromptFiles, plain};
 
-/// How many tokens a fragment of a hook may have.
+/// How many tokens a fragment of a hook can have.
 const MAX_FRAGMENT: usize = 8_000;
 
 /// A piece of the system prompt that a skill contributes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fragment {
-    /// The skill; of fragments that hooks injected, nobody is named.
+    /// The skill; none for fragments that hooks injected.
     pub skill: Option<String>,
-    /// What a model is told.
+    /// The text for the model.
     pub text: String,
-    /// Whether there was no room for all of it.
+    /// Whether the text was cut to fit.
     pub cut: bool,
 }
 
@@ -57,7 +57,7 @@ pub enum PromptError {
     Store(#[from] StoreError),
 }
 
-/// What a scanner of a skill said.
+/// The findings of a skill's scanner.
 #[derive(Debug)]
 pub struct ScannedBy {
     /// Name of the skill.
@@ -144,7 +144,7 @@ impl Runtime {
         Ok(prompt)
     }
 
-    /// A model's answer, after all transforms. `continued` says that a hook has sent back the answer before this one.
+    /// A model's answer, after all transforms. `continued` is set if a hook has sent back the previous answer.
     ///
     /// # Errors
     /// When it can't be written down.

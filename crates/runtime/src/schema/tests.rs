@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::{BoundedSchema, SchemaMisfit, SchemaRefused};
 
-/// What the schema says about some inputs; never a crash, never a wait.
+/// Validates some inputs; never a crash, never a wait.
 fn judge(schema: &Value, inputs: &[Value]) -> Result<Vec<Result<(), SchemaMisfit>>, SchemaRefused> {
     within_processor_time("the schema", Duration::from_secs(8), || {
         BoundedSchema::new(schema)

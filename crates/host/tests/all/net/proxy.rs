@@ -246,7 +246,7 @@ fn another_host_is_refused_before_it_is_looked_up() {
         ),
         ("GET http://evil.io/", "not an approved host"),
         ("GET http://u@api.example.com/", "user or a password"),
-        ("GET ftp://api.example.com/", "`ftp:` is not fetched"),
+        ("GET ftp://api.example.com/", "`ftp:` is not supported"),
         ("GET /etc/passwd", "can't be used"),
         ("GET http://0177.1/", "loopback"),
     ] {

@@ -1,4 +1,4 @@
-//! Deno: where it is, what it is started with, and the files of ours that it needs.
+//! Deno: its path, its arguments, and our files that it needs.
 
 use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc};
 
@@ -20,7 +20,7 @@ use crate::{
     worker::Failed,
 };
 
-/// What the words in imports mean: the modules of Node also without `node:`, as in Node, and the types of OpenClaw.
+/// The import map: modules of Node also without `node:`, as in Node, and the types of OpenClaw.
 fn import_map() -> String {
     let node = node_words().map(|word| (word, format!("node:{word}")));
     let openclaw = OPENCLAW_WORDS.map(|word| (word, "./hooks.ts".to_owned()));
@@ -32,7 +32,7 @@ fn import_map() -> String {
     ];
     let own = own.map(|(word, file)| (word, file.to_owned()));
     let imports: BTreeMap<&str, String> = node.chain(openclaw).chain(own).collect();
-    // In our own files these words mean what they say.
+    // Our own files import them unchanged.
     let ours = json!({ "node:fs": "node:fs", "node:os": "node:os" });
     json!({ "imports": imports, "scopes": { "./": ours } }).to_string()
 }
@@ -63,7 +63,7 @@ pub(super) fn open(opening: &Opening<'_>, program: PathBuf, initialize: &Initial
         opening.active.say(words.collect::<Vec<_>>().join(" "));
     }
     let starter = move || {
-        // As long as it may be started again, its files are there.
+        // Its files stay as long as it can be restarted.
         let _files = &files;
         worker.start("deno", &deno, World::start_deno)
     };
@@ -121,7 +121,7 @@ fn written(opening: &Opening<'_>, program: PathBuf) -> Result<(Scratch, Deno), W
     Ok((scratch, deno))
 }
 
-/// A word of a command as somebody would type it.
+/// A word of a command, quoted as it would be typed.
 fn shown(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=,./:@%+*".contains(c);
     match word.chars().all(plain) {

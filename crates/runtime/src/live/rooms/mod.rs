@@ -1,7 +1,7 @@
 //! Rooms: where the code of a skill runs, one file for each kind.
 //!
-//! A room is opened for one activation. It projects the same grant into whatever keeps its kind of code in, and gives out a
-//! [`Session`]; nothing behind that knows what the skill is written in.
+//! A backend is opened for one activation. It applies the same grant to its kind of code, and returns a [`Session`]; the rest of
+//! the program does not know the language of the skill.
 
 mod claude;
 mod deno;
@@ -32,19 +32,18 @@ const MAX_SOURCES: usize = 1 << 20;
 /// A session that lives as long as its runtime.
 pub(super) type Opened = Result<Box<dyn Session>, ActivateError>;
 
-/// All that is needed to open a room.
+/// Everything that is needed to open a backend.
 pub(super) struct Opening<'r> {
     pub(super) runtime: &'r Runtime,
     pub(super) active: &'r Active,
-    /// What the skill may do by itself, if it works for somebody who may do less.
+    /// The skill's own grant, if it works for a skill with fewer permissions.
     pub(super) own: Option<&'r Grant>,
     /// Who answers while its code starts.
     pub(super) host: &'r dyn Host,
 }
 
 impl Runtime {
-    /// The code of a skill and the hooks that it brings along, each in its room; nothing if it has none. And what its code
-    /// registered by itself.
+    /// The code of a skill and its hooks, each in its backend; nothing if it has none. And what its code registered.
     pub(super) fn session(
         &self,
         active: &Active,
@@ -67,7 +66,7 @@ impl Runtime {
         Ok((Several::of(members), registered.unwrap_or_default()))
     }
 
-    /// The code of a skill, in its room.
+    /// The code of a skill, in its backend.
     fn code(&self, opening: &Opening<'_>) -> Result<Option<Box<dyn Session>>, ActivateError> {
         let active = opening.active;
         let Some(backend) = active.loaded.manifest.card.backend else {
@@ -89,7 +88,7 @@ impl Runtime {
 }
 
 impl Opening<'_> {
-    /// What the code is told first.
+    /// The first message to the code.
     fn initialize(&self) -> Initialize {
         let grant = self.active.worker.grant();
         let project = &self.runtime.premises.desk.terms.project;
@@ -108,7 +107,7 @@ impl Opening<'_> {
     }
 }
 
-/// The file that is run. It must be one of those that were judged.
+/// The file to run. It must be one of the scanned files.
 fn entrypoint(active: &Active, backend: Backend) -> Result<String, ActivateError> {
     let written = active.loaded.manifest.code.entrypoint.as_deref();
     let files = &active.loaded.held.files;

@@ -23,9 +23,9 @@ impl Opening<'_> {
             arguments: Vec::new(),
         };
         let worker = Arc::clone(&self.active.worker);
-        // By its own grant: whoever invokes it needs no permission to start its program, and what the program may do then is
-        // what both may. Checked once: a restart is one of the same program. That it runs, and in what, is written down as the
-        // activation.
+        // By its own grant: the caller needs no permission to start its program, and the program then has the permissions that both
+        // have. Checked once, because a restart runs the same program. The receipt of the activation records that it runs, and in
+        // which sandbox.
         let own = self.own.unwrap_or_else(|| worker.grant());
         let permit = own.permit(act, &self.runtime.premises.desk.meter);
         let permit = permit.map_err(|refusal| {

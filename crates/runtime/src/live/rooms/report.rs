@@ -12,8 +12,8 @@ use crate::{
     worker::Failed,
 };
 
-/// What hooks in these files were opened as. If they can't be loaded, that is reported, leaves a receipt for each file, and the skill goes on
-/// without them; a skill of the type `security-rule` is not activated without its checks.
+/// The session of the hooks in these files. If they can't be loaded, that is reported with a receipt for each file, and the skill
+/// continues without them; a skill of the type `security-rule` is not activated without its checks.
 pub(super) fn unloaded<T>(
     opening: &Opening<'_>,
     files: &[String],
@@ -31,7 +31,7 @@ pub(super) fn unloaded<T>(
         return Err(error);
     }
     let reason = match &error {
-        // Without the words that are about the whole skill.
+        // Without the words about the whole skill.
         ActivateError::Session(error) => error.to_string(),
         ActivateError::NoDeno(error) => format!(
             "it requires Deno, but {error}; install Deno, or: metier config skills.hooks.engine auto"
@@ -52,7 +52,7 @@ pub(super) fn unloaded<T>(
 }
 
 impl Active {
-    /// Reports what hooks would use and was not granted: a guard that can't see what it is to judge must not look like one that can.
+    /// Reports permissions that hooks need and did not get: a guard that can't see what it checks must not look like one that can.
     pub(in crate::live) fn report_ungranted(&self, request: &Request) {
         let granted = self.worker.grant().allowed();
         let is_missing =
@@ -88,7 +88,7 @@ impl Active {
         self.log(true, self.worker.clean(line.as_bytes()));
     }
 
-    /// Reports what is wrong with one of its hooks, now and wherever people look at the skill later.
+    /// Reports a problem with one of its hooks, now and wherever the skill is shown later.
     pub(in crate::live) fn warn(&self, line: String) {
         self.log(true, line.clone());
         self.broken_hooks.lock().push(line);

@@ -1,4 +1,4 @@
-//! WebAssembly: inside of this process, with nothing but what its grant opens.
+//! WebAssembly: in this process, with nothing but what its grant opens.
 
 use metier_catalog::Content;
 use metier_host::backend::{Code, Compiler, Wasm};
