@@ -106,7 +106,7 @@ fn report(what: &str, mut times: Vec<Duration>) {
     );
 }
 
-/// Answers everything with its own parameters; asks the host something first, if told so.
+/// Answers everything with its own parameters; with `asking` it sends a request to the host first.
 fn child(asks: bool) -> Result<(), Box<dyn std::error::Error>> {
     let mut lines = std::io::stdin().lock().lines();
     let mut out = std::io::stdout().lock();

@@ -35,7 +35,7 @@ impl<R: Read + AsFd> Stream<R> {
         self.from.as_ref().map(AsFd::as_fd)
     }
 
-    /// Reads what is there, once: the other stream waits for its turn. `relay` gets all of it.
+    /// Reads once what is available: the other stream waits for its turn. `relay` gets all of it.
     pub(super) fn read(&mut self, buffer: &mut Vec<u8>, relay: impl FnOnce(&[u8])) {
         buffer.resize(CHUNK, 0);
         let Some(from) = &mut self.from else {

@@ -1,4 +1,4 @@
-//! Other systems than Linux: nothing is started, and the reason is said.
+//! Other systems than Linux: nothing is started, and the reason is reported.
 
 use std::path::Path;
 use std::time::Duration;

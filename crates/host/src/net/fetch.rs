@@ -1,11 +1,11 @@
 //! One request, with the redirects that follow from it.
 //!
-//! Redirects are followed here and nowhere else, so that each of them is parsed, admitted, resolved and dialled like
-//! the first URL. A hop to another origin takes only headers along that say nothing about who asks: keys for
-//! an API travel under many names besides `Authorization`. From `https:` there is no way to `http:`.
+//! Redirects are followed only here, so that each of them is parsed, admitted, resolved and dialled like the first URL. A hop to
+//! another origin keeps only headers that do not identify the caller: API keys have many names besides `Authorization`. A redirect
+//! never leads from `https:` to `http:`.
 //!
-//! The body comes as it is on the wire, except that `gzip` is undone when the request did not ask for an encoding
-//! itself. Status codes are no errors.
+//! The body is returned as it is on the wire, except that `gzip` is undone when the request did not ask for an encoding itself.
+//! Status codes are not errors.
 
 use std::time::{Duration, Instant};
 
@@ -18,14 +18,14 @@ use super::{
     reach::{Cause, Resolve},
 };
 
-/// What a skill wants to send.
+/// The request of a skill.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// `GET`, `HEAD`, `OPTIONS`, `DELETE`, `POST`, `PUT` or `PATCH`; empty is `GET`.
     pub method: String,
     /// URL of the request.
     pub url: String,
-    /// Names and values. Those that say where a message goes or where it ends can't be set.
+    /// Names and values. Headers that determine where a message goes or where it ends can't be set.
     pub headers: Vec<(String, String)>,
     /// The body; empty is none.
     pub body: Vec<u8>,
@@ -59,7 +59,7 @@ pub struct Limits {
     pub max_head: usize,
     /// Redirects that are followed.
     pub max_redirects: usize,
-    /// How many times as large as on the wire a body may be.
+    /// Maximum ratio between a body and its size on the wire.
     pub max_ratio: u64,
 }
 
@@ -79,10 +79,10 @@ impl Default for Limits {
 /// Why there is no response.
 #[derive(Debug, Error)]
 pub enum NetError {
-    /// It may not be fetched.
+    /// It is not allowed.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// A redirect leads where it may not lead.
+    /// A redirect leads to a URL that is not allowed.
     #[error("a redirect points to a URL that is not allowed: {0}")]
     Redirect(Refusal),
     /// From `https:` to `http:`.
@@ -220,7 +220,7 @@ const HARMLESS: &[&str] = &[
     "user-agent",
 ];
 
-/// Sends `request` and follows where it leads, as far as `hosts` go. It blocks until the end or the time-out.
+/// Sends `request` and follows redirects that `hosts` allow. It blocks until the end or the time-out.
 pub fn fetch(
     request: &Request,
     hosts: &Hosts,

@@ -9,12 +9,12 @@
 //! | an address | the named one, else any | exactly this one |
 //! | `localhost` | the named one, else any | 127.0.0.0/8 and ::1 |
 //!
-//! An address or `localhost` admits every port because people name them for servers of their own, on whatever port.
-//! A host that resolves to an address that is not public is admitted only when that address is approved as well: such
-//! a name gives nothing that the address doesn't. Metadata services are never admitted.
+//! An address or `localhost` admits every port because people use them for their own servers, on any port. A host that resolves to
+//! an address that is not public is admitted only when that address is approved as well: such a name gives nothing that the address
+//! doesn't. Metadata services are never admitted.
 //!
-//! What a scope means is decided by [`HostPattern`], for policy and for both doors to the network. A denial is looked at twice:
-//! with the name that was asked for, and with the address that is about to be dialled.
+//! [`HostPattern`] defines the meaning of a scope, for policy, fetches and the proxy. A denial is checked twice: with the requested
+//! name, and with the address that is about to be dialled.
 //!
 //! Hosts are compared after the parsing that browsers do, and only then: lower case, punycode, numbers turned into
 //! addresses, no dot at the end.
@@ -36,7 +36,7 @@ use super::address::{Kind, kind};
 pub struct Hosts {
     scopes: Vec<Scope>,
     any: bool,
-    /// What was denied inside of that.
+    /// Denied hosts within the approved ones.
     denied: Vec<Scope>,
 }
 
@@ -63,8 +63,8 @@ pub struct ScopeError {
     pub reason: String,
 }
 
-/// Why a target is not reached. The texts are for the skill as well as for the user: they say nothing that was not
-/// already decided before a packet was sent.
+/// Why a target is not reached. The texts are for the skill as well as for the user: they contain nothing that was not already
+/// decided before a packet was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// No scope names the host.
@@ -86,7 +86,7 @@ pub enum Refusal {
     Port {
         /// The requested host.
         host: String,
-        /// The port that was wanted.
+        /// The requested port.
         port: u16,
     },
     /// The address is not one of the internet, and no scope names it literally.
@@ -123,7 +123,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// A word that never changes its meaning.
+    /// A code that never changes its meaning.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -181,7 +181,7 @@ impl Hosts {
         denied.map(|denied| Self { denied, ..self })
     }
 
-    /// Whether `host` may be spoken to on `port`, as far as can be told without looking up its addresses.
+    /// Whether `host` can be contacted on `port`, before its addresses are looked up.
     pub fn admits(&self, host: &Host, port: u16) -> Result<Verdict, Refusal> {
         let host = &plain(host)?;
         let shown = host.to_string();
@@ -218,7 +218,7 @@ impl Hosts {
         }
     }
 
-    /// Whether this address of `host` may be dialled. It asks [`admits`](Self::admits) too.
+    /// Whether this address of `host` can be dialled. It checks [`admits`](Self::admits) too.
     pub fn admits_address(&self, host: &Host, address: SocketAddr) -> Result<(), Refusal> {
         let host = &plain(host)?;
         self.admits(host, address.port())?;
@@ -304,7 +304,7 @@ fn check_address(ip: IpAddr, written: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A URL that may be fetched, as far as its form goes.
+/// A URL whose form is acceptable for a fetch.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// The URL without fragment; its host has no dot at the end.
@@ -316,8 +316,8 @@ pub struct Target {
 }
 
 impl Target {
-    /// Reads a URL. What browsers repair in silence (tabs, backslashes, a password before the host) is refused: another
-    /// program that looks at the same text, a person included, may read another host.
+    /// Parses a URL. What browsers repair silently (tabs, backslashes, a password before the host) is refused: another program or a
+    /// person could read another host in the same text.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         clean(text)?;
         let url = Url::parse(text).map_err(|error| Refusal::url(error.to_string()))?;
@@ -331,7 +331,7 @@ impl Target {
         Self::new(url.map_err(|error| Refusal::url(error.to_string()))?)
     }
 
-    /// Whether it is spoken to through TLS.
+    /// Whether the connection uses TLS.
     #[must_use]
     pub fn is_secure(&self) -> bool {
         self.url.scheme() == "https"
@@ -383,7 +383,7 @@ pub(super) fn literal(host: &Host) -> Option<IpAddr> {
     }
 }
 
-/// Text of somebody else, for a message: what can't be seen is escaped, and what is long is cut.
+/// External text, for a message: invisible characters are escaped, and long text is cut.
 pub(super) fn shown(text: &str) -> String {
     const MAX: usize = 100;
     let mut cut: String = text

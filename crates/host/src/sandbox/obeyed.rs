@@ -1,8 +1,9 @@
-//! The table of protected places in every folder: files and folders whose content makes other programs run something, or tells an agent what to do.
+//! The table of protected places in every folder: files and folders whose content makes other programs run something, or instructs
+//! an agent.
 //!
-//! Each block names the programs whose documentation says that they read these files by themselves. A file is not in the
-//! table only because it is important: `package.json`, `Makefile`, `flake.nix`, `.env`, `CONVENTIONS.md` and other sources
-//! are what people ask skills to edit, and they take effect when a person builds the project or names them.
+//! Each block names the programs whose documentation states that they read these files by themselves. A file is not in the table
+//! only because it is important: `package.json`, `Makefile`, `flake.nix`, `.env`, `CONVENTIONS.md` and other sources are what
+//! people ask skills to edit, and they take effect when a person builds the project or names them.
 
 /// Where the names of a row count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -46,7 +46,7 @@ impl NamedByVariables {
         named
     }
 
-    /// The rows of a part of the home, in the folder that stands for it.
+    /// The rows of a part of the home, in the folder that replaces it.
     fn add_moved(&mut self, part: &str, folder: &Path) {
         let below = |place: &Path| {
             let below = place.strip_prefix(part).ok()?;

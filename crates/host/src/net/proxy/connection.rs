@@ -123,7 +123,7 @@ struct Connection<'a> {
     id: usize,
     client: &'a TcpStream,
     flow: &'a Flow<'a>,
-    /// What says that it was written down, once it was.
+    /// Completes the record of the connection, once it was written.
     opened: Cell<Option<Box<dyn OpenConnection>>>,
 }
 
@@ -272,7 +272,7 @@ impl Connection<'_> {
         })
     }
 
-    /// Waits until the first bytes of a tunnel say what they are.
+    /// Waits until the first bytes of a tunnel can be identified.
     fn first(
         &self,
         host: &Host,
@@ -318,7 +318,7 @@ impl Connection<'_> {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 Err(Refused::with(400, error.to_string()))
             }
-            // The server may have answered and closed before it read everything: what it said still goes down.
+            // The server may have answered and closed before it read everything: its answer is still passed on.
             Ok(()) | Err(_) => Ok(Ended::Request),
         }
     }
@@ -367,7 +367,7 @@ impl Connection<'_> {
 
 /// How the way up ended.
 enum Ended {
-    /// The child has no more to say.
+    /// The child sends no more.
     Stream,
     /// One request was sent, and no more is taken.
     Request,
@@ -385,7 +385,7 @@ impl Read for Upward<'_> {
 /// What a tunnel carries.
 #[derive(Debug)]
 enum Inside {
-    /// That can't be told yet.
+    /// More bytes are needed to decide.
     More,
     /// TLS for the right host, or a protocol that was approved with its port.
     Bytes,

@@ -1,7 +1,6 @@
-//! A request on its way through: read once, and written anew without what was meant for the proxy.
+//! A request on its way through: parsed once, and written again without the headers for the proxy.
 //!
-//! It is written anew so that the server sees the request that was judged: one host, one length, no second request
-//! behind it.
+//! It is written again so that the server sees the request that was checked: one host, one length, no second request after it.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -140,7 +139,7 @@ impl Head {
 }
 
 impl Framing {
-    /// Copies the body that begins here, and not a byte more.
+    /// Copies the body that starts here, and not a byte more.
     pub(super) fn copy(self, from: &mut impl BufRead, to: &mut impl Write) -> io::Result<()> {
         match self {
             Self::None => Ok(()),

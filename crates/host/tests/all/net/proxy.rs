@@ -1,4 +1,4 @@
-//! The proxy as a child sees it, and what it lets nobody do.
+//! The proxy as a child sees it, and what it refuses.
 
 use std::{
     io::{Read, Write},
@@ -476,7 +476,7 @@ fn the_ports_of_the_web_carry_the_web() {
 
 #[test]
 fn another_protocol_passes_on_a_port_that_was_named() {
-    // The server speaks first, as mail does, and then echoes.
+    // The server sends first, as mail does, and then echoes.
     let server = Server::start(|mut stream, _| {
         stream.write_all(b"220 hello\r\n").unwrap();
         let mut bytes = [0; 64];
