@@ -13,7 +13,7 @@ pub enum ModelError {
     /// A model name without a provider.
     #[error("model `{name}` has no provider prefix")]
     NoProvider {
-        /// As it was given.
+        /// The name as it was given.
         name: String,
     },
     /// Nothing was asked, because there is nothing to show who asks.
@@ -33,7 +33,7 @@ pub enum ModelError {
     /// A base URL that leads nowhere.
     #[error("`{url}` is not a base URL: {reason}")]
     BadUrl {
-        /// As it was given, without a password.
+        /// The URL as it was given, without a password.
         url: String,
         /// What is wrong with it.
         reason: String,

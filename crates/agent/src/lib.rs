@@ -34,9 +34,9 @@
 //! use metier_agent::{Conversation, Message, Record};
 //!
 //! let said = |text: &str| Record::User { text: text.into(), skills: vec![] };
-//! let conversation = Conversation::replay([said("hello"), said("anybody?")]);
+//! let conversation = Conversation::replay([said("hello"), said("are you there?")]);
 //! assert!(conversation.waits_for_model());
-//! assert_eq!(conversation.messages(), [Message::User("hello\n\nanybody?".into())]);
+//! assert_eq!(conversation.messages(), [Message::User("hello\n\nare you there?".into())]);
 //! ```
 //!
 //! **In → out.** [`Plan`] + [`Ground`] → [`Session`]; a user message → [`Event`]s and a [`Turn`]; `Request → Delta… → Answer`, or a

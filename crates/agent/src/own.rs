@@ -88,7 +88,7 @@ impl Own {
             ),
             Self::SessionsSpawn => (
                 "Give a task to a sub-agent and wait for its report. With `skills` it has exactly the tools that those skills allow, \
-                 and nothing else; a set that does not go together is rejected with all that is wrong. A task that writes code needs \
+                 and nothing else; an incompatible set is rejected with all its errors. A task that writes code needs \
                  `specification-engine` and `opencode-implementer`. It knows nothing of this \
                  conversation: the task must say all that it needs.",
                 json!({

@@ -31,7 +31,7 @@ pub enum PriceError {
         model: String,
         /// The setting: `input` or `output`.
         field: &'static str,
-        /// As it was written.
+        /// The configured text.
         text: String,
     },
     /// One of the two that are needed is missing.

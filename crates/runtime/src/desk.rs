@@ -141,7 +141,7 @@ impl No {
             Self::Nobody => (
                 "not-approved",
                 format!(
-                    "`{shown}` needs the user's approval, and there is no terminal to ask at (allow it with: metier permissions {skill} \
+                    "`{shown}` needs the user's approval, and there is no terminal to ask on (allow it with: metier permissions {skill} \
                      --approve {}, or everything for one run with --approve-skills {skill}); nothing was done",
                     shell_word(&needed)
                 ),

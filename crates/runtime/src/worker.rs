@@ -208,7 +208,7 @@ impl Worker {
     /// The permit for an act, asking if need be; without one that is written down.
     ///
     /// # Errors
-    /// When there is none.
+    /// When the act is not permitted, or the refusal can't be recorded.
     pub fn permit(&self, act: &Act) -> Result<Permit, Failed> {
         let answers = self.desk.session_answers();
         let permitted = self
@@ -279,7 +279,7 @@ impl Worker {
     /// Writes down how programs that stayed have ended, and floods of refusals.
     ///
     /// # Errors
-    /// When it can't be.
+    /// When a receipt can't be written.
     pub fn settle(&self) -> Result<(), StoreError> {
         let (over, on): (Vec<Run>, Vec<Run>) = self
             .runs
@@ -323,7 +323,7 @@ impl Worker {
     /// Writes a receipt for something that is not an act: a call, a hook. Large numbers of refusals are counted instead.
     ///
     /// # Errors
-    /// When it can't be.
+    /// When a receipt can't be written.
     pub fn record(&self, act: &str, detail: &str, went: &Went) -> Result<(), StoreError> {
         let draft = self.draft(act, detail, went);
         if went.outcome.is_some() {

@@ -87,7 +87,7 @@ impl Provider {
         };
         written.map_err(|error| ModelError::Malformed {
             provider: self.endpoint.kind(),
-            reason: format!("the request is no JSON: {error}"),
+            reason: format!("the request can't be serialized: {error}"),
         })
     }
 

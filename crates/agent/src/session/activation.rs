@@ -257,7 +257,7 @@ impl Session {
         Err(Report::new("changed", message).hint("start the sub-agent again"))
     }
 
-    /// Reads a skill, if it is available to whoever requests it.
+    /// Reads a skill, if the requester can use it.
     pub(super) fn read(&self, name: &str, by: ActivatedBy) -> Result<Loaded, Report> {
         let inventory = self.runtime.inventory();
         let found = inventory.find(name);

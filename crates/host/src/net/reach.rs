@@ -79,7 +79,7 @@ impl Resolve for System {
         let thread = lookup.spawn(move || {
             let found = name.to_socket_addrs().map(Iterator::collect::<Vec<_>>);
             lookups.fetch_sub(1, Ordering::SeqCst);
-            send.send(found).ok(); // nobody waits any more: then nobody wants it
+            send.send(found).ok(); // the receiver can be gone
         });
         if let Err(error) = thread {
             self.lookups.fetch_sub(1, Ordering::SeqCst);
@@ -101,7 +101,7 @@ pub enum Cause {
     #[error("it resolves to {0}, which is not allowed: {1}")]
     Address(IpAddr, Refusal),
     /// No address accepted the connection.
-    #[error("nobody answered: {0}")]
+    #[error("no address answered: {0}")]
     Dial(io::Error),
     /// Another address than the dialled one answered.
     #[error("connected to {0}, but {1} answered")]

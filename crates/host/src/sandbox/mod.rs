@@ -12,7 +12,7 @@
 //! | seccomp | sockets, other namespaces, mounts, tracing, keys, `io_uring` … | always |
 //! | resource limits | memory, files, processes, processor time | always, as far as the profile has them |
 //! | mounts | all writes but those on the list, protected and denied places in the middle of allowed ones | [`Mechanism::Namespaces`] |
-//! | PID namespace | survivors; seeing or signalling anybody else | [`Mechanism::Namespaces`] |
+//! | PID namespace | survivors; seeing or signalling other processes | [`Mechanism::Namespaces`] |
 //! | network namespace | every packet; only loopback, which ends at our proxy | [`Mechanism::Namespaces`] |
 //!
 //! Without namespaces, [`Mechanism::Landlock`] uses the first three. Landlock can't exclude a place from an allowed folder, so

@@ -3,7 +3,7 @@
 /// An act that is about to be done, with its receipt. The [`World`](super::World) accepts nothing else, so an act without a receipt
 /// can't be done. Only the writer knows what the receipt is; it gets it back to complete it.
 #[derive(Debug)]
-#[must_use = "what began is over some time, and its receipt says how"]
+#[must_use = "its receipt has to be completed"]
 pub struct Begun<'a, T, R> {
     what: &'a T,
     receipt: R,

@@ -45,7 +45,7 @@ impl Runtime {
     /// Calls the hooks of all active skills for an event. Changes and failures are written to receipts.
     ///
     /// # Errors
-    /// When it can't be.
+    /// When a receipt can't be written.
     pub fn dispatch(&self, phase: HookPhase, event: Value) -> Result<Dispatched, StoreError> {
         let mut done = Dispatched {
             event,

@@ -81,7 +81,7 @@ impl Runtime {
     /// Calls the hooks for a new conversation.
     ///
     /// # Errors
-    /// When it can't be written down.
+    /// When a receipt can't be written.
     pub fn conversation_start(&self) -> Result<(), StoreError> {
         let event = json!({ "session": self.premises.desk.session });
         self.dispatch(HookPhase::ConversationStart, event).map(drop)
@@ -147,7 +147,7 @@ impl Runtime {
     /// A model's answer, after all transforms. `continued` is set if a hook has sent back the previous answer.
     ///
     /// # Errors
-    /// When it can't be written down.
+    /// When a receipt can't be written.
     pub fn after_response(&self, text: &str, continued: bool) -> Result<LastWords, StoreError> {
         let session = &self.premises.desk.session;
         let event = json!({ "text": text, "session": session, "continued": continued });
@@ -161,7 +161,7 @@ impl Runtime {
     /// Findings of a scan, and what hooks add to them.
     ///
     /// # Errors
-    /// When it can't be written down.
+    /// When a receipt can't be written.
     pub fn scan_complete(
         &self,
         skill: &str,

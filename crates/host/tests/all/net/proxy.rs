@@ -278,7 +278,7 @@ fn a_private_address_reads_like_a_dead_one() {
         (body.replace(host, "host"), door.seen().decision)
     };
     let (dead, why) = ask("dead.io");
-    assert!(matches!(why, Decision::Refused(why) if why.contains("nobody answered")));
+    assert!(matches!(why, Decision::Refused(why) if why.contains("no address answered")));
     let (private, why) = ask("private.io");
     assert!(matches!(why, Decision::Refused(why) if why.contains("may not be dialled")));
     let (metadata, _) = ask("metadata.io");
