@@ -1,8 +1,8 @@
 //! What a hook in TypeScript costs in either engine, for `cargo xtask bench host`: each line is a name and a number.
 //!
-//! `engines METIER DENO FOLDER` needs the program, Deno, and an empty folder. Cold is from nothing to the first answer: for the runtime that is
-//! an activation (bytes judged, permission asked, fence put up) and an event; beside it stands Deno alone, started with the same
-//! flags and asked the same. All three in turns: what disturbs the machine disturbs all of them.
+//! `engines METIER DENO FOLDER` needs the program, Deno, and an empty folder. Cold is from nothing to the first answer: for the
+//! runtime that is an activation (bytes scanned, permission asked, sandbox set up) and an event; for comparison, Deno alone is
+//! started with the same flags and asked the same. All three take turns, so that noise of the machine affects all of them.
 
 mod stage;
 
@@ -67,8 +67,10 @@ fn main() -> Outcome {
     };
     let skill = write_skill(&folder.join("skills/reminder"))?;
     let bare = Bare::new(deno, &skill, &folder.join("bare"))?;
-    let embedded = Stage::new(metier, folder, config(Engine::Embedded, deno))?;
-    let fenced = Stage::new(metier, folder, config(Engine::Deno, deno))?;
+    let skills = folder.join("skills");
+    let stage = |engine| Stage::new(metier, folder, &[&skills], false, config(engine, deno));
+    let embedded = stage(Engine::Embedded)?;
+    let fenced = stage(Engine::Deno)?;
     let (mut ours, mut theirs, mut alone, mut worker) = (vec![], vec![], vec![], vec![]);
     embedded.play(&folder.join("embedded"), |embedded| {
         fenced.play(&folder.join("fenced"), |fenced| {
@@ -134,7 +136,7 @@ fn warm(runtime: &Runtime, name: &str) -> Outcome {
     Ok(runtime.end()?)
 }
 
-/// The embedded engine without the runtime around it: a worker that starts, shuts itself in, loads the handler and answers.
+/// The embedded engine without the runtime around it: a worker that starts, sandboxes itself, loads the handler and answers.
 fn cold_worker(metier: &Path, skill: &Path) -> Result<f64, Error> {
     let worker = Worker {
         binary: metier.to_owned(),
@@ -237,7 +239,7 @@ impl Bare {
         })
     }
 
-    /// From nothing to what the hook adds, in milliseconds. With an empty cache, as behind the fence.
+    /// From nothing to the result of the hook, in milliseconds. With an empty cache, as in the sandbox.
     fn cold(&self) -> Result<f64, Error> {
         if self.cache.exists() {
             fs::remove_dir_all(&self.cache)?;

@@ -6,6 +6,8 @@
 
 mod ground;
 mod ready;
+#[path = "../../../runtime/benches/stage/mod.rs"]
+mod stage;
 
 use std::{
     fs,
@@ -25,9 +27,7 @@ use metier_store::NewConversation;
 
 use ground::Disk;
 use ready::{Ready, behind_http, chosen, words};
-
-pub(crate) type Error = Box<dyn std::error::Error>;
-type Outcome = Result<(), Error>;
+use stage::{Error, Outcome, tell};
 
 const QUESTION_BYTES: usize = 500;
 const ANSWER_BYTES: usize = 2_000;
@@ -221,7 +221,7 @@ fn session(
     session.end().map_err(in_words)
 }
 
-/// Somebody who listens, and keeps nothing but counts.
+/// A listener that only counts.
 #[derive(Default)]
 struct Heard {
     compacted: AtomicUsize,
@@ -303,9 +303,4 @@ impl Held {
 #[allow(clippy::cast_precision_loss, reason = "they are small")]
 fn number(count: usize) -> f64 {
     count as f64
-}
-
-#[allow(clippy::print_stdout, reason = "printing is what this program is for")]
-fn tell(name: &str, value: f64) {
-    println!("{name} {value:.3}");
 }

@@ -95,7 +95,13 @@ fn main() -> Outcome {
     let on_disk = folder.join("data");
     disk(folder)?;
     receipts("us", &on_disk)?;
-    let stage = Stage::new(metier, folder, Config::default())?;
+    let stage = Stage::new(
+        metier,
+        folder,
+        &[&folder.join("skills")],
+        false,
+        Config::default(),
+    )?;
     stage.play(&on_disk, |runtime| {
         activations(&stage, runtime)?;
         calls(runtime, "call_us", "greeter", "greet")?;
@@ -158,8 +164,8 @@ fn write_skill(
     Ok(file)
 }
 
-/// From starting a worker to what it contributes, and what of that can be told apart from outside: starting the
-/// program, shutting it in, loading the skill. Building the interpreter is what is left.
+/// From the start of a worker to its contributions, and the parts that can be measured from outside: starting the program,
+/// sandboxing it, loading the skill. The rest is building the interpreter.
 fn parts(metier: &Path, child: &Path) -> Outcome {
     let hello = hello();
     let me = std::env::current_exe()?;
@@ -322,7 +328,7 @@ fn receipts(place: &str, folder: &Path) -> Outcome {
 }
 
 /// The first activation, for which the skill is scanned, then many; the skill stays active.
-fn activations(stage: &Stage<'_>, runtime: &Runtime) -> Outcome {
+fn activations(stage: &Stage, runtime: &Runtime) -> Outcome {
     runtime.activate("greeter")?;
     tell("scan_ms", stage.judging().as_secs_f64() * 1e3);
     runtime.deactivate("greeter")?;
@@ -399,7 +405,7 @@ fn hooks(runtime: &Runtime, kind: &str, name: &str) -> Outcome {
     Ok(runtime.end()?)
 }
 
-/// A program of its own, behind the fence that every skill gets.
+/// A program in the sandbox of a skill.
 fn process(runtime: &Runtime) -> Outcome {
     let time = median(
         40,

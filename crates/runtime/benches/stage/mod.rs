@@ -1,9 +1,10 @@
-//! The stage of these programs: a runtime on a folder of skills, without the command line around it.
+//! A runtime on folders of skills, without the command line around it. The benchmarks of `crates/agent` use this file too.
+#![allow(dead_code, reason = "each program uses a part of it")]
 
 use std::{
     collections::BTreeSet,
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant, SystemTime},
 };
@@ -25,6 +26,7 @@ use metier_store::Store;
 pub(crate) type Error = Box<dyn std::error::Error>;
 pub(crate) type Outcome = Result<(), Error>;
 
+const SESSION: &str = "0123456789abcdef";
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 #[allow(
@@ -56,10 +58,10 @@ pub(crate) fn nothing() -> Outcome {
     Ok(())
 }
 
-/// A machine on which nothing is asked for.
-struct Bare;
+/// A machine that has everything a skill can require.
+struct Furnished;
 
-impl Facts for Bare {
+impl Facts for Furnished {
     fn os(&self) -> Option<Os> {
         Some(Os::Linux)
     }
@@ -69,11 +71,11 @@ impl Facts for Bare {
     }
 
     fn has_variable(&self, _: &str) -> bool {
-        false
+        true
     }
 
     fn has_setting(&self, _: &str) -> bool {
-        false
+        true
     }
 
     fn tools(&self) -> Option<&[String]> {
@@ -82,26 +84,37 @@ impl Facts for Bare {
 }
 
 /// Everything around a session but its database.
-pub(crate) struct Stage<'a> {
-    metier: &'a Path,
-    folder: &'a Path,
-    config: Arc<Config>,
-    inventory: Arc<Inventory>,
+#[derive(Clone)]
+pub(crate) struct Stage {
+    metier: PathBuf,
+    /// For everything that sessions write.
+    folder: PathBuf,
+    pub(crate) config: Arc<Config>,
+    pub(crate) inventory: Arc<Inventory>,
     judging: Arc<Judging>,
 }
 
-/// What judges skills.
-struct Judging {
+/// Scans skills before they are used.
+pub(crate) struct Judging {
     config: Arc<Config>,
     scanner: Scanner,
-    /// The bytes that were scanned, each as what it is.
+    /// Digests of the skills that were scanned.
     scanned: Mutex<BTreeSet<String>>,
     /// How long the last judgement took.
     took: Mutex<Duration>,
 }
 
 impl Judging {
-    /// As the program does: every byte is read and hashed, and what was scanned once is not scanned again.
+    pub(crate) fn new(config: &Arc<Config>) -> Arc<Self> {
+        Arc::new(Self {
+            config: Arc::clone(config),
+            scanner: Scanner::new(config, Vec::new(), 0),
+            scanned: Mutex::default(),
+            took: Mutex::default(),
+        })
+    }
+
+    /// As the program does: every byte is read and hashed, and the same bytes are scanned once.
     fn judge(&self, entry: &Entry) -> Result<Snapshot, String> {
         let start = Instant::now();
         let held = self.scanner.snapshot(entry);
@@ -110,7 +123,7 @@ impl Judging {
         let mut scanned = self.scanned.lock().unwrap_or_else(PoisonError::into_inner);
         if !scanned.contains(&digest) {
             let (report, _) = self.scanner.scan_snapshot(entry, &held);
-            // A program that nobody can read is what a user has to accept.
+            // A compiled program can't be scanned; users have to accept it.
             let is_program = entry.name() == "compiled";
             let known = Known::of(&report).judged(&self.config, || is_program);
             if known.stance == Stance::Blocked {
@@ -123,13 +136,20 @@ impl Judging {
     }
 }
 
-impl<'a> Stage<'a> {
-    pub(crate) fn new(metier: &'a Path, folder: &'a Path, config: Config) -> Result<Self, Error> {
+impl Stage {
+    /// With the skills of these folders.
+    pub(crate) fn new(
+        metier: &Path,
+        folder: &Path,
+        roots: &[&Path],
+        builtins: bool,
+        config: Config,
+    ) -> Result<Self, Error> {
         let options = Options {
             mode: Mode::Lenient,
             limits: Limits {
-                max_skills: 1_000,
-                max_entries: 10_000,
+                max_skills: 100_000,
+                max_entries: 1_000_000,
                 max_skill_bytes: 1 << 20,
                 max_depth: 3,
                 max_root_time: PATIENCE,
@@ -137,79 +157,73 @@ impl<'a> Stage<'a> {
             threads: 1,
             index: None,
             now: SystemTime::now(),
-            builtins: false,
+            builtins,
             progress: None,
         };
-        let root = Root::explicit(Source::User, fs::canonicalize(folder)?.join("skills"));
-        let catalog = discover(vec![root], &options);
+        let roots = roots.iter().map(|root| {
+            let root = fs::canonicalize(root)?;
+            Ok(Root::explicit(Source::User, root))
+        });
+        let catalog = discover(roots.collect::<Result<Vec<Root>, Error>>()?, &options);
         let config = Arc::new(config);
-        let inventory = survey(catalog, &config, &Bare, Mode::Lenient, &[], &Unscreened);
-        let judging = Judging {
-            config: Arc::clone(&config),
-            scanner: Scanner::new(&config, Vec::new(), 0),
-            scanned: Mutex::default(),
-            took: Mutex::default(),
-        };
+        let mode = Mode::Lenient;
+        let inventory = survey(catalog, &config, &Furnished, mode, &[], &Unscreened);
+        for place in ["runs", "project"] {
+            fs::create_dir_all(folder.join(place))?;
+        }
         Ok(Self {
-            metier,
-            folder,
-            config,
+            metier: metier.to_owned(),
+            folder: fs::canonicalize(folder)?,
             inventory: Arc::new(inventory),
-            judging: Arc::new(judging),
+            judging: Judging::new(&config),
+            config,
         })
     }
 
     /// How long the last judgement took.
-    #[allow(dead_code, reason = "one of the programs measures something else")]
     pub(crate) fn judging(&self) -> Duration {
         let took = &self.judging.took;
         *took.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A session with a database in this folder.
+    /// A session with a database in this folder, in which all skills are approved.
     pub(crate) fn play(&self, data: &Path, act: impl FnOnce(&Runtime) -> Outcome) -> Outcome {
         let store = Store::open(&data.join("metier.db"))?;
-        let names: Vec<String> = self
-            .inventory
-            .skills
-            .iter()
-            .map(|skill| self.inventory.entry(skill).name().into_owned())
-            .collect();
-        let temporary = self.folder.join("runs");
-        let work = self.folder.join("project");
-        for folder in [&temporary, &work] {
-            fs::create_dir_all(folder)?;
-        }
+        let skills = self.inventory.skills.iter();
+        let names = skills.map(|skill| self.inventory.entry(skill).name().into_owned());
+        let judging = Arc::clone(&self.judging);
+        act(&self.open(store, data, names.collect(), SESSION, judging))
+    }
+
+    /// A runtime in which these skills are approved. `own` is what no skill can read: the database.
+    pub(crate) fn open(
+        &self,
+        store: Store,
+        own: &Path,
+        approved: Vec<String>,
+        session: &str,
+        judging: Arc<Judging>,
+    ) -> Runtime {
+        let (temporary, project) = (self.folder.join("runs"), self.folder.join("project"));
         let desk = Desk {
             store: store.into(),
             approver: Arc::new(Headless),
-            approved_now: names,
+            approved_now: approved,
             approved: Vec::new(),
-            terms: Terms {
-                rates: Rates {
-                    shell_exec: u64::MAX,
-                    net_fetch: u64::MAX,
-                    llm_call: u64::MAX,
-                },
-                shell_timeout: PATIENCE,
-                fetch_timeout: PATIENCE,
-                prefixes: None,
-                project: work.clone(),
-                home: None,
-            },
+            terms: terms(&project),
             clock: Arc::new(SystemTime::now),
             meter: Meter::default(),
-            session: "0123456789abcdef".into(),
+            session: session.to_owned(),
             warn: Arc::new(|_| {}),
             asking: Asking::default(),
         };
         let host = HostEnvironment {
-            shim: self.metier.to_owned(),
-            work,
+            shim: self.metier.clone(),
+            work: project,
             home: None,
             path: Some("/usr/bin:/bin".into()),
             common: Vec::new(),
-            own: vec![data.to_owned()],
+            own: vec![own.to_owned()],
             obeyed: Vec::new(),
             temporary: temporary.clone(),
             unsandboxed: false,
@@ -222,7 +236,6 @@ impl<'a> Stage<'a> {
             host: Arc::new(host),
             compiled: temporary,
         };
-        let judging = Arc::clone(&self.judging);
         let judge = Arc::new(move |entry: &Entry| judging.judge(entry));
         let patience = Patience {
             start: PATIENCE,
@@ -230,7 +243,22 @@ impl<'a> Stage<'a> {
             tool: PATIENCE,
             hook: PATIENCE,
         };
-        let inventory = Arc::clone(&self.inventory);
-        act(&Runtime::new(premises, inventory, judge, patience))
+        Runtime::new(premises, Arc::clone(&self.inventory), judge, patience)
+    }
+}
+
+/// No limit that a benchmark could reach.
+fn terms(project: &Path) -> Terms {
+    Terms {
+        rates: Rates {
+            shell_exec: u64::MAX,
+            net_fetch: u64::MAX,
+            llm_call: u64::MAX,
+        },
+        shell_timeout: PATIENCE,
+        fetch_timeout: PATIENCE,
+        prefixes: None,
+        project: project.to_owned(),
+        home: None,
     }
 }

@@ -178,7 +178,7 @@ fn permits() -> Outcome {
     Ok(())
 }
 
-/// What was answered about one of a thousand skills, alone and while somebody writes.
+/// Lookups of one skill among a thousand, alone and during writes.
 fn lookups(folder: &Path) -> Outcome {
     let path = folder.join("metier.db");
     let store = Store::open(&path)?;
@@ -231,7 +231,7 @@ fn lookups(folder: &Path) -> Outcome {
     Ok(())
 }
 
-/// `true`: plain, supervised without a fence, and behind the fence that every skill gets.
+/// `true`: plain, supervised without a sandbox, and in the sandbox of a skill.
 fn children(metier: &Path, folder: &Path) -> Outcome {
     let folders: Vec<PathBuf> = ["/usr/bin", "/bin"].map(PathBuf::from).to_vec();
     let handle = fs::File::open(folder)?;

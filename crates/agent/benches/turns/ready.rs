@@ -16,9 +16,9 @@ use metier_agent::{
 };
 use serde_json::{Map, json};
 
-use crate::Error;
+use crate::stage::Error;
 
-/// What every answer says: as long as answers are.
+/// The text of every answer, of typical length.
 pub(crate) fn words(bytes: usize) -> String {
     let mut text = String::new();
     while text.len() < bytes {
@@ -96,7 +96,7 @@ fn said(text: String, calls: Vec<ToolCall>) -> Answer {
     }
 }
 
-/// What a session is told of a model.
+/// The session's view of the model.
 pub(crate) fn chosen(model: Arc<dyn Model>) -> Result<Chosen, Error> {
     Ok(Chosen {
         model,
@@ -124,7 +124,7 @@ pub(crate) fn behind_http(answer: &str) -> Result<Provider, Error> {
     // It ends with the program.
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // A client that went away has nothing to be told.
+            // The client closed the connection; there is no one to report to.
             let _ = serve(&stream, reply.as_bytes());
         }
     });

@@ -1,7 +1,7 @@
 //! What a native skill costs: `native METIER LIBRARY [PROGRAM]`; each line is a name and a number.
 //!
-//! The library is loaded by METIER, as a skill's is; PROGRAM is the same skill as a program, to compare with. Both are `examples/word-count`,
-//! and run without a fence, which is measured elsewhere and is the same for both.
+//! METIER loads the library as it loads a skill's; PROGRAM is the same skill as a program, for comparison. Both are
+//! `examples/word-count`, and run without a sandbox, which costs both the same.
 
 use std::{
     collections::BTreeMap,
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const STARTS: usize = 20;
 const CALLS: usize = 2_000;
 
-/// Has one file, whatever is asked for.
+/// A host with one file.
 struct OneFile;
 
 impl Host for OneFile {
