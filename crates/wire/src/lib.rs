@@ -20,6 +20,7 @@ mod documents;
 mod info;
 mod json;
 mod list;
+#[cfg(feature = "run")]
 mod live;
 mod manifest;
 mod permission;
@@ -36,6 +37,7 @@ pub use documents::{
 };
 pub use info::{HookRow, Info};
 pub use list::{Counts, DiagnosticRow, List, ReasonRow};
+#[cfg(feature = "run")]
 pub use live::{CallDocument, TestDocument, TestRow, ToolRow, ToolsDocument};
 pub use manifest::{to_json as manifest, without_effect};
 pub use permission::{

@@ -3,6 +3,7 @@
 //! Whatever it is written in, code that runs is a [`Session`]: it has said what it contributes, it answers calls, and while it
 //! works it may ask its [`Host`]. The messages are those of [`metier_sdk::wire`], whether they cross a pipe or not.
 
+#[cfg(feature = "wasm")]
 mod compiler;
 mod events;
 mod frame;
@@ -14,10 +15,11 @@ mod process;
 mod round;
 mod several;
 mod starting;
+#[cfg(feature = "wasm")]
 mod wasm;
 mod worker;
 
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
 use metier_sdk::{
     HookPhase,
@@ -27,12 +29,14 @@ use serde_json::Value;
 
 use crate::sandbox::UndonePlace;
 
+#[cfg(feature = "wasm")]
 pub use compiler::Compiler;
 pub use hooks::{Hooks, OnlyHooks};
 pub use params::{read, write};
 pub use process::{Alive, Clock, End, Monotonic, Process, Started, Starter, far};
 pub use round::Round;
 pub use several::Several;
+#[cfg(feature = "wasm")]
 pub use wasm::{Code, Wasm};
 pub use worker::Worker;
 
@@ -115,9 +119,9 @@ pub enum SessionError {
         /// How long until it is tried again.
         wait: Duration,
     },
-    /// Its code is none that can be run.
+    /// Its code is not a WebAssembly module that can be run: a `metier_wasm::Refused`.
     #[error(transparent)]
-    Unfit(#[from] metier_wasm::Refused),
+    Unfit(Box<dyn Error + Send + Sync>),
     /// It did not start at all.
     #[error(transparent)]
     NotStarted(#[from] crate::world::WorldError),
