@@ -47,7 +47,7 @@ pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
     let mut build = workspace::cargo();
     build.args(["build", "--release", "--bins", "--package", "xtask"]);
     if options.metier.is_none() {
-        build.args(["--package", "metier"]);
+        build.args(["--package", "metier-cli"]);
     }
     for (package, example) in examples {
         build.args(["--package", package, "--example", example]);

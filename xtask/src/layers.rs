@@ -31,9 +31,10 @@ const LAYERS: &[(&str, u8)] = &[
     ("metier-registry", 6),
     ("metier-runtime", 7),
     ("metier-agent", 8),
-    ("metier-wire", 8),
-    ("metier-server", 9),
-    ("metier", 10),
+    ("metier", 9),
+    ("metier-wire", 10),
+    ("metier-server", 11),
+    ("metier-cli", 12),
 ];
 
 /// For tests and chores: nothing that ships may need them.

@@ -1,5 +1,5 @@
 //! The border from the host's side, with a library that behaves: what is lent is given back, and only who is asked may ask. Libraries that
-//! don't behave are tested from outside, in `crates/metier`: here they would take the test with them.
+//! don't behave are tested from outside, in `crates/cli`: here they would take the test with them.
 
 use std::{
     path::{Path, PathBuf},

@@ -19,6 +19,14 @@
 //!
 //! **Start reading at** `inventory.rs`, then `prompt.rs`, `render.rs`, then `scanning.rs`, `composing.rs`, `selecting.rs`.
 
+#![cfg_attr(
+    not(feature = "run"),
+    expect(
+        dead_code,
+        reason = "some of what the desk can do is asked for by running skills alone"
+    )
+)]
+
 #[cfg(feature = "run")]
 pub mod activate;
 mod composing;

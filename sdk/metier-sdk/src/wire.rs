@@ -15,6 +15,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "guest")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -65,7 +66,8 @@ pub mod code {
 }
 
 /// `initialize`: who you are here.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Initialize {
     /// The version of this protocol.
     pub protocol: u32,
@@ -97,7 +99,8 @@ pub struct Initialize {
 }
 
 /// A function that handles an OpenClaw hook.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Handler {
     /// The file, below the skill's folder.
     pub file: String,
@@ -106,7 +109,8 @@ pub struct Handler {
 }
 
 /// The answer to `initialize`: everything that the skill contributes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Contributions {
     /// Tools that a model may call.
     #[serde(default)]
@@ -129,7 +133,8 @@ pub struct Contributions {
 }
 
 /// A handler of an OpenClaw hook that could not be loaded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct FailedHandler {
     /// Its position in `handlers` of `initialize`.
     pub handler: usize,
@@ -138,7 +143,8 @@ pub struct FailedHandler {
 }
 
 /// Who the code says that it is: built and copied elsewhere it still knows what it was built as.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Manifest {
     /// The skill's name.
     pub name: String,
@@ -155,7 +161,8 @@ impl Manifest {
 }
 
 /// A tool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct ToolSpec {
     /// Its name: letters, digits, `_` and `-`.
     pub name: String,
@@ -172,7 +179,8 @@ fn any_object() -> Value {
 }
 
 /// A phase at which a skill steps in: its name alone, or with what else is to be said about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum HookSpec {
     /// Only the phase.
@@ -216,7 +224,8 @@ impl From<HookPhase> for HookSpec {
 }
 
 /// A workflow.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct WorkflowSpec {
     /// Its name.
     pub name: String,
@@ -226,14 +235,16 @@ pub struct WorkflowSpec {
 }
 
 /// A scanner.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct ScannerSpec {
     /// Its name.
     pub name: String,
 }
 
 /// `tool/execute`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct ToolExecute {
     /// The tool.
     pub name: String,
@@ -246,7 +257,8 @@ pub struct ToolExecute {
 }
 
 /// The answer to `tool/execute`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct ToolOutput {
     /// What came of it: a text or any JSON.
     #[serde(default)]
@@ -257,7 +269,8 @@ pub struct ToolOutput {
 }
 
 /// `hook/handle`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct HookHandle {
     /// The phase.
     pub phase: HookPhase,
@@ -267,7 +280,8 @@ pub struct HookHandle {
 }
 
 /// The answer to `hook/handle`; with neither, everything stays as it is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct HookAnswer {
     /// The event as it goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -308,14 +322,16 @@ impl HookAnswer {
 }
 
 /// Why a call must not happen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Cancelled {
     /// Told to whoever called.
     pub reason: String,
 }
 
 /// `workflow/run`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct WorkflowRun {
     /// The workflow.
     pub name: String,
@@ -325,7 +341,8 @@ pub struct WorkflowRun {
 }
 
 /// The answer to `workflow/run`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct WorkflowOutput {
     /// What came of it.
     #[serde(default)]
@@ -333,7 +350,8 @@ pub struct WorkflowOutput {
 }
 
 /// `scanner/run`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct ScannerRun {
     /// The scanner.
     pub name: String,
@@ -342,7 +360,8 @@ pub struct ScannerRun {
 }
 
 /// A file for a scanner.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct ScannedFile {
     /// Below the scanned skill's folder.
     pub path: String,
@@ -365,7 +384,8 @@ impl ScannedFile {
 }
 
 /// The answer to `scanner/run`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct ScannerOutput {
     /// What was found.
     #[serde(default)]
@@ -373,7 +393,8 @@ pub struct ScannerOutput {
 }
 
 /// Something that a scanner found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct FoundByScanner {
     /// Which rule; it is shown behind the skill's name.
     #[serde(default)]
@@ -391,7 +412,8 @@ pub struct FoundByScanner {
 }
 
 /// `openclaw/handle`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct OpenclawHandle {
     /// Which of [`Initialize::handlers`], from 0.
     pub handler: usize,
@@ -400,7 +422,8 @@ pub struct OpenclawHandle {
 }
 
 /// An event as a handler of an OpenClaw hook gets it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OpenclawEvent {
     /// `agent`, `command`, `session`, `gateway` or `message`.
@@ -421,14 +444,16 @@ pub struct OpenclawEvent {
 }
 
 /// The answer to `openclaw/handle`: what a handler can change.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct OpenclawAnswer {
     /// The event as the handler left it.
     pub event: OpenclawChange,
 }
 
 /// The two parts of an event that a handler can change.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct OpenclawChange {
     /// What the user is told.
     #[serde(default)]
@@ -439,7 +464,8 @@ pub struct OpenclawChange {
 }
 
 /// What a skill may ask its host, each with its permission.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 #[serde(tag = "method", content = "params")]
 pub enum HostRequest {
     /// `file:read`, or a file of the skill itself → [`FileContent`].
@@ -551,14 +577,16 @@ pub enum HostRequest {
 }
 
 /// The answer to `host/read_file`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct FileContent {
     /// Its text.
     pub content: String,
 }
 
 /// The answer to `host/glob`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Paths {
     /// Files, from the project, in order.
     pub paths: Vec<String>,
@@ -568,7 +596,8 @@ pub struct Paths {
 }
 
 /// The answer to `host/grep`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Matches {
     /// Lines that match.
     pub matches: Vec<Match>,
@@ -578,7 +607,8 @@ pub struct Matches {
 }
 
 /// A line that matches.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Match {
     /// The file.
     pub path: String,
@@ -589,7 +619,8 @@ pub struct Match {
 }
 
 /// The answer to `host/exec` and `host/git`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Ended {
     /// The exit code; nothing if it was ended.
     pub exit: Option<i32>,
@@ -603,7 +634,8 @@ pub struct Ended {
 }
 
 /// The answer to `host/fetch`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Fetched {
     /// The status.
     pub status: u16,
@@ -615,21 +647,24 @@ pub struct Fetched {
 }
 
 /// The answer to `host/env`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Variable {
     /// Nothing if it isn't set.
     pub value: Option<String>,
 }
 
 /// The answer to `host/llm`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Answered {
     /// What the model said.
     pub text: String,
 }
 
 /// An error of JSON-RPC.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct RpcError {
     /// One of [`code`].
     pub code: i32,

@@ -15,14 +15,14 @@ def greet(input):
 register_tool("greet", "Greets a person.", greet, {"type": "object", "properties": {"name": {"type": "string"}}})
 "#;
 
-/// An example of this package, built with the tests.
+/// An example of the library, built with the tests of the workspace.
 fn example(name: &str) -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let profile = tests.ancestors().nth(2).unwrap();
     let program = profile.join("examples").join(name);
     assert!(
         program.exists(),
-        "{} is built with the tests",
+        "{} is missing: cargo build --examples -p metier",
         program.display()
     );
     program
