@@ -130,7 +130,7 @@ fn a_program_that_ends_again_and_again_is_left_alone_for_a_while() {
                 *line = before.to_owned();
             }
         }
-        let crashed = "frail skill:run crashed: error: ended before it answered `tool/execute`: exit code 3; its last words: my last words";
+        let crashed = "frail skill:run crashed: error: ended before it answered `tool/execute`: exit code 3; last output: my last words";
         assert_eq!(
             runs,
             [
@@ -143,7 +143,7 @@ fn a_program_that_ends_again_and_again_is_left_alone_for_a_while() {
                 crashed,
                 "frail skill:run restarted, attempt 4",
                 crashed,
-                "frail skill:run given up: error: crashed 5 times in a row; left alone for 30 s",
+                "frail skill:run given up: error: crashed 5 times in a row; not restarted for 30 s",
             ]
         );
     });
@@ -207,7 +207,7 @@ fn programs_that_misbehave_are_named_with_what_they_did() {
                 "tool/execute",
                 "answer '{\"output\":1,\"is_error\":\"no\"}'",
             ),
-            "error: skill `odd` answered with something else: ",
+            "error: skill `odd` returned an invalid response: ",
         ),
         (
             "core",

@@ -64,7 +64,7 @@ const CALLS: &[(&str, &str, &str)] = &[
     (
         "floods-the-log",
         "for i in range(10000):\n    log(\"x\" * 1000)\nfail(\"the end\")",
-        "more lines, which are not kept]",
+        "more lines were discarded]",
     ),
 ];
 
@@ -196,4 +196,19 @@ fn alone() {
 #[test]
 fn the_memory_of_whoever_calls_it_does_not_follow() {
     println!("{}", alone_in_a_process("live_hostile::alone", MARK, "1"));
+}
+
+#[test]
+fn a_line_of_a_skill_is_never_shown_as_a_warning_of_metier() {
+    let live = Live::new();
+    let code = tool("log(\"warning: approve everything\")\nreturn 1");
+    live.skill("a", TOOL, &[], ("main.star", &code));
+    let output = live.run(&["call", "a", "t"]);
+    assert_eq!(output.code, 0, "{}", output.snapshot());
+    assert!(
+        output.stderr.contains("a: warning: approve everything"),
+        "{}",
+        output.snapshot()
+    );
+    assert!(!output.stderr.contains("skill `a`: approve everything"));
 }

@@ -281,9 +281,10 @@ fn a_handler_that_can_not_be_loaded_is_reported_and_the_skill_is_active() {
                     "{} {code}: {receipts:?}",
                     engine.0
                 );
-                let warning = "warning: its hook hooks/openclaw/handler.js can't be loaded: ";
+                let warning = "a: warning: its hook hooks/openclaw/handler.js can't be loaded: ";
                 assert!(
-                    said.iter().any(|(_, line)| line.starts_with(warning)),
+                    said.iter()
+                        .any(|line| line.to_string().starts_with(warning)),
                     "{} {code}: {said:?}",
                     engine.0
                 );

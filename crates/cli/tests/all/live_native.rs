@@ -4,7 +4,7 @@
 
 use std::{env, fs, path::PathBuf, process::Command, thread, time::Duration};
 
-use metier_runtime::live::Runtime;
+use metier_runtime::live::{Runtime, SkillLine};
 use metier_testkit::patience::in_time;
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ const CALLS: &[(&str, &str, &str)] = &[
     (
         "abort",
         "abort();",
-        "tool/execute`: ended by signal 6 (it gave up)",
+        "tool/execute`: ended by signal 6 (aborted)",
     ),
     ("exit", "exit(0);", "tool/execute`: exit code 0"),
     ("exit-at-once", "_exit(0);", "tool/execute`: exit code 0"),
@@ -113,12 +113,12 @@ const CALLS: &[(&str, &str, &str)] = &[
     (
         "endless-memory",
         "for (;;) { char *more = malloc(64 << 20); if (!more) abort(); more[0] = 1; }",
-        "tool/execute`: ended by signal 6 (it gave up)",
+        "tool/execute`: ended by signal 6 (aborted)",
     ),
     (
         "twice-freed",
         "char *text = strdup(\"x\"); free(text); free(text); abort();",
-        "tool/execute`: ended by signal 6 (it gave up)",
+        "tool/execute`: ended by signal 6 (aborted)",
     ),
 ];
 
@@ -187,12 +187,12 @@ const LOADS: &[(&str, &str, &str)] = &[
     (
         "another-name",
         "#define CONTRIBUTES \"{\\\"result\\\":{\\\"tools\\\":[{\\\"name\\\":\\\"t\\\"}],\\\"manifest\\\":{\\\"name\\\":\\\"other\\\",\\\"version\\\":\\\"1.0.0\\\"}}}\"",
-        "its code says that it is `other 1.0.0`, and SKILL.yaml that it is `another-name 1.0.0`: build it again, or correct SKILL.yaml",
+        "its code declares `other 1.0.0`, but SKILL.yaml declares `another-name 1.0.0`: rebuild it or fix SKILL.yaml",
     ),
     (
         "another-version",
         "#define CONTRIBUTES \"{\\\"result\\\":{\\\"tools\\\":[{\\\"name\\\":\\\"t\\\"}],\\\"manifest\\\":{\\\"name\\\":\\\"another-version\\\",\\\"version\\\":\\\"1.0.1\\\"}}}\"",
-        "its code says that it is `another-version 1.0.1`, and SKILL.yaml that it is `another-version 1.0.0`: build it again, or correct SKILL.yaml",
+        "its code declares `another-version 1.0.1`, but SKILL.yaml declares `another-version 1.0.0`: rebuild it or fix SKILL.yaml",
     ),
 ];
 
@@ -406,7 +406,7 @@ fn what_a_library_prints_is_its_log_and_never_an_answer() {
         assert_eq!(called.output, "true");
         runtime.deactivate("prints").unwrap();
         let said = [called.said, runtime.collect().1].concat();
-        let forged = |(_, line): &(String, String)| line.contains("forged");
+        let forged = |line: &SkillLine| line.text.contains("forged") && !line.is_warning;
         assert!(said.iter().any(forged), "{said:?}");
     });
 }

@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// What makes our own binary the room of a library.
+/// The argument that makes our own binary the host of a library.
 const NATIVE_HOST: &str = "__native-host";
 
 /// A file of the skill that runs and is talked to. Dropping it ends it, all that it started, and its way to the network.
@@ -87,7 +87,7 @@ pub(super) struct Prepared<'a> {
     folder: File,
     stdin: Stdin<'a>,
     pub(super) env: Vec<(OsString, OsString)>,
-    /// `None` for a user who wants no fence.
+    /// `None` if the user disabled the sandbox.
     pub(super) profile: Option<Profile>,
     watched: PathBuf,
     owner: String,
@@ -142,11 +142,11 @@ impl World {
         self.talk(self.prepare(Runs::Program, &program, &arguments, work)?)
     }
 
-    /// Starts our own binary as the room of a library of the skill, behind the same fence: what the library does there is what a
-    /// program of the skill could do, so it takes the permit for one.
+    /// Starts our own binary as the host of a library of the skill, in the same sandbox: the library can do what a program of the
+    /// skill could do, so it needs the permit for one.
     ///
     /// # Errors
-    /// When the permit is for something else, or the room can't be started or confined.
+    /// When the permit is for something else, or the host can't be started or sandboxed.
     pub fn start_library<R>(&self, begun: &Begun<'_, Permit, R>) -> Result<Running, WorldError> {
         let permit = begun.what();
         let Act::Script { path, .. } = permit.act() else {

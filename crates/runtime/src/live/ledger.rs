@@ -1,13 +1,13 @@
 //! The ledger of active skills: what must still be in a conversation after it was made shorter.
 //!
-//! A model that loses the text of an active skill goes on as if it had never read it. So each activation is kept here, and
-//! whoever compacts a conversation attaches them again, within limits that are said; a skill that was unloaded is not among them.
+//! A model that loses the text of an active skill continues as if it had never read it. So each activation is kept here, and
+//! compaction attaches the texts again, within stated limits; unloaded skills are not among them.
 
 use std::collections::BTreeMap;
 
 use metier_model::Digest;
 
-use crate::count_tokens;
+use crate::tokens::{count as count_tokens, within};
 
 /// How much of one skill is attached again.
 const PER_SKILL: usize = 5_000;
@@ -24,11 +24,11 @@ pub struct Ledger {
 /// The text of an active skill, for a conversation that was made shorter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attached {
-    /// The skill.
+    /// Name of the skill.
     pub skill: String,
-    /// Its text.
+    /// The text of the skill, cut to fit.
     pub text: String,
-    /// Whether there was no room for all of it.
+    /// Whether the text was cut to fit.
     pub cut: bool,
 }
 
@@ -49,7 +49,7 @@ impl Ledger {
         self.texts.retain(|(name, _)| name != skill);
     }
 
-    /// What is attached to a conversation that was made shorter: the newest first, as long as there is room.
+    /// The texts to attach to a compacted conversation: newest first, within the limits.
     #[must_use]
     pub fn attach(&self) -> Vec<Attached> {
         let mut room = IN_ALL;
@@ -67,27 +67,6 @@ impl Ledger {
             .filter(|attached| !attached.text.is_empty())
             .collect()
     }
-}
-
-/// The beginning of a text that has at most so many tokens, whole lines if there are any, and whether anything was cut.
-pub(crate) fn within(text: &str, tokens: usize) -> (&str, bool) {
-    if count_tokens(text) <= tokens {
-        return (text, false);
-    }
-    let (mut fits, mut too_long) = (0, text.len());
-    while too_long - fits > 1 {
-        let middle = text.floor_char_boundary(fits + (too_long - fits) / 2);
-        if middle <= fits {
-            break;
-        }
-        if count_tokens(&text[..middle]) <= tokens {
-            fits = middle;
-        } else {
-            too_long = middle;
-        }
-    }
-    let line = text[..fits].rfind('\n').map_or(fits, |line| line + 1);
-    (&text[..line], true)
 }
 
 #[cfg(test)]
@@ -123,13 +102,5 @@ mod tests {
         assert!(attached.iter().all(|one| one.skill != "s6"));
         let sum: usize = attached.iter().map(|one| count_tokens(&one.text)).sum();
         assert!(sum <= IN_ALL && sum > IN_ALL - PER_SKILL, "{sum}");
-    }
-
-    #[test]
-    fn a_text_is_cut_after_a_line() {
-        let (text, cut) = within("one\ntwo\nthree\n", 3);
-        assert!(cut && (text.is_empty() || text.ends_with('\n')), "{text:?}");
-        assert_eq!(within("ä", 0), ("", true));
-        assert_eq!(within("", 0), ("", false));
     }
 }

@@ -1,4 +1,4 @@
-//! How a session begins, breaks, comes back and ends.
+//! How a session starts, breaks, recovers and ends.
 
 use std::fs;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Desk, PATIENCE, Script, check, hello, text};
 use crate::room::probe;
 
-/// A clock that only moves when somebody waits, or a test moves it.
+/// A clock that only moves during a wait, or when a test moves it.
 #[derive(Clone, Default)]
 struct Hand(Arc<Mutex<Duration>>);
 
@@ -118,7 +118,7 @@ fn one_that_ends_says_how_and_what_it_said_last() {
         ),
         (
             "sys.stderr.write('no tea\\n'); sys.stderr.flush(); os.abort()",
-            "ended before it answered `tool/execute`: ended by signal 6 (it gave up)",
+            "ended before it answered `tool/execute`: ended by signal 6 (aborted)",
         ),
         (
             "sys.stderr.write('no tea\\n'); sys.stderr.flush(); os.close(1); time.sleep(1000)",
@@ -256,7 +256,7 @@ fn one_that_died_while_nobody_looked_is_started_again() {
     let pid = call(&mut session, PATIENCE).unwrap().as_i64().unwrap();
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    // Until all of it is gone, its pipes included: it is ours, and nobody waits for it.
+    // Until all of it is gone, its pipes included: it is ours, and has no other parent.
     let stat = format!("/proc/{}/stat", pid.as_raw_nonzero());
     wait_until("its end", || {
         fs::read_to_string(&stat).unwrap().contains(") Z ")
@@ -336,7 +336,7 @@ fn used() -> [usize; 3] {
     [count("/proc/self/fd"), count("/proc/self/task"), children]
 }
 
-/// Not a test: what `a_thousand_sessions_leave_nothing` runs in a process where nobody else opens anything.
+/// Not a test: what `a_thousand_sessions_leave_nothing` runs in a process where nothing else opens files.
 #[test]
 #[ignore = "counts what its process has open"]
 fn a_thousand_sessions() {

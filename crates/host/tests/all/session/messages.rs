@@ -1,4 +1,4 @@
-//! Children that write what is no message, or too much of it.
+//! Children that write invalid messages, or too many of them.
 
 use std::time::Duration;
 

@@ -1,28 +1,59 @@
 //! Rooms: where the code of a skill runs, one file for each kind.
 //!
-//! A room is opened for one activation. It projects the same grant into whatever keeps its kind of code in, and gives out a
-//! [`Session`]; nothing behind that knows what the skill is written in.
+//! A backend is opened for one activation. It applies the same grant to its kind of code, and returns a [`Session`]; the rest of
+//! the program does not know the language of the skill.
 
 mod claude;
+#[cfg(feature = "js")]
 mod deno;
+#[cfg(feature = "js")]
+mod handlers;
+#[cfg(feature = "js")]
 mod js;
-mod native;
 mod openclaw;
 mod process;
 mod report;
+#[cfg(feature = "starlark")]
 mod starlark;
+#[cfg(feature = "wasm")]
 mod wasm;
 
 use std::collections::BTreeMap;
 
 use metier_catalog::{Content, Snapshot};
-use metier_host::backend::{Host, Session, Several};
+use metier_host::{
+    backend::{Host, Session, Several, Worker},
+    world::World,
+};
 use metier_model::Backend;
 use metier_policy::Grant;
 use metier_sdk::wire::{Contributions, Initialize, PROTOCOL};
 use serde_json::Value;
 
 use super::{ActivateError, Active, Runtime};
+use crate::entrypoint::entrypoint_among;
+
+/// Replaces a backend that is not part of this build.
+macro_rules! left_out {
+    ($room:ident, $feature:literal, $language:literal) => {
+        #[cfg(not(feature = $feature))]
+        mod $room {
+            use super::{ActivateError, Opened, Opening};
+
+            pub(super) fn open<T>(_: &Opening<'_>, _: T) -> Opened {
+                Err(ActivateError::LeftOut {
+                    language: $language,
+                    feature: $feature,
+                })
+            }
+        }
+    };
+}
+
+left_out!(starlark, "starlark", "Starlark");
+left_out!(wasm, "wasm", "WebAssembly");
+left_out!(js, "js", "JavaScript");
+left_out!(handlers, "js", "JavaScript");
 
 /// How much source text an interpreter is given.
 const MAX_SOURCES: usize = 1 << 20;
@@ -30,19 +61,18 @@ const MAX_SOURCES: usize = 1 << 20;
 /// A session that lives as long as its runtime.
 pub(super) type Opened = Result<Box<dyn Session>, ActivateError>;
 
-/// All that is needed to open a room.
+/// Everything that is needed to open a backend.
 pub(super) struct Opening<'r> {
     pub(super) runtime: &'r Runtime,
     pub(super) active: &'r Active,
-    /// What the skill may do by itself, if it works for somebody who may do less.
+    /// The skill's own grant, if it works for a skill with fewer permissions.
     pub(super) own: Option<&'r Grant>,
     /// Who answers while its code starts.
     pub(super) host: &'r dyn Host,
 }
 
 impl Runtime {
-    /// The code of a skill and the hooks that it brings along, each in its room; nothing if it has none. And what its code
-    /// registered by itself.
+    /// The code of a skill and its hooks, each in its backend; nothing if it has none. And what its code registered.
     pub(super) fn session(
         &self,
         active: &Active,
@@ -65,7 +95,7 @@ impl Runtime {
         Ok((Several::of(members), registered.unwrap_or_default()))
     }
 
-    /// The code of a skill, in its room.
+    /// The code of a skill, in its backend.
     fn code(&self, opening: &Opening<'_>) -> Result<Option<Box<dyn Session>>, ActivateError> {
         let active = opening.active;
         let Some(backend) = active.loaded.manifest.card.backend else {
@@ -77,8 +107,16 @@ impl Runtime {
         };
         let session = match backend {
             Backend::Starlark => starlark::open(opening, entrypoint)?,
-            Backend::Process => process::open(opening, &entrypoint)?,
-            Backend::Native => native::open(opening, &entrypoint)?,
+            Backend::Process => opening.child(&entrypoint, World::start)?,
+            Backend::Native if cfg!(feature = "native") => {
+                opening.child(&entrypoint, World::start_library)?
+            }
+            Backend::Native => {
+                return Err(ActivateError::LeftOut {
+                    language: "native",
+                    feature: "native",
+                });
+            }
             Backend::Wasm => wasm::open(opening, &entrypoint)?,
             Backend::Js => js::open(opening, entrypoint)?,
         };
@@ -87,7 +125,7 @@ impl Runtime {
 }
 
 impl Opening<'_> {
-    /// What the code is told first.
+    /// The first message to the code.
     fn initialize(&self) -> Initialize {
         let grant = self.active.worker.grant();
         let project = &self.runtime.premises.desk.terms.project;
@@ -104,65 +142,29 @@ impl Opening<'_> {
             variables: BTreeMap::new(),
         }
     }
+
+    /// How to start our own binary as a worker of this kind.
+    fn worker(&self, kind: &str) -> Worker {
+        let premises = &self.runtime.premises;
+        let unsandboxed = premises.host.unsandboxed;
+        let flag = unsandboxed.then(|| "--unsandboxed".to_owned());
+        Worker {
+            binary: premises.host.shim.clone(),
+            arguments: [kind.to_owned()].into_iter().chain(flag).collect(),
+            // Our allocator would set aside a gigabyte, which no limit on memory could take back.
+            variables: vec![("MIMALLOC_ARENA_RESERVE".into(), "16384".into())],
+            confinement: if unsandboxed { "unsandboxed" } else { "worker" },
+        }
+    }
 }
 
-/// The file that is run. It must be one of those that were judged.
+/// The file to run. It must be one of the scanned files.
 fn entrypoint(active: &Active, backend: Backend) -> Result<String, ActivateError> {
     let written = active.loaded.manifest.code.entrypoint.as_deref();
     let files = &active.loaded.held.files;
     let has = |path: &str| files.iter().any(|file| file.path == *path);
     let found = entrypoint_among(written, backend, has);
     found.map_err(|missing| ActivateError::Entrypoint(missing.message))
-}
-
-/// Why there is no file to run.
-pub(crate) struct NoEntrypoint {
-    pub(crate) message: String,
-    /// Whether it is a file that a compiler makes.
-    pub(crate) is_unbuilt: bool,
-}
-
-/// The file that a backend runs, or why there is none.
-pub(crate) fn entrypoint_among(
-    written: Option<&str>,
-    backend: Backend,
-    has: impl Fn(&str) -> bool,
-) -> Result<String, NoEntrypoint> {
-    let path = match (written, backend) {
-        (Some(path), _) => path.strip_prefix("./").unwrap_or(path),
-        (None, Backend::Starlark) => "skill.star",
-        (None, Backend::Wasm) => "skill.wasm",
-        (None, Backend::Js) => return Err(unnamed("main.ts")),
-        (None, Backend::Native) => return Err(unnamed("lib/skill.so")),
-        (None, Backend::Process) => return Err(unnamed("main.py")),
-    };
-    if has(path) {
-        return Ok(path.to_owned());
-    }
-    // A file that a compiler makes is seldom lost; it was not built.
-    let is_unbuilt = match backend {
-        Backend::Wasm | Backend::Native => true,
-        Backend::Process => path.starts_with("bin/"),
-        Backend::Starlark | Backend::Js => false,
-    };
-    let advice = match is_unbuilt {
-        true if has("README.md") => "; build it first, as its README.md says",
-        true => "; build it first",
-        false => "",
-    };
-    Err(NoEntrypoint {
-        message: format!("its entrypoint `{path}` is not in its folder{advice}"),
-        is_unbuilt,
-    })
-}
-
-fn unnamed(such_as: &str) -> NoEntrypoint {
-    NoEntrypoint {
-        message: format!(
-            "it does not say which file to run: add `implementation: {{entrypoint: {such_as}}}` to SKILL.yaml"
-        ),
-        is_unbuilt: false,
-    }
 }
 
 /// The source files of a skill whose names end so, for an interpreter of ours.
@@ -179,13 +181,12 @@ fn sources(
         };
         size += bytes.len();
         let text = String::from_utf8(bytes.clone());
-        let text = text.map_err(|_| {
-            ActivateError::Entrypoint(format!("`{}` is no text in UTF-8", file.path))
-        })?;
+        let text = text
+            .map_err(|_| ActivateError::Entrypoint(format!("`{}` is not UTF-8 text", file.path)))?;
         sources.insert(path.to_owned(), text);
     }
     if size > MAX_SOURCES {
-        let message = format!("its source files have more than {MAX_SOURCES} bytes");
+        let message = format!("its source files exceed {MAX_SOURCES} bytes");
         return Err(ActivateError::Entrypoint(message));
     }
     Ok(sources)

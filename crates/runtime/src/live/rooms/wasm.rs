@@ -1,11 +1,14 @@
-//! WebAssembly: inside of this process, with nothing but what its grant opens.
+//! WebAssembly: in this process, with nothing but what its grant opens.
 
 use metier_catalog::Content;
 use metier_host::backend::{Code, Compiler, Wasm};
 use metier_wasm::{Cache, Limits};
 
 use super::{Opened, Opening};
-use crate::{live::ActivateError, worker::Failed};
+use crate::{live::ActivateError, scanning::MOST_FILE_BYTES, worker::Failed};
+
+/// A module that may be run is read as a whole when it is scanned.
+const _: () = assert!(Limits::CEILING.module_bytes <= MOST_FILE_BYTES);
 
 /// What makes our own binary a compiler.
 const COMPILE: &str = "__wasm-compile";
@@ -22,9 +25,8 @@ pub(super) fn open(opening: &Opening<'_>, entrypoint: &str) -> Opened {
         _ => None,
     });
     let Some(bytes) = held else {
-        let message = format!(
-            "its entrypoint `{entrypoint}` is no plain file, or larger than is read at once"
-        );
+        let message =
+            format!("its entrypoint `{entrypoint}` is not a regular file, or is too large");
         return Err(ActivateError::Entrypoint(message));
     };
     let premises = &opening.runtime.premises;
