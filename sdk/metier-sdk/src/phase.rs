@@ -2,13 +2,13 @@
 
 use std::{fmt, str::FromStr};
 
+#[cfg(feature = "guest")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A moment in the life of a skill or of a conversation at which hooks are called.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HookPhase {
     /// The skill was just activated.
@@ -101,7 +101,7 @@ impl fmt::Display for UnknownPhase {
         let known: Vec<&str> = HookPhase::ALL.iter().map(|phase| phase.as_str()).collect();
         write!(
             f,
-            "`{}` is no phase; there are {}",
+            "`{}` is not a phase; the phases are {}",
             self.0,
             known.join(", ")
         )

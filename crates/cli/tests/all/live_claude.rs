@@ -241,7 +241,7 @@ fn a_command_that_fails_or_takes_too_long_is_a_receipt() {
             failed,
             [
                 "a hook:before_tool_call failed: error: `echo broken >&2; exit 1`: exit code 1: broken",
-                "a hook:before_tool_call failed: error: took longer than 1 s and was ended",
+                "a hook:before_tool_call failed: error: took longer than 1 s and was stopped",
             ]
         );
         let said = said(&called.said);
@@ -252,7 +252,7 @@ fn a_command_that_fails_or_takes_too_long_is_a_receipt() {
                  `echo broken >&2; exit 1`: exit code 1: broken",
                 "a: third",
                 "a: warning: its hook of `before_tool_call` failed, and the call continues: \
-                 took longer than 1 s and was ended",
+                 took longer than 1 s and was stopped",
             ]
         );
     });

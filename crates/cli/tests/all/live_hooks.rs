@@ -264,11 +264,11 @@ fn a_hook_that_fails_or_takes_too_long_is_written_down_and_the_others_go_on() {
         );
         assert_eq!(
             receipts[2],
-            "silent skill:run crashed: error: took longer than 2 s and was ended"
+            "silent skill:run crashed: error: took longer than 2 s and was stopped"
         );
         assert_eq!(
             receipts[3],
-            "silent hook:before_tool_call failed: timeout: skill `silent` took longer than 2 s and was ended"
+            "silent hook:before_tool_call failed: timeout: skill `silent` took longer than 2 s and was stopped"
         );
         assert_eq!(
             receipts[4],

@@ -11,10 +11,10 @@ const MARK: &str = "METIER_TEST_HOSTILE";
 
 /// What takes too long: by the number of its steps, or by the clock where the interpreter is slow.
 const SLOW: &str =
-    "this takes too long: more than 20000000 steps|took longer than 2 s and was ended";
+    "this takes too long: more than 20000000 steps|took longer than 2 s and was stopped";
 /// What takes too much: step by step, or at once, and then the process is ended by the system.
 const BIG: &str = "this takes too much memory: more than 67108864 bytes|ended before it answered `";
-const DEEP: &str = "too many calls inside each other; is there a recursion without an end?";
+const DEEP: &str = "too many nested calls; is there a recursion without an end?";
 const BELOW: &str = "must be a path below the skill's folder";
 
 /// Bodies of a tool, and what whoever calls it is told; `|` is between what may be said instead.

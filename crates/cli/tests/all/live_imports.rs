@@ -251,7 +251,10 @@ const BROKEN: &[(&str, &str)] = &[
         "missing",
     ),
     ("export default (((;\n", "handler.js"),
-    ("export default 7;\n", "it exports no function `default`"),
+    (
+        "export default 7;\n",
+        "it does not export a function `default`",
+    ),
     ("throw new Error('not today');\n", "not today"),
     (
         "import x from 'https://example.invalid/x.js';\nexport default () => x;\n",

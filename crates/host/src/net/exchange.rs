@@ -279,12 +279,9 @@ impl Hop<'_> {
         let host = target.host.to_string();
         match error {
             ureq::Error::Io(error) => self.broken(target, &error),
-            ureq::Error::LargeResponseHeader(..) => NetError::HeadTooLarge {
-                host,
-                limit: self.limits.max_head,
-            },
             ureq::Error::Http(error) => NetError::Request(error.to_string()),
-            ureq::Error::Protocol(ureq_proto::Error::HttpParseTooManyHeaders) => {
+            ureq::Error::LargeResponseHeader(..)
+            | ureq::Error::Protocol(ureq_proto::Error::HttpParseTooManyHeaders) => {
                 NetError::HeadTooLarge {
                     host,
                     limit: self.limits.max_head,

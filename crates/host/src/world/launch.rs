@@ -158,12 +158,7 @@ impl World {
         let shim = &self.host.shim;
         let arguments = [NATIVE_HOST.into(), folder.join(&**path).into()];
         let (program, work) = (shim.as_os_str(), &self.host.work);
-        let mut prepared = self.prepare(Runs::Program, program, &arguments, work)?;
-        if let Some(profile) = &mut prepared.profile {
-            // It is wherever the user put it.
-            profile.read.push(shim.to_owned());
-        }
-        self.talk(prepared)
+        self.talk(self.prepare(Runs::Program, program, &arguments, work)?)
     }
 
     /// Starts what was prepared, to be talked to.
@@ -226,7 +221,11 @@ impl World {
             source,
         };
         let handle = File::open(folder).map_err(failed)?;
-        let profile = self.profile(runs)?;
+        let mut profile = self.profile(runs)?;
+        if program == self.host.shim.as_os_str() {
+            // Our own binary is wherever the user put it.
+            profile.read.push(self.host.shim.clone());
+        }
         let unjudged = self.unjudged().filter(|_| self.host.unsandboxed);
         if let Some(place) = unjudged.filter(|place| place.symlink_metadata().is_ok()) {
             return Err(WorldError::Unjudged(place));

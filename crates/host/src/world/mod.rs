@@ -17,6 +17,7 @@ mod network;
 mod room;
 mod search;
 mod untouchable;
+#[cfg(feature = "wasm")]
 mod wasi;
 
 use std::{
@@ -30,6 +31,7 @@ use std::{
 };
 
 use metier_policy::{Act, Grant, Line, Permit, Within};
+use metier_wasm::script::Script;
 
 use crate::{
     child::{ChildError, Outcome, Relay},
@@ -46,6 +48,7 @@ pub use leftovers::{Leftovers, tidy_up};
 use room::Runs;
 pub use room::Scratch;
 pub use search::Match;
+#[cfg(feature = "wasm")]
 pub use wasi::Wasi;
 
 /// Writes the skill's scanned files below the handle of an empty folder.
@@ -404,6 +407,14 @@ impl World {
         let looked_at = self.copy()?.unwrap_or(folder).join(path);
         let file = folder.join(path);
         let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        if file.extension().is_some_and(|ending| ending == "wasm") {
+            let script = Script {
+                file,
+                places: self.script_places()?,
+                arguments,
+            };
+            return Ok((self.host.shim.clone().into(), script.command()));
+        }
         files::runner(&file, &looked_at, arguments)
     }
 }

@@ -7,6 +7,7 @@
 //! are renamed.
 
 use std::{
+    collections::BTreeSet,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -66,6 +67,47 @@ impl World {
                 .extend(value.map(|value| (name.clone(), value.to_owned())));
         }
         Ok(wasi)
+    }
+
+    /// The folders that a WebAssembly script of the skill opens: the one where it starts, its own, its temporary one, and those that the
+    /// grant names as a whole. The fence around the child decides what can be read and written there.
+    pub(super) fn script_places(&self) -> Result<Vec<Place>, WorldError> {
+        let work = &self.host.work;
+        let mut places = Vec::new();
+        let mut add = |folder: &Path, name: Option<&str>, write| {
+            places.extend(name.map(|name| Place {
+                folder: folder.to_owned(),
+                name: name.to_owned(),
+                write,
+            }));
+        };
+        add(work, Some("."), true);
+        add(self.scratch.path(), self.scratch.path().to_str(), true);
+        for permission in [Permission::FileWrite, Permission::FileRead] {
+            for want in self.grant.fence() {
+                let Scope::Paths(pattern) = want.reach() else {
+                    continue;
+                };
+                if want.permission != permission || pattern.fixed().1 != Reach::Everything {
+                    continue;
+                }
+                let Some(folder) = self.straight(&pattern)? else {
+                    continue;
+                };
+                let write = permission == Permission::FileWrite;
+                add(&folder, folder.to_str(), write);
+                // Programs name files as seen from where they start: `data/x.txt` is found in what is called `data`.
+                let seen = folder.strip_prefix(work).ok();
+                let seen = seen.filter(|seen| !seen.as_os_str().is_empty());
+                add(&folder, seen.and_then(Path::to_str), write);
+            }
+        }
+        if let Some(skill) = self.skill.folder.as_deref() {
+            add(skill, skill.to_str(), false);
+        }
+        let mut names = BTreeSet::new();
+        places.retain(|place| names.insert(place.name.clone()));
+        Ok(places)
     }
 
     /// Opens one folder, or returns why not.

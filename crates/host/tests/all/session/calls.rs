@@ -73,7 +73,7 @@ asking.start()
     assert_eq!(answer.unwrap(), "all");
     assert_eq!(desk.asked.get(), 200_000);
     let (answer, _, desk) = check(&format!("{ask}time.sleep(1000)"), Duration::from_secs(3));
-    assert_eq!(text(answer), "took longer than 3 s and was ended");
+    assert_eq!(text(answer), "took longer than 3 s and was stopped");
     assert!(desk.asked.get() < 200_000, "{}", desk.asked.get());
 }
 

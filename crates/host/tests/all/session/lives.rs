@@ -45,7 +45,7 @@ fn one_that_never_answers_is_ended_in_time() {
         let (answer, events, _) = check(script, Duration::from_millis(300));
         assert_eq!(
             text(answer),
-            "took longer than 300 ms and was ended",
+            "took longer than 300 ms and was stopped",
             "{script}"
         );
         assert!(
@@ -122,7 +122,7 @@ fn one_that_ends_says_how_and_what_it_said_last() {
         ),
         (
             "sys.stderr.write('no tea\\n'); sys.stderr.flush(); os.close(1); time.sleep(1000)",
-            "closed its standard output and went on, and was ended",
+            "closed its standard output without exiting, and was stopped",
         ),
     ] {
         let (answer, _, _) = check(script, PATIENCE);
@@ -150,7 +150,7 @@ fn one_that_does_not_begin_is_not_opened() {
     );
     assert_eq!(
         refused("time.sleep(1000)", Duration::from_millis(200)),
-        "took longer than 200 ms and was ended"
+        "took longer than 200 ms and was stopped"
     );
     assert_eq!(
         refused(
@@ -161,7 +161,7 @@ fn one_that_does_not_begin_is_not_opened() {
     );
     let wrong = refused("send(id=1, result={'tools': 7})\nhear()", PATIENCE);
     assert!(
-        wrong.starts_with("broke the protocol: what it says that it contributes: "),
+        wrong.starts_with("broke the protocol: its contributions are malformed: "),
         "{wrong}"
     );
     let missing = Worker {
@@ -213,7 +213,7 @@ fn one_that_crashes_again_and_again_is_left_alone_for_a_while() {
     hand.sleep(Duration::from_secs(10));
     assert_eq!(
         text(call(&mut session, PATIENCE)),
-        "crashed 5 times in a row; it is tried again in 20 s"
+        "crashed 5 times in a row; it can be restarted in 20 s"
     );
     assert_eq!(session.events(), [], "nothing happened");
     // Tried once more, and left alone again.
@@ -265,7 +265,7 @@ fn one_that_died_while_nobody_looked_is_started_again() {
         call(&mut session, PATIENCE).unwrap(),
         pid.as_raw_nonzero().get()
     );
-    let crashed = |event: &Event| matches!(event, Event::Crashed { how, .. } if how == "ended while nobody asked anything: ended by signal 9 (killed)");
+    let crashed = |event: &Event| matches!(event, Event::Crashed { how, .. } if how == "ended between calls: ended by signal 9 (killed)");
     assert!(session.events().iter().any(crashed));
 }
 
@@ -286,7 +286,7 @@ fn one_that_comes_back_as_another_stays_closed() {
         let text = text(call(&mut session, PATIENCE));
         assert_eq!(
             text,
-            "broke the protocol: contributes something else than when it was started first"
+            "broke the protocol: contributes something else than at its first start"
         );
         assert!(!script.lives());
     }
@@ -317,7 +317,7 @@ fn a_session_ends_in_order_or_is_made_to() {
         let Some(Event::Crashed { how, .. }) = events.last() else {
             panic!("{events:?}");
         };
-        assert_eq!(how, "did not end within 400 ms and was made to");
+        assert_eq!(how, "did not end within 400 ms and was stopped");
     }
     let script = Script::new("begin()\ntime.sleep(1000)");
     drop(script.open(&desk).unwrap());
