@@ -470,7 +470,7 @@ fn a_report_is_about_each_criterion_once() {
             "two reports",
             "",
             "report",
-            "there are 2 reports",
+            "the answer contains 2 reports",
             vec![calls([spec()]), Turn::text(&two), not_met(&[])],
         ),
     ]);
@@ -571,7 +571,7 @@ fn an_orchestrator_starts_nothing_that_could_write_beside_the_pipeline() {
             "an empty set",
             "Look at the API",
             json!({"task": "Do it", "skills": []}),
-            "no skills",
+            "empty set of skills",
         ),
     ] {
         let room = room([

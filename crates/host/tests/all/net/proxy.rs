@@ -544,9 +544,9 @@ fn heads_have_an_end_and_a_time() {
     answered(
         &door.ask(&format!("GET http://a/ HTTP/1.1\r\n{many}\r\n")),
         400,
-        "no HTTP/1",
+        "not an HTTP/1",
     );
-    door.saw_refused("no HTTP/1");
+    door.saw_refused("not an HTTP/1");
     let mut slow = door.dial();
     let mut dripping = slow.try_clone().unwrap();
     let drip = thread::spawn(move || {
