@@ -18,7 +18,9 @@ mod vocabulary;
 
 pub(crate) use eval::{Evaluator, Language, Seen, Unit};
 pub(crate) use hosts::{Host, HostKind, Hosts, urls_in};
-pub(crate) use places::{PathKind, SIGNS_OF_PATHS, may_name_path, path_kind};
+#[cfg(test)]
+pub(crate) use places::SECRET_PARTS;
+pub(crate) use places::{PathKind, may_name_path, may_name_secret, path_kind};
 pub(crate) use uses::{Use, Used};
 pub(crate) use value::{SourceKind, Taint, UNKNOWN};
 pub(crate) use vocabulary::{HIDDEN_HOST, IN_SHELL};

@@ -31,6 +31,16 @@ pub(crate) enum PathKind {
     Other,
 }
 
+impl PathKind {
+    /// Whether the path leads to secrets or private data.
+    pub(crate) const fn is_secret(self) -> bool {
+        matches!(
+            self,
+            Self::Credential | Self::Wallet | Self::Keychain | Self::Browser | Self::History
+        )
+    }
+}
+
 /// Parts of paths and what they mean; the first that is found counts. A `/` at either end must be there.
 const PARTS: &[(&str, PathKind)] = &[
     ("/.openclaw/openclaw.json", PathKind::Credential),
@@ -153,15 +163,45 @@ const NAMES: &[&str] = &{
     names
 };
 
-/// One of these is in each text that [`may_name_path`]. A part may begin with the slash that stands before a bare name.
-pub(crate) const SIGNS_OF_PATHS: &[&[&str]] = &[NAMES, &[".ssh", ".aws"]];
-
-/// All parts at once: a text has many words, and each would be searched for each part.
-static TABLE: PhraseTable<{ PARTS.len() + 2 }> = PhraseTable::new(SIGNS_OF_PATHS);
+/// All parts at once: a text has many words, and each would be searched for each part. A part may begin with the slash before a bare
+/// name.
+static TABLE: PhraseTable<{ PARTS.len() + 2 }> = PhraseTable::new(&[NAMES, &[".ssh", ".aws"]]);
 
 /// Whether a text, in lower case, can name a path that means something.
 pub(crate) fn may_name_path(text: &str) -> bool {
     TABLE.is_in(text)
+}
+
+/// The parts that lead to secrets, without the slash at the beginning.
+pub(crate) const SECRET_PARTS: &[&str] = &{
+    let mut names = [""; SECRET_COUNT];
+    let (mut index, mut count) = (0, 0);
+    while index < PARTS.len() {
+        if PARTS[index].1.is_secret() {
+            names[count] = match PARTS[index].0.as_bytes() {
+                [b'/', ..] => PARTS[index].0.split_at(1).1,
+                _ => PARTS[index].0,
+            };
+            count += 1;
+        }
+        index += 1;
+    }
+    names
+};
+
+const SECRET_COUNT: usize = {
+    let (mut index, mut count) = (0, 0);
+    while index < PARTS.len() {
+        count += PARTS[index].1.is_secret() as usize;
+        index += 1;
+    }
+    count
+};
+
+/// Whether a word, in ASCII of either case, can contain a path of a kind that [`PathKind::is_secret`].
+pub(crate) fn may_name_secret(word: &[u8]) -> bool {
+    static TABLE: PhraseTable<SECRET_COUNT> = PhraseTable::new(&[SECRET_PARTS]);
+    word.contains(&b'\\') || (0..word.len()).any(|start| TABLE.begins(&word[start..]))
 }
 
 /// What is at a path, as far as its name says.

@@ -1,7 +1,7 @@
 //! The words that matter, by class.
 
 use super::phrases::{PhraseLists, PhraseTable, phrase_count};
-use crate::flow::{Host, HostKind, PathKind, may_name_path, path_kind, urls_in};
+use crate::flow::{Host, HostKind, may_name_path, path_kind, urls_in};
 
 macro_rules! classes {
     ($($(#[$doc:meta])* $name:ident: [$($word:literal),* $(,)?];)*) => {
@@ -430,14 +430,16 @@ pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet
     set
 }
 
+/// Whether a byte ends a word that could be a path.
+pub(crate) const fn ends_path(byte: u8) -> bool {
+    matches!(
+        byte,
+        b' ' | b'\t'..=b'\r' | b'`' | b'"' | b'\'' | b',' | b'(' | b')' | b'*'
+    )
+}
+
 /// The words that could be paths: those with a slash or a dot.
-fn path_words(text: &str) -> impl Iterator<Item = &str> {
-    let is_end = |byte: u8| {
-        matches!(
-            byte,
-            b' ' | b'\t'..=b'\r' | b'`' | b'"' | b'\'' | b',' | b'(' | b')' | b'*'
-        )
-    };
+pub(crate) fn path_words(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let mut past = 0;
     let signs = memchr::memchr2_iter(b'/', b'.', bytes);
@@ -445,9 +447,9 @@ fn path_words(text: &str) -> impl Iterator<Item = &str> {
         if sign < past {
             return None;
         }
-        let before = bytes[past..sign].iter().rposition(|byte| is_end(*byte));
+        let before = bytes[past..sign].iter().rposition(|byte| ends_path(*byte));
         let start = before.map_or(past, |before| past + before + 1);
-        let after = bytes[sign..].iter().position(|byte| is_end(*byte));
+        let after = bytes[sign..].iter().position(|byte| ends_path(*byte));
         past = after.map_or(bytes.len(), |after| sign + after);
         Some(&text[start..past])
     });
@@ -460,14 +462,7 @@ fn is_secret_path(word: &str) -> bool {
         && word.contains(['/', '.'])
         && !word.contains("://")
         && (word.contains('\\') || may_name_path(&format!("/{word}")))
-        && matches!(
-            path_kind(word),
-            PathKind::Credential
-                | PathKind::Wallet
-                | PathKind::Keychain
-                | PathKind::Browser
-                | PathKind::History
-        )
+        && path_kind(word).is_secret()
 }
 
 fn url_classes(host: &Host, set: &mut ClassSet) {
@@ -519,6 +514,7 @@ fn ends_word(bytes: &[u8], end: usize, open: bool) -> bool {
     open || end == 0 || !is_within(end - 1) || !is_within(end)
 }
 
-fn is_wordy(byte: u8) -> bool {
+/// Whether a byte is part of a word.
+pub(crate) const fn is_wordy(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }

@@ -550,7 +550,7 @@ fn quotations(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Longer ones are cut: what is told there is told in pieces.
-const LONGEST_SENTENCE: usize = 1200;
+pub(crate) const LONGEST_SENTENCE: usize = 1200;
 
 /// Where sentences begin and end.
 fn sentences(text: &str) -> Vec<Range<usize>> {

@@ -13,10 +13,11 @@ pub(crate) use lexicon::Class;
 #[cfg(test)]
 pub(crate) use lexicon::LISTS;
 pub(crate) use lexicon::{
-    ClassSet, KEPT_FROM_THE_USER, classes_of, is_kept_from_the_user, phrase_classes, words_of,
+    ClassSet, KEPT_FROM_THE_USER, classes_of, ends_path, is_kept_from_the_user, is_wordy,
+    path_words, phrase_classes, words_of,
 };
-pub(crate) use markdown::{Code, Document, document, plain};
-pub(crate) use phrases::{PhraseLists, PhraseTable, phrase_count};
+pub(crate) use markdown::{Code, Document, LONGEST_SENTENCE, document, plain};
+pub(crate) use phrases::{PhraseLists, PhraseTable, has_phrase_with, phrase_count};
 
 use std::ops::Range;
 

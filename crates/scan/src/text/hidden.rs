@@ -90,7 +90,11 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(text: &'a str) -> Self {
-        let plain = text.bytes().all(is_plain);
+        let plain = text.chars().all(|c| match u8::try_from(c) {
+            Ok(byte) if byte.is_ascii() => is_plain(byte),
+            // Only these are listed, or make a word that poses.
+            _ => chars::class(c).is_none() && !chars::is_lookalike_script(c),
+        });
         let braille = !plain && text.chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c));
         let (rtl, balanced) = (false, true);
         Self {
