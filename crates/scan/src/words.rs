@@ -8,6 +8,7 @@ use metier_model::model_text::chat_token_at;
 
 use crate::{
     flow::may_name_secret,
+    lower::Parsers,
     matching,
     prose::{
         self, Class, KEPT_FROM_THE_USER, LONGEST_SENTENCE, PhraseLists, PhraseTable, ends_path,
@@ -185,7 +186,7 @@ fn may_be_complete(lower: &str) -> bool {
 
 fn worst(words: &str) -> Option<WordsFinding> {
     let (about, rules) = (About::default(), Rules::default());
-    let mut scanner = Scanner::new(&about, &rules);
+    let mut scanner = Scanner::new(&about, &rules, Parsers::BUILT);
     let index = scanner
         .texts
         .add(Text::new("SKILL.md".to_owned(), words.to_owned()));
