@@ -3,7 +3,7 @@
 use proptest::{collection::vec, prelude::*, sample::select};
 
 use super::*;
-use crate::prose::LISTS;
+use crate::{prose::LISTS, samples};
 
 #[test]
 fn words_that_instruct_are_found_and_ordinary_ones_are_not() {
@@ -72,13 +72,17 @@ fn a_single_sign_needs_no_judgement() {
 
 #[test]
 fn what_has_no_sign_is_not_found_by_any_rule() {
-    let samples = rules::all().flat_map(|rule| rule.hits.iter().chain(rule.misses));
-    let texts: Vec<String> = samples
-        .map(|(_, text)| (*text).to_owned())
+    let texts: Vec<String> = sample_texts()
+        .map(str::to_owned)
         .chain(LISTS.concat().iter().map(|word| format!("Run {word} now.")))
         .collect();
     let found = texts.iter().filter(|text| agrees(text)).count();
     assert!(found > 20, "{found}");
+}
+
+fn sample_texts() -> impl Iterator<Item = &'static str> {
+    let samples = samples::all().flat_map(|samples| samples.hits.iter().chain(samples.misses));
+    samples.map(|(_, text)| *text)
 }
 
 /// Whether both looks find something in a text.
@@ -138,8 +142,7 @@ fn parts() -> impl Strategy<Value = &'static str> {
         "send",
         "\"",
     ];
-    let samples = rules::all().flat_map(|rule| rule.hits.iter().chain(rule.misses));
-    let samples: Vec<&'static str> = samples.map(|(_, text)| *text).collect();
+    let samples: Vec<&'static str> = sample_texts().collect();
     prop_oneof![
         4 => select(LISTS.concat()),
         3 => select(FORMS),
