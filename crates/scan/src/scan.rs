@@ -407,7 +407,7 @@ impl<'a> Scanner<'a> {
         };
         let mut text = Text::new(self.texts.0[index].file.clone(), normal.text.into_owned());
         text.plain_form_of = Some(form);
-        text.encoded = Some("without its hidden characters".to_owned());
+        text.encoded = Some("past hidden characters".to_owned());
         let inner = self.texts.add(text);
         self.documents.push((inner, document));
     }
@@ -567,7 +567,7 @@ impl<'a> Scanner<'a> {
                 Oddity::Padding,
                 index,
                 at,
-                "more text follows far below, after whitespace only",
+                "more text stands far below, after nothing but blanks",
                 true,
             );
         }

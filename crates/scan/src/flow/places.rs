@@ -1,4 +1,4 @@
-//! Paths: what is kept where.
+//! Well-known paths and what they contain.
 
 use crate::prose::PhraseTable;
 
@@ -13,9 +13,9 @@ pub(crate) enum PathKind {
     Wallet,
     /// A keychain's file.
     Keychain,
-    /// What was typed or browsed.
+    /// Shell, browser and chat histories.
     History,
-    /// What starts by itself: shell profiles, cron, services, login items, git hooks.
+    /// Files that start programs automatically: shell profiles, cron, services, login items, git hooks.
     Autostart,
     /// Instructions, memory and settings of agents.
     Agent,
@@ -41,7 +41,7 @@ impl PathKind {
     }
 }
 
-/// Parts of paths and what they mean; the first that is found counts. A `/` at either end must be there.
+/// Parts of paths and their kinds; the first match counts. A `/` at either end must be present.
 const PARTS: &[(&str, PathKind)] = &[
     ("/.openclaw/openclaw.json", PathKind::Credential),
     ("/.clawdbot/clawdbot.json", PathKind::Credential),
@@ -167,7 +167,7 @@ const NAMES: &[&str] = &{
 /// name.
 static TABLE: PhraseTable<{ PARTS.len() + 2 }> = PhraseTable::new(&[NAMES, &[".ssh", ".aws"]]);
 
-/// Whether a text, in lower case, can name a path that means something.
+/// Whether a text, in lower case, can contain a path of a known kind.
 pub(crate) fn may_name_path(text: &str) -> bool {
     TABLE.is_in(text)
 }
@@ -204,7 +204,7 @@ pub(crate) fn may_name_secret(word: &[u8]) -> bool {
     word.contains(&b'\\') || (0..word.len()).any(|start| TABLE.begins(&word[start..]))
 }
 
-/// What is at a path, as far as its name says.
+/// The kind of a path, by its name.
 #[must_use]
 pub(crate) fn path_kind(path: &str) -> PathKind {
     let path = path.trim().trim_matches(['"', '\'']);
@@ -252,14 +252,14 @@ pub(crate) fn path_kind(path: &str) -> PathKind {
     first.map_or(PathKind::Other, |index| PARTS[index].1)
 }
 
-/// A place where every user and program of the machine can leave a file.
+/// Whether a path is in a world-writable folder.
 pub(super) fn is_temporary(path: &str) -> bool {
     ["/tmp/", "/var/tmp/", "/dev/shm/"]
         .iter()
         .any(|folder| path.starts_with(folder))
 }
 
-/// A file of variables, secrets among them.
+/// Whether a file contains environment variables, including secrets.
 pub(super) fn is_dot_env(path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
     name == ".env" || name.starts_with(".env.")

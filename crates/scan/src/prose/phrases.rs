@@ -1,4 +1,4 @@
-//! A search for many phrases at once whose table is made by the compiler.
+//! A search for many phrases at once with a table that is built at compile time.
 //!
 //! An automaton for all phrases of the lexicon takes milliseconds to build, in every process that judges a single sentence. Here the
 //! phrases are chained by their first three bytes, which takes no time at the start of a program and finds the same.
@@ -7,7 +7,7 @@
 const KEY: usize = 3;
 const BUCKETS: usize = 1 << 12;
 
-/// Lists of phrases. A `*` at the end of a phrase is no part of it.
+/// Lists of phrases. A `*` at the end is not part of the phrase.
 pub(crate) type PhraseLists = &'static [&'static [&'static str]];
 
 /// Lists of phrases, by the first bytes of each phrase.
@@ -122,7 +122,7 @@ impl<const N: usize> PhraseTable<N> {
         }
     }
 
-    /// Shows all phrases in a text, in the order of their beginnings, until `stop` says so; returns whether it did.
+    /// Calls `stop` with each phrase in a text, in the order of their offsets, until it returns true; returns whether it did.
     pub(crate) fn find(&self, text: &str, mut stop: impl FnMut(PhraseMatch) -> bool) -> bool {
         let bytes = text.as_bytes();
         let (before, rest) = bytes.split_at(bytes.len().min(KEY - 1));
@@ -197,7 +197,7 @@ mod tests {
 
     static TABLE: PhraseTable<{ phrase_count(LISTS) }> = PhraseTable::new(LISTS);
 
-    /// Each phrase looked for by itself.
+    /// Each phrase is searched separately.
     fn one_by_one(text: &str) -> Vec<PhraseMatch> {
         let mut found = Vec::new();
         for (list, phrases) in LISTS.iter().enumerate() {
