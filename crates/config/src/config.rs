@@ -343,12 +343,6 @@ impl Config {
         self.entries.get(name).unwrap_or(&NO_ENTRY)
     }
 
-    /// Makes a version of a skill win its name for as long as this value lives; nothing is written.
-    pub fn pin_version(&mut self, name: &str, version: &str) {
-        let entry = self.entries.entry(name.to_owned());
-        entry.or_insert_with(|| NO_ENTRY.clone()).version = Some(version.to_owned());
-    }
-
     /// All skills about which something was decided.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
         self.entries

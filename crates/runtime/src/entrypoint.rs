@@ -33,7 +33,7 @@ pub(crate) fn entrypoint_among(
         Backend::Starlark | Backend::Js => false,
     };
     let advice = match is_unbuilt {
-        true if has("README.md") => "; build it first, as its README.md says",
+        true if has("README.md") => "; build it first (see its README.md)",
         true => "; build it first",
         false => "",
     };
@@ -46,7 +46,7 @@ pub(crate) fn entrypoint_among(
 fn unnamed(such_as: &str) -> NoEntrypoint {
     NoEntrypoint {
         message: format!(
-            "it does not say which file to run: add `implementation: {{entrypoint: {such_as}}}` to SKILL.yaml"
+            "it does not name the file to run: add `implementation: {{entrypoint: {such_as}}}` to SKILL.yaml"
         ),
         is_unbuilt: false,
     }

@@ -38,18 +38,18 @@ pub struct Premises {
 }
 
 impl Premises {
-    /// Asks what a skill may do for this purpose, and whoever may do it.
+    /// Requests the permissions of a skill for this purpose, and creates its worker.
     ///
     /// # Errors
-    /// When it may not, or when there is no room for its work.
+    /// When permission is denied, or temporary folders can't be created.
     pub fn worker(&self, skill: &Loaded, purpose: Purpose<'_>) -> Result<Worker, Stopped> {
         Ok(self.worker_with(skill, self.grant(skill, purpose)?)?)
     }
 
-    /// Asks what a skill may do for this purpose.
+    /// Requests the permissions of a skill for this purpose.
     ///
     /// # Errors
-    /// When it may not.
+    /// When permission is denied.
     pub fn grant(&self, skill: &Loaded, purpose: Purpose<'_>) -> Result<Grant, Refused> {
         self.grant_request(skill, &self.request(skill, purpose))
     }
@@ -57,7 +57,7 @@ impl Premises {
     /// Asks for what a request holds.
     ///
     /// # Errors
-    /// When it may not.
+    /// When permission is denied.
     pub fn grant_request(&self, skill: &Loaded, request: &Request) -> Result<Grant, Refused> {
         let identity = identity(skill);
         let place = skill.entry.place.path();
@@ -70,10 +70,10 @@ impl Premises {
         Ok(*grant)
     }
 
-    /// Whoever may do what was granted.
+    /// A worker with the granted permissions.
     ///
     /// # Errors
-    /// When there is no room for its work.
+    /// When temporary folders can't be created.
     pub fn worker_with(&self, skill: &Loaded, grant: Grant) -> Result<Worker, Failed> {
         let grant = Arc::new(grant);
         let named = self.named(&skill.manifest.card, &grant);
@@ -152,7 +152,7 @@ impl Premises {
 /// Why a skill does not get to work.
 #[derive(Debug, thiserror::Error)]
 pub enum Stopped {
-    /// It may not.
+    /// The skill is not permitted to run.
     #[error(transparent)]
     Refused(#[from] Refused),
     /// What it would do was not done.
@@ -160,7 +160,7 @@ pub enum Stopped {
     Failed(#[from] Failed),
 }
 
-/// Writes the files of a skill, as they were judged, into an empty folder.
+/// Writes the scanned files of a skill into an empty folder.
 fn write(entry: &Entry, held: &Snapshot, folder: BorrowedFd<'_>) -> Result<(), WorldError> {
     held.copy_into(&entry.place, folder)
         .map_err(|error| match error {

@@ -16,7 +16,7 @@ pub fn identity(skill: &Loaded) -> Identity {
     }
 }
 
-/// What a skill asks for when this is done with it: the same for whoever runs it and for whoever only looks at it.
+/// The permissions that a skill requests for a purpose: the same when it runs and when it is only shown.
 pub(crate) fn requested(skill: &Loaded, purpose: Purpose<'_>, config: &Config) -> Request {
     let configured = configured(config, &skill.manifest.card);
     let names: Vec<&str> = configured.iter().map(|(name, _)| name.as_str()).collect();
@@ -27,8 +27,8 @@ pub(crate) fn requested(skill: &Loaded, purpose: Purpose<'_>, config: &Config) -
     Request::of(&skill.manifest, purpose, &names, &hosts)
 }
 
-/// The variables that the user's configuration sets for a skill, with their values. One that makes programs run code, or
-/// leads them elsewhere, is given to no child, and so it is not asked for.
+/// The variables that the user's configuration sets for a skill, with their values. Variables that make programs run other code are
+/// given to no child, so they are not requested.
 #[must_use]
 pub fn configured(config: &Config, card: &Card) -> Vec<(String, String)> {
     let entry = config.entry(card.config_key());

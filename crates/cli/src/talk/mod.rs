@@ -10,8 +10,9 @@ use std::{
 };
 
 use clap::ValueEnum;
-use metier_agent::{Event, Listener, Told};
+use metier_agent::{ActivatedBy, Event, Listener, SubagentKind, Told};
 use metier_model::text::{duration, with_blanks_shown};
+use metier_wire::event_document;
 use serde_json::Value;
 
 use crate::output::{Output, Tone, one_line};
@@ -161,7 +162,7 @@ impl Talk {
         match event {
             Event::SkillActivated {
                 skill,
-                by: "trigger",
+                by: ActivatedBy::Trigger,
                 why,
                 already: false,
             } => note("loaded", &format!("{}: {}", one_line(skill), one_line(why))),
@@ -203,7 +204,11 @@ impl Talk {
                     [] => String::new(),
                     skills => format!(" with {}", skills.join(", ")),
                 };
-                note(kind, &format!("{}{with}", short(task)))
+                let word = match kind {
+                    SubagentKind::Spawn => "spawn",
+                    SubagentKind::Fork => "fork",
+                };
+                note(word, &format!("{}{with}", short(task)))
             }
             Event::SubagentRejected { errors } => {
                 let lines = errors
@@ -279,7 +284,7 @@ impl Listener for Talk {
             Format::Jsonl => {
                 let mut out = io::stdout().lock();
                 // Whoever reads the lines went away: the exit code tells how the work ended.
-                if serde_json::to_writer(&mut out, told).is_ok() {
+                if serde_json::to_writer(&mut out, &event_document(told)).is_ok() {
                     out.write_all(b"\n").and_then(|()| out.flush()).ok();
                 }
             }

@@ -27,6 +27,7 @@ const SOURCES: &[(&str, &str)] = files![
     "metier-sdk/src/permission.rs",
     "metier-sdk/src/phase.rs",
     "metier-sdk/src/wire.rs",
+    "metier-sdk/src/wire/envelope.rs",
     "metier-sdk/src/worker.rs",
     "wit/skill.wit",
 ];

@@ -301,7 +301,7 @@ fn a_model_that_can_not_be_had_is_no_reason_to_stop() {
     let output = room.run(&["agent", "/thinker what is it?"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
     assert!(
-        output.stderr.contains("wants the model `openai/sonnet`"),
+        output.stderr.contains("requires the model `openai/sonnet`"),
         "{}",
         output.stderr
     );

@@ -123,8 +123,8 @@ fn a_conversation_in_which_the_user_decides() {
         "{kept}"
     );
     let requests = room.finish();
-    assert!(last_message(&requests[4]).contains("the user said no to `rm -rf src;"));
-    assert!(last_message(&requests[8]).contains("the user said no to `ls src; rm -rf src`"));
+    assert!(last_message(&requests[4]).contains("the user denied `rm -rf src;"));
+    assert!(last_message(&requests[8]).contains("the user denied `ls src; rm -rf src`"));
 }
 
 // case 127

@@ -553,7 +553,7 @@ fn a_chat_that_only_orchestrates_is_not_opened_with_skills() {
     arguments.push("--orchestrate");
     let output = room.stage.context.run_with_stdin(&arguments, "hello\n");
     assert_eq!(output.code, 1, "{}", output.snapshot());
-    let refused = "an orchestrator loads no skills itself: looker";
+    let refused = "an orchestrator does not load skills itself: looker";
     assert!(output.stderr.contains(refused), "{}", output.snapshot());
     assert!(room.finish().is_empty());
 }

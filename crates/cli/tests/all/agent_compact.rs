@@ -288,7 +288,7 @@ fn without_a_summary_the_conversation_stays_as_it_was() {
         let told = events(&output);
         let note = told.iter().any(|event| {
             let text = event["text"].as_str().unwrap_or_default();
-            event["type"] == "note" && text.starts_with("the conversation was not made shorter: ")
+            event["type"] == "note" && text.starts_with("could not compact the conversation: ")
         });
         assert!(note, "{}", output.stdout);
         let requests = room.finish();

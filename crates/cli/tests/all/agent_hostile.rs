@@ -208,7 +208,7 @@ fn five_hundred_answers_that_only_call_tools_end_within_the_usual_budget() {
     assert!(
         output
             .stderr
-            .contains("the model was asked 100 times, which is the limit")
+            .contains("reached the limit of 100 model requests")
     );
     assert!(
         output.stderr.contains("metier config agent.max_requests"),
@@ -339,7 +339,7 @@ fn an_answer_that_breaks_off_is_kept_as_far_as_it_came() {
             1
         );
         assert!(
-            said.contains("some words that were read") && said.contains("[the answer broke off]"),
+            said.contains("some words that were read") && said.contains("[the answer was cut off]"),
             "{said}"
         );
         // In the middle of a call there is nothing to keep, and nothing to run.
@@ -364,7 +364,7 @@ fn a_storm_of_refusals_ends_and_the_session_goes_on() {
         assert_eq!(told(&output, "retry").len(), 4);
         let failed = &told(&output, "turn_failed")[0];
         assert!(
-            field(failed, "message").contains("limits the rate of requests after 5 attempts"),
+            field(failed, "message").contains("rate limit reached after 5 attempts"),
             "{failed}"
         );
         assert!(field(failed, "hint").contains("try again"), "{failed}");
@@ -485,7 +485,7 @@ fn odd_ends_of_an_answer_are_ends() {
         assert!(
             empty
                 .iter()
-                .any(|note| field(note, "text") == "the model answered nothing"),
+                .any(|note| field(note, "text") == "the model returned an empty answer"),
             "{empty:?}"
         );
 

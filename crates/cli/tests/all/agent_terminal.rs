@@ -474,7 +474,7 @@ fn a_trigger_asks_for_what_the_skill_needs_and_a_no_is_a_no() {
     person.sees("skill `cluster` fits (keyword `cluster`)");
     person.sees("The skill cluster asks for permission.");
     person.types("d\r");
-    person.sees("skill `cluster` is not loaded, though it fits");
+    person.sees("skill `cluster` matches");
     person.sees("One.");
     // Once answered, the question is not repeated.
     person.says("is the cluster up now?");

@@ -91,7 +91,7 @@ fn without_a_verdict_and_without_scans_nothing_is_triggered() {
     assert!(
         output
             .stderr
-            .contains("was never scanned; metier scan kubernetes"),
+            .contains("has not been scanned; metier scan kubernetes"),
         "{}",
         output.stderr
     );

@@ -37,7 +37,7 @@ fn an_answer_that_is_no_event_does_not_reach_the_next_hook() {
             assert_eq!(texts, ["told"], "{}", engine.0);
             let written = lines(&runtime.collect().0);
             assert!(
-                written.iter().any(|line| line.contains("that is no event")),
+                written.iter().any(|line| line.contains("not an event")),
                 "{written:?}"
             );
         });

@@ -7,7 +7,7 @@ use metier_runtime::live::{ActivateError, CallError, Runtime};
 use serde_json::{Value, json};
 
 use crate::{
-    live_room::{Live, left_running, lines, tool},
+    live_room::{Live, left_running, lines, said, tool},
     stage::{bytes_below, holds},
 };
 
@@ -217,13 +217,7 @@ fn stop_sends_an_answer_back_and_the_others_change_nothing() {
         let again = runtime.after_response("hello", true).unwrap();
         assert_eq!(again.sent_back, None);
         runtime.deactivate("a").unwrap();
-        let said: Vec<String> = runtime
-            .collect()
-            .1
-            .into_iter()
-            .map(|(_, line)| line)
-            .collect();
-        assert_eq!(said, ["bye"]);
+        assert_eq!(said(&runtime.collect().1), ["a: bye"]);
     });
 }
 
@@ -247,18 +241,18 @@ fn a_command_that_fails_or_takes_too_long_is_a_receipt() {
             failed,
             [
                 "a hook:before_tool_call failed: error: `echo broken >&2; exit 1`: exit code 1: broken",
-                "a hook:before_tool_call failed: error: took longer than 1 s and was ended",
+                "a hook:before_tool_call failed: error: took longer than 1 s and was stopped",
             ]
         );
-        let said: Vec<&str> = called.said.iter().map(|(_, line)| &**line).collect();
+        let said = said(&called.said);
         assert_eq!(
             said,
             [
-                "warning: its hook of `before_tool_call` failed, and the call goes on: \
+                "a: warning: its hook of `before_tool_call` failed, and the call continues: \
                  `echo broken >&2; exit 1`: exit code 1: broken",
-                "third",
-                "warning: its hook of `before_tool_call` failed, and the call goes on: \
-                 took longer than 1 s and was ended",
+                "a: third",
+                "a: warning: its hook of `before_tool_call` failed, and the call continues: \
+                 took longer than 1 s and was stopped",
             ]
         );
     });

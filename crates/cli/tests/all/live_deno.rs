@@ -8,7 +8,7 @@ use std::{
 
 use crate::{
     live_openclaw::{in_deno, prompt, room},
-    live_room::{Live, left_running, lines},
+    live_room::{Live, left_running, lines, said},
 };
 use metier_config::{Engine, Hooks};
 use metier_testkit::needed;
@@ -86,14 +86,14 @@ fn without_deno_whoever_wants_it_is_told() {
     let mut live = Live::new();
     live.hooked("a", &[], &[(HANDLER, "export default () => {};\n")]);
     for (configured, why) in [
-        (None, "there is no `deno` in PATH"),
+        (None, "`deno` is not on PATH"),
         (
             Some("deno"),
-            "skills.hooks.deno is `deno`, which is no absolute path",
+            "skills.hooks.deno is `deno`, which is not an absolute path",
         ),
         (
             Some("/no/such/deno"),
-            "skills.hooks.deno is `/no/such/deno`, which is no file",
+            "skills.hooks.deno is `/no/such/deno`, which is not a file",
         ),
     ] {
         live.hooks = Hooks {
@@ -104,9 +104,8 @@ fn without_deno_whoever_wants_it_is_told() {
             runtime.activate("a").unwrap();
             runtime.collect().1
         });
-        let expected =
-            format!("its hook {HANDLER} can't be loaded: it is to run in Deno, and {why}");
-        assert!(said[0].1.contains(&expected), "{said:?}");
+        let expected = format!("its hook {HANDLER} can't be loaded: it requires Deno, but {why}");
+        assert!(said[0].text.contains(&expected), "{said:?}");
     }
     live.stage.context.env("METIER_SKILLS_HOOKS_ENGINE", "deno");
     let output = live.run(&["--skills", "a", "prompt"]);
@@ -132,8 +131,8 @@ fn a_deno_that_is_not_where_it_should_be_is_told_of() {
     live.session(&[], |runtime| {
         runtime.activate("a").unwrap();
         assert_eq!(prompt(runtime), ["here"]);
-        let expected = "skills.hooks.deno is `/no/such/deno`, which is no file; its handlers run in the embedded engine";
-        assert_eq!(runtime.collect().1, [("a".to_owned(), expected.to_owned())]);
+        let expected = "a: skills.hooks.deno is `/no/such/deno`, which is not a file; its handlers run in the embedded engine";
+        assert_eq!(said(&runtime.collect().1), [expected]);
     });
 }
 

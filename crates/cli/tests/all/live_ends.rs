@@ -115,7 +115,7 @@ fn a_program_that_ends_again_and_again_is_left_alone_for_a_while() {
         }
         let given_up = end(runtime);
         assert!(
-            given_up.starts_with("skill `frail` crashed 5 times in a row; it is tried again in ")
+            given_up.starts_with("skill `frail` crashed 5 times in a row; it can be restarted in ")
                 && given_up.ends_with(" s"),
             "{given_up}"
         );
@@ -130,7 +130,7 @@ fn a_program_that_ends_again_and_again_is_left_alone_for_a_while() {
                 *line = before.to_owned();
             }
         }
-        let crashed = "frail skill:run crashed: error: ended before it answered `tool/execute`: exit code 3; its last words: my last words";
+        let crashed = "frail skill:run crashed: error: ended before it answered `tool/execute`: exit code 3; last output: my last words";
         assert_eq!(
             runs,
             [
@@ -143,7 +143,7 @@ fn a_program_that_ends_again_and_again_is_left_alone_for_a_while() {
                 crashed,
                 "frail skill:run restarted, attempt 4",
                 crashed,
-                "frail skill:run given up: error: crashed 5 times in a row; left alone for 30 s",
+                "frail skill:run given up: error: crashed 5 times in a row; not restarted for 30 s",
             ]
         );
     });
@@ -160,7 +160,7 @@ fn a_program_that_never_answers_is_ended_when_its_time_is_over() {
         let error = runtime.call("frail", "wait", &json!({})).unwrap_err();
         assert!(matches!(error, CallError::Session { .. }), "{error}");
         let said = error.to_string();
-        assert_eq!(said, "skill `frail` took longer than 2 s and was ended");
+        assert_eq!(said, "skill `frail` took longer than 2 s and was stopped");
         let (receipts, _) = runtime.collect();
         let last = receipts.last().unwrap();
         assert_eq!(last.entry.act, "tool:call");
@@ -194,7 +194,7 @@ fn programs_that_misbehave_are_named_with_what_they_did() {
         (
             "babbles",
             misbehaves("tool/execute", "while :; do echo babble; done"),
-            "error: skill `babbles` broke the protocol: sent more than 1000 messages in one call that nobody waits for, the last: babble\n",
+            "error: skill `babbles` broke the protocol: sent more than 1000 unexpected messages in one call; the last one: babble\n",
         ),
         (
             "endless",
@@ -207,7 +207,7 @@ fn programs_that_misbehave_are_named_with_what_they_did() {
                 "tool/execute",
                 "answer '{\"output\":1,\"is_error\":\"no\"}'",
             ),
-            "error: skill `odd` answered with something else: ",
+            "error: skill `odd` returned an invalid response: ",
         ),
         (
             "core",
@@ -256,7 +256,7 @@ fn the_time_of_a_tool_is_a_setting() {
         .env("METIER_SKILLS_LIMITS_TOOL_TIMEOUT", "1");
     let output = live.run(&["--approve-skills", "silent", "call", "silent", "t"]);
     assert_eq!(output.code, 1, "{}", output.snapshot());
-    let expected = "error: skill `silent` took longer than 1 s and was ended\nhint: metier log silent shows what it did\n";
+    let expected = "error: skill `silent` took longer than 1 s and was stopped\nhint: metier log silent shows what it did\n";
     assert_eq!(output.stderr, expected);
     assert_eq!(left_running(&live), [""; 0]);
 }

@@ -256,7 +256,7 @@ fn a_hook_that_fails_or_takes_too_long_is_written_down_and_the_others_go_on() {
         let mut receipts = lines(&called.receipts);
         assert_eq!(
             receipts.remove(0),
-            "silent skill:run main.sh: error: took too long and was ended"
+            "silent skill:run main.sh: error: took too long and was killed"
         );
         assert_eq!(
             receipts[1],
@@ -264,11 +264,11 @@ fn a_hook_that_fails_or_takes_too_long_is_written_down_and_the_others_go_on() {
         );
         assert_eq!(
             receipts[2],
-            "silent skill:run crashed: error: took longer than 2 s and was ended"
+            "silent skill:run crashed: error: took longer than 2 s and was stopped"
         );
         assert_eq!(
             receipts[3],
-            "silent hook:before_tool_call failed: timeout: skill `silent` took longer than 2 s and was ended"
+            "silent hook:before_tool_call failed: timeout: skill `silent` took longer than 2 s and was stopped"
         );
         assert_eq!(
             receipts[4],
@@ -301,7 +301,7 @@ fn a_check_that_fails_stops_the_call_if_it_is_a_security_rule_that_asked_for_it(
                     .collect()
                     .1
                     .iter()
-                    .any(|(_, line)| line.contains("by failing"));
+                    .any(|line| line.text.contains("by failing"));
                 assert_eq!(warned, fail_closed && types != RULE, "{case}");
                 let called = runtime.call("echo", "t", &empty_trail());
                 match called {
@@ -341,7 +341,7 @@ fn findings_are_added_by_hooks_and_never_taken_away() {
         let found = [json!({"rule": "theirs", "severity": "critical"})];
         let added = runtime.scan_complete("evil", "critical", &found).unwrap();
         assert_eq!(added, [json!({"rule": "mine"})]);
-        let keeps = "error: a hook of `security_scan_complete` adds to `findings`; what was there stays as it is";
+        let keeps = "error: a hook of `security_scan_complete` can only add to `findings`";
         assert_eq!(
             lines(&runtime.collect().0),
             [
@@ -377,7 +377,7 @@ fn the_hook_of_a_skill_that_waits_itself_is_passed_over_unless_it_must_be_asked(
         live.session(&["waits"], |runtime| {
             activate(runtime, &["waits"]);
             let called = runtime.call("waits", "t", &json!({})).unwrap();
-            let busy = "skill `waits` is at work already, and waits for this call";
+            let busy = "skill `waits` is already handling a call, which waits for this one";
             let receipts = lines(&called.receipts).join("\n");
             let failed = format!("waits hook:before_tool_call failed: error: {busy}");
             assert!(receipts.contains(&failed), "{receipts}");

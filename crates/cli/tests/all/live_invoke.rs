@@ -110,7 +110,10 @@ fn whoever_is_invoked_needs_an_approval_of_its_own() {
         .filter(|receipt| receipt["skill"] == "b" && receipt["decision"] == "refused")
         .map(|receipt| receipt["reason"].to_string())
         .collect();
-    assert_eq!(kept, ["\"not approved, and nobody to ask\""]);
+    assert_eq!(
+        kept,
+        ["\"not approved, and there is no terminal to ask on\""]
+    );
 }
 
 #[test]

@@ -158,17 +158,17 @@ fn code_that_means_harm_ends_with_a_reason() {
         (
             "loop",
             "for (;;) {}",
-            "took longer than 2 s and was ended|it ran for more than",
+            "took longer than 2 s and was stopped|it ran for more than",
         ),
         (
             "microtasks",
             "const again = () => queueMicrotask(again); again(); await new Promise(() => {})",
-            "took longer than 2 s and was ended|it ran for more than",
+            "took longer than 2 s and was stopped|it ran for more than",
         ),
         (
             "regex",
             "/^(a+)+$/.test('a'.repeat(40) + 'b')",
-            "took longer than 2 s and was ended|it ran for more than",
+            "took longer than 2 s and was stopped|it ran for more than",
         ),
         (
             "memory",
@@ -186,7 +186,7 @@ fn code_that_means_harm_ends_with_a_reason() {
             "its promise can never resolve",
         ),
         ("exit", "process.exit(0)", "process.exit(0) was called"),
-        ("large", "return 'x'.repeat(8 << 20)", "can't be sent back"),
+        ("large", "return 'x'.repeat(8 << 20)", "can't be returned"),
     ] {
         let mut live = Live::new();
         skill(&live, name, &[], &tool(body));
@@ -211,17 +211,17 @@ fn code_that_means_harm_ends_with_a_reason() {
         (
             "remote",
             "import 'https://example.com/x.ts';",
-            "would be fetched from elsewhere",
+            "is a remote module",
         ),
         (
             "programs",
             "import { execSync } from 'node:child_process'; execSync('id');",
-            "a skill starts no programs",
+            "skills can't start programs",
         ),
         (
             "outside",
             "import '../other/main.ts';",
-            "is outside of the skill's folder",
+            "is outside the skill's folder",
         ),
         (
             "nothing",

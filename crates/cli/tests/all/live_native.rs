@@ -4,7 +4,7 @@
 
 use std::{env, fs, path::PathBuf, process::Command, thread, time::Duration};
 
-use metier_runtime::live::Runtime;
+use metier_runtime::live::{Runtime, SkillLine};
 use metier_testkit::patience::in_time;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ const SHORT: Duration = Duration::from_secs(2);
 
 const MARK: &str = "METIER_TEST_NATIVE";
 
-const TIMED_OUT: &str = "took longer than 2 s and was ended";
+const TIMED_OUT: &str = "took longer than 2 s and was stopped";
 const GONE: &str = "ended before it answered `tool/execute`: ";
 
 /// Bodies of the tool, and what whoever calls it is told; `|` is between what may be said instead.
@@ -29,7 +29,7 @@ const CALLS: &[(&str, &str, &str)] = &[
     (
         "abort",
         "abort();",
-        "tool/execute`: ended by signal 6 (it gave up)",
+        "tool/execute`: ended by signal 6 (aborted)",
     ),
     ("exit", "exit(0);", "tool/execute`: exit code 0"),
     ("exit-at-once", "_exit(0);", "tool/execute`: exit code 0"),
@@ -58,22 +58,22 @@ const CALLS: &[(&str, &str, &str)] = &[
     (
         "null-pointer",
         "answer->data = NULL; answer->length = 12; return 0;",
-        "its library gives no answer: 12 bytes at NULL",
+        "its library returned no answer: 12 bytes at NULL",
     ),
     (
         "nothing",
         "return 0;",
-        "its library gives no answer: 0 bytes at NULL",
+        "its library returned no answer: 0 bytes at NULL",
     ),
     (
         "status",
         "return -3;",
-        "its library gives no answer: `answer` returned -3",
+        "its library returned no answer: `answer` returned -3",
     ),
     (
         "garbage-length",
         "answer->data = (void *)strdup(\"{}\"); answer->length = SIZE_MAX; return 0;",
-        "the answer of its library has 18446744073709551615 bytes, and at most 4194304 are read",
+        "the answer of its library has 18446744073709551615 bytes; a message has at most 4194304",
     ),
     (
         "garbage-pointer",
@@ -83,27 +83,27 @@ const CALLS: &[(&str, &str, &str)] = &[
     (
         "not-utf-8",
         "return say(answer, \"{\\\"result\\\":{\\\"output\\\":\\\"\\xff\\\"}}\");",
-        "the answer of its library is not JSON: ",
+        "the answer of its library is malformed: ",
     ),
     (
         "not-json",
         "return say(answer, \"good\");",
-        "the answer of its library is not JSON: ",
+        "the answer of its library is malformed: ",
     ),
     (
         "no-answer",
         "return say(answer, \"[1]\");",
-        "the answer of its library has neither `result` nor `error`",
+        "the answer of its library is malformed: a message is an object, not a list",
     ),
     (
         "no-error",
         "return say(answer, \"{\\\"error\\\":1}\");",
-        "the error of its library is not one: ",
+        "sent an error that is not a JSON-RPC error: 1",
     ),
     (
         "huge-answer",
         "size_t n = 5 << 20; char *text = malloc(n); memset(text, 'x', n); answer->data = (void *)text; answer->length = n; return 0;",
-        "the answer of its library has 5242880 bytes, and at most 4194304 are read",
+        "the answer of its library has 5242880 bytes; a message has at most 4194304",
     ),
     (
         "stack-overflow",
@@ -113,12 +113,12 @@ const CALLS: &[(&str, &str, &str)] = &[
     (
         "endless-memory",
         "for (;;) { char *more = malloc(64 << 20); if (!more) abort(); more[0] = 1; }",
-        "tool/execute`: ended by signal 6 (it gave up)",
+        "tool/execute`: ended by signal 6 (aborted)",
     ),
     (
         "twice-freed",
         "char *text = strdup(\"x\"); free(text); free(text); abort();",
-        "tool/execute`: ended by signal 6 (it gave up)",
+        "tool/execute`: ended by signal 6 (aborted)",
     ),
 ];
 
@@ -147,17 +147,17 @@ const LOADS: &[(&str, &str, &str)] = &[
     (
         "no-table",
         "#define NO_TABLE\nconst struct metier_skill *metier_skill_v1(void) { return NULL; }",
-        "`metier_skill_v1` of `[WORK]/skills/no-table/main.so` gives out no table",
+        "`metier_skill_v1` of `[WORK]/skills/no-table/main.so` does not return a table",
     ),
     (
         "other-abi",
         "#define TABLE {7, sizeof(struct metier_skill), create, answer, release, destroy}",
-        "main.so` was built for version 7 of the border, and this is version 1; build it with the SDK of this version",
+        "main.so` was built for version 7 of the native interface; this program has version 1: build it with the SDK of this version",
     ),
     (
         "short-table",
         "#define TABLE {METIER_ABI, 16, create, answer, release, destroy}",
-        "main.so` has 16 bytes, and at least 40 are needed",
+        "main.so` has 16 bytes; at least 40 are required",
     ),
     (
         "table-with-a-hole",
@@ -167,7 +167,7 @@ const LOADS: &[(&str, &str, &str)] = &[
     (
         "creates-nothing",
         "static void *none(void) { return NULL; }\n#define TABLE {METIER_ABI, sizeof(struct metier_skill), none, answer, release, destroy}",
-        "main.so` made no skill",
+        "main.so` returned NULL",
     ),
     (
         "missing-symbol",
@@ -182,17 +182,17 @@ const LOADS: &[(&str, &str, &str)] = &[
     (
         "contributes-nonsense",
         "#define CONTRIBUTES \"{\\\"result\\\":{\\\"tools\\\":7}}\"",
-        "broke the protocol: what it says that it contributes: ",
+        "broke the protocol: its contributions are malformed: ",
     ),
     (
         "another-name",
         "#define CONTRIBUTES \"{\\\"result\\\":{\\\"tools\\\":[{\\\"name\\\":\\\"t\\\"}],\\\"manifest\\\":{\\\"name\\\":\\\"other\\\",\\\"version\\\":\\\"1.0.0\\\"}}}\"",
-        "its code says that it is `other 1.0.0`, and SKILL.yaml that it is `another-name 1.0.0`: build it again, or correct SKILL.yaml",
+        "its code declares `other 1.0.0`, but SKILL.yaml declares `another-name 1.0.0`: rebuild it or fix SKILL.yaml",
     ),
     (
         "another-version",
         "#define CONTRIBUTES \"{\\\"result\\\":{\\\"tools\\\":[{\\\"name\\\":\\\"t\\\"}],\\\"manifest\\\":{\\\"name\\\":\\\"another-version\\\",\\\"version\\\":\\\"1.0.1\\\"}}}\"",
-        "its code says that it is `another-version 1.0.1`, and SKILL.yaml that it is `another-version 1.0.0`: build it again, or correct SKILL.yaml",
+        "its code declares `another-version 1.0.1`, but SKILL.yaml declares `another-version 1.0.0`: rebuild it or fix SKILL.yaml",
     ),
 ];
 
@@ -406,7 +406,7 @@ fn what_a_library_prints_is_its_log_and_never_an_answer() {
         assert_eq!(called.output, "true");
         runtime.deactivate("prints").unwrap();
         let said = [called.said, runtime.collect().1].concat();
-        let forged = |(_, line): &(String, String)| line.contains("forged");
+        let forged = |line: &SkillLine| line.text.contains("forged") && !line.is_warning;
         assert!(said.iter().any(forged), "{said:?}");
     });
 }
@@ -449,7 +449,7 @@ fn a_library_asks_its_host_and_only_in_its_own_thread() {
             "asks-elsewhere",
             &asks[..],
             thread,
-            "only the thread that is called may ask, and only until it returns",
+            "only the thread that was called can ask the host, and only until it returns",
         ),
     ] {
         let asks = serde_json::to_string(permissions).unwrap();

@@ -7,7 +7,7 @@ use metier_runtime::live::Runtime;
 use metier_testkit::NotRun;
 use serde_json::json;
 
-use crate::live_room::{Live, deno, left_running, lines, tool};
+use crate::live_room::{Live, deno, left_running, lines, said, tool};
 
 /// A name, and what the configuration says for it.
 pub(crate) type InEngine = (&'static str, Hooks);
@@ -267,15 +267,9 @@ fn where_nothing_can_be_changed_messages_are_said() {
                 "hello"
             );
             runtime.deactivate("a").unwrap();
-            let said: Vec<String> = runtime
-                .collect()
-                .1
-                .into_iter()
-                .map(|(_, line)| line)
-                .collect();
             assert_eq!(
-                said,
-                ["command:new", "message:sent", "session:end"],
+                said(&runtime.collect().1),
+                ["a: command:new", "a: message:sent", "a: session:end"],
                 "{}",
                 engine.0
             );
@@ -325,11 +319,11 @@ fn a_hook_whose_needs_are_not_met_is_not_asked() {
     let needs = [
         (
             json!({ "bins": ["no-such-program"] }),
-            "the program `no-such-program` is not there",
+            "the program `no-such-program` is not installed",
         ),
         (
             json!({ "anyBins": ["no-such", "nor-such"] }),
-            "none of the programs `no-such`, `nor-such` is there",
+            "none of the programs `no-such`, `nor-such` is installed",
         ),
         (
             json!({ "env": ["NO_SUCH_VARIABLE"] }),
@@ -351,8 +345,8 @@ fn a_hook_whose_needs_are_not_met_is_not_asked() {
         live.session(&[], |runtime| {
             runtime.activate("a").unwrap();
             assert!(prompt(runtime).is_empty(), "{why}");
-            let expected = format!("its hook `picky` is not asked: {why}");
-            assert_eq!(runtime.collect().1, [("a".to_owned(), expected)]);
+            let expected = format!("a: its hook `picky` is not run: {why}");
+            assert_eq!(said(&runtime.collect().1), [expected]);
         });
     }
 }
@@ -509,12 +503,7 @@ fn what_a_handler_prints_is_its_log_and_no_answer() {
             assert_eq!(prompt(runtime), ["real"], "{}", engine.0);
             assert_eq!(prompt(runtime), ["real"], "{}", engine.0);
             runtime.deactivate("a").unwrap();
-            let said: Vec<String> = runtime
-                .collect()
-                .1
-                .into_iter()
-                .map(|(_, line)| line)
-                .collect();
+            let said = said(&runtime.collect().1);
             assert!(
                 said.iter().any(|line| line.contains("forged")),
                 "{} {said:?}",

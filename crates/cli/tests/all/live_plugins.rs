@@ -57,8 +57,8 @@ fn a_plugin_that_was_not_approved_keeps_no_skill_from_working() {
         runtime.activate("sweep").unwrap();
         assert_eq!(runtime.state("tidy-plugin"), State::Error);
         let said = runtime.collect().1;
-        let expected = "warning: the hooks of its plugin are not run: `shell:exec(cat";
-        assert!(said[0].1.starts_with(expected), "{said:?}");
+        let expected = "sweep: warning: the hooks of its plugin are not run: `shell:exec(cat";
+        assert!(said[0].to_string().starts_with(expected), "{said:?}");
         assert!(runtime.fragments().unwrap().is_empty());
     });
 }

@@ -22,10 +22,11 @@ use metier_model::{Mode, Source};
 use metier_runtime::{
     Inventory,
     desk::Desk,
-    live::{Model, Patience, Runtime},
+    live::{Model, Patience, Runtime, SkillLine},
     premises::Premises,
     scanning::Unscreened,
     survey,
+    worker::DelegateError,
 };
 use metier_store::{Outcome, Receipt, ReceiptPart, Store};
 use metier_testkit::{NotRun, Output, needs::not_run, patience::PATIENCE};
@@ -238,7 +239,12 @@ impl Live {
 struct Parrot;
 
 impl Model for Parrot {
-    fn answer(&self, prompt: &str, _: Option<&str>, _: Option<&str>) -> Result<String, String> {
+    fn answer(
+        &self,
+        prompt: &str,
+        _: Option<&str>,
+        _: Option<&str>,
+    ) -> Result<String, DelegateError> {
         Ok(prompt.to_owned())
     }
 }
@@ -305,6 +311,11 @@ fn has_parent(folder: &Path) -> bool {
     let Some(parent) = parent else { return true };
     let program = fs::read_link(format!("/proc/{}/exe", parent.trim())).unwrap_or_default();
     program == Path::new(PROGRAM) || Some(program) == env::current_exe().ok()
+}
+
+/// Lines of skills, each with its skill.
+pub(crate) fn said(lines: &[SkillLine]) -> Vec<String> {
+    lines.iter().map(SkillLine::to_string).collect()
 }
 
 /// Receipts as lines: who, what, how it went, why.

@@ -1,6 +1,7 @@
 //! What active skills tell a model and a wiki, in Starlark and as a program: prompts, answers, sections.
 
-use metier_runtime::live::Section;
+use metier_sdk::HookPhase;
+use serde_json::json;
 
 use crate::live_room::{Live, lines, python};
 
@@ -48,7 +49,7 @@ fn a_prompt_has_what_skills_declare_within_their_limits_and_what_hooks_inject() 
             let prompt = runtime.build_prompt("Base.\n").unwrap();
             assert!(
                 prompt.starts_with("Base.\n\n## teller\n\nSpeak plainly.\n")
-                    && prompt.ends_with("\n[cut: its limit of tokens is reached]\n\ninjected"),
+                    && prompt.ends_with("\n[cut: token limit reached]\n\ninjected"),
                 "{file}: {prompt}"
             );
             let receipts = lines(&runtime.collect().0);
@@ -89,14 +90,10 @@ fn a_section_of_a_wiki_gets_context_and_keeps_the_rest() {
         live.skill("teller", FRONT, &[], (file, &code));
         live.session(&["teller"], |runtime| {
             runtime.activate("teller").unwrap();
-            let section = Section {
-                title: "Bees".into(),
-                content: "What bees do.".into(),
-                context: vec!["first".into()],
-            };
-            let told = runtime.wiki_section(section.clone()).unwrap();
-            let context = vec!["first".to_owned(), "about Bees".to_owned()];
-            assert_eq!(told, Section { context, ..section }, "{file}");
+            let section = |context: &[&str]| json!({ "title": "Bees", "content": "What bees do.", "context": context });
+            let phase = HookPhase::BeforeWikiSection;
+            let told = runtime.dispatch(phase, section(&["first"])).unwrap();
+            assert_eq!(told.event, section(&["first", "about Bees"]), "{file}");
         });
     }
 }

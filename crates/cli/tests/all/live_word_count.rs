@@ -172,7 +172,8 @@ fn a_build_of_another_version_is_not_activated() {
         let call = ["call", "word-count", "count", r#"{"text":"one"}"#];
         let refused = live.run(&[&["--approve-skills", "word-count"][..], &call].concat());
         assert_eq!(refused.code, 1, "{name}: {}", refused.snapshot());
-        let expected = "its code says that it is `word-count 1.0.0`, and SKILL.yaml that it is `word-count 1.1.0`";
+        let expected =
+            "its code declares `word-count 1.0.0`, but SKILL.yaml declares `word-count 1.1.0`";
         assert!(
             refused.stderr.contains(expected),
             "{name}: {}",

@@ -24,6 +24,7 @@ mod authority;
 mod conditions;
 mod doors;
 mod embedding;
+mod exec_wasm;
 mod fenced;
 mod first_hour;
 mod judged_bytes;

@@ -459,7 +459,7 @@ fn a_report_is_about_each_criterion_once() {
             "a criterion left out",
             "",
             "report",
-            "nothing is said about acceptance criterion `A2`",
+            "acceptance criterion `A2` is missing from the report",
             vec![
                 calls([specify(&["A1", "A2"]), opencode("true", "A1")]),
                 met(),

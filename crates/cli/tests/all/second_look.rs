@@ -293,7 +293,7 @@ fn the_user_is_shown_what_was_renamed() {
     stage.scripted("w", EVERYWHERE, script);
     let output = stage.exec("w", &[]);
     assert_eq!(output.stdout, "ran\n", "{}", output.snapshot());
-    let start = "warning: skill `w`: it made protected files, which were renamed: ";
+    let start = "warning: skill `w`: it created protected files, which were renamed: ";
     assert!(output.stderr.starts_with(start), "{}", output.snapshot());
     let name = renamed(&output.stderr, "CLAUDE.md");
     assert_eq!(stage.context.read(&name), "evil\n");

@@ -80,9 +80,9 @@ fn a_model_without_a_provider_is_one_of_the_sessions_provider() {
     let output = room.run(&["agent", "/sonnet hello"]);
     assert_eq!(output.stdout, "Two.\n", "{}", output.snapshot());
     assert!(
-        output
-            .stderr
-            .contains("wants the model `anthropic/claude-sonnet-4-20250514`, which can't be had"),
+        output.stderr.contains(
+            "requires the model `anthropic/claude-sonnet-4-20250514`, which is not available"
+        ),
         "{}",
         output.stderr
     );

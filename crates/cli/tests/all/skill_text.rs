@@ -158,7 +158,7 @@ fn prompt_files_keep_to_their_limit_and_a_missing_one_is_named() {
         "{shown}"
     );
     assert!(shown.matches("one two").count() < 5, "{shown}");
-    assert!(shown.contains("[cut: its limit of tokens is reached]"));
+    assert!(shown.contains("[cut: token limit reached]"));
     assert!(shown.contains("[the prompt file `gone.md` can't be read]"));
     room.finish();
 }

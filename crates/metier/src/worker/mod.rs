@@ -55,6 +55,8 @@ fn become_worker(word: &str, argument: Option<OsString>) -> Option<ExitCode> {
         )),
         #[cfg(feature = "wasm")]
         "__wasm-compile" => Some(compiler::main(unsandboxed)),
+        #[cfg(feature = "wasm")]
+        metier_wasm::script::ROLE => Some(metier_wasm::script::main(env::args_os().skip(2))),
         #[cfg(feature = "native")]
         "__native-host" => Some(metier_native::main(argument)),
         _ => None,

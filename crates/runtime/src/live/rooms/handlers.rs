@@ -24,7 +24,7 @@ pub(super) fn open(opening: &Opening<'_>, handlers: &[Handler]) -> Opened {
         Engine::Auto => match deno::find(premises) {
             Ok(program) => Some(program),
             Err(NoDeno::NotOnPath) => None,
-            // Whoever says where it is expects it.
+            // A configured path is expected to work.
             Err(wrong) => {
                 let engine = "its handlers run in the embedded engine";
                 opening.active.say(format!("{wrong}; {engine}"));

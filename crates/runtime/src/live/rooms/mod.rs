@@ -1,7 +1,7 @@
 //! Rooms: where the code of a skill runs, one file for each kind.
 //!
-//! A room is opened for one activation. It projects the same grant into whatever keeps its kind of code in, and gives out a
-//! [`Session`]; nothing behind that knows what the skill is written in.
+//! A backend is opened for one activation. It applies the same grant to its kind of code, and returns a [`Session`]; the rest of
+//! the program does not know the language of the skill.
 
 mod claude;
 #[cfg(feature = "js")]
@@ -10,8 +10,6 @@ mod deno;
 mod handlers;
 #[cfg(feature = "js")]
 mod js;
-#[cfg(feature = "native")]
-mod native;
 mod openclaw;
 mod process;
 mod report;
@@ -23,7 +21,10 @@ mod wasm;
 use std::collections::BTreeMap;
 
 use metier_catalog::{Content, Snapshot};
-use metier_host::backend::{Host, Session, Several, Worker};
+use metier_host::{
+    backend::{Host, Session, Several, Worker},
+    world::World,
+};
 use metier_model::Backend;
 use metier_policy::Grant;
 use metier_sdk::wire::{Contributions, Initialize, PROTOCOL};
@@ -32,7 +33,7 @@ use serde_json::Value;
 use super::{ActivateError, Active, Runtime};
 use crate::entrypoint::entrypoint_among;
 
-/// Stands in for the room of a backend that this build leaves out.
+/// Replaces a backend that is not part of this build.
 macro_rules! left_out {
     ($room:ident, $feature:literal, $language:literal) => {
         #[cfg(not(feature = $feature))]
@@ -50,7 +51,6 @@ macro_rules! left_out {
 }
 
 left_out!(starlark, "starlark", "Starlark");
-left_out!(native, "native", "native");
 left_out!(wasm, "wasm", "WebAssembly");
 left_out!(js, "js", "JavaScript");
 left_out!(handlers, "js", "JavaScript");
@@ -61,19 +61,18 @@ const MAX_SOURCES: usize = 1 << 20;
 /// A session that lives as long as its runtime.
 pub(super) type Opened = Result<Box<dyn Session>, ActivateError>;
 
-/// All that is needed to open a room.
+/// Everything that is needed to open a backend.
 pub(super) struct Opening<'r> {
     pub(super) runtime: &'r Runtime,
     pub(super) active: &'r Active,
-    /// What the skill may do by itself, if it works for somebody who may do less.
+    /// The skill's own grant, if it works for a skill with fewer permissions.
     pub(super) own: Option<&'r Grant>,
     /// Who answers while its code starts.
     pub(super) host: &'r dyn Host,
 }
 
 impl Runtime {
-    /// The code of a skill and the hooks that it brings along, each in its room; nothing if it has none. And what its code
-    /// registered by itself.
+    /// The code of a skill and its hooks, each in its backend; nothing if it has none. And what its code registered.
     pub(super) fn session(
         &self,
         active: &Active,
@@ -96,7 +95,7 @@ impl Runtime {
         Ok((Several::of(members), registered.unwrap_or_default()))
     }
 
-    /// The code of a skill, in its room.
+    /// The code of a skill, in its backend.
     fn code(&self, opening: &Opening<'_>) -> Result<Option<Box<dyn Session>>, ActivateError> {
         let active = opening.active;
         let Some(backend) = active.loaded.manifest.card.backend else {
@@ -108,8 +107,16 @@ impl Runtime {
         };
         let session = match backend {
             Backend::Starlark => starlark::open(opening, entrypoint)?,
-            Backend::Process => process::open(opening, &entrypoint)?,
-            Backend::Native => native::open(opening, &entrypoint)?,
+            Backend::Process => opening.child(&entrypoint, World::start)?,
+            Backend::Native if cfg!(feature = "native") => {
+                opening.child(&entrypoint, World::start_library)?
+            }
+            Backend::Native => {
+                return Err(ActivateError::LeftOut {
+                    language: "native",
+                    feature: "native",
+                });
+            }
             Backend::Wasm => wasm::open(opening, &entrypoint)?,
             Backend::Js => js::open(opening, entrypoint)?,
         };
@@ -118,7 +125,7 @@ impl Runtime {
 }
 
 impl Opening<'_> {
-    /// What the code is told first.
+    /// The first message to the code.
     fn initialize(&self) -> Initialize {
         let grant = self.active.worker.grant();
         let project = &self.runtime.premises.desk.terms.project;
@@ -151,7 +158,7 @@ impl Opening<'_> {
     }
 }
 
-/// The file that is run. It must be one of those that were judged.
+/// The file to run. It must be one of the scanned files.
 fn entrypoint(active: &Active, backend: Backend) -> Result<String, ActivateError> {
     let written = active.loaded.manifest.code.entrypoint.as_deref();
     let files = &active.loaded.held.files;
@@ -174,13 +181,12 @@ fn sources(
         };
         size += bytes.len();
         let text = String::from_utf8(bytes.clone());
-        let text = text.map_err(|_| {
-            ActivateError::Entrypoint(format!("`{}` is no text in UTF-8", file.path))
-        })?;
+        let text = text
+            .map_err(|_| ActivateError::Entrypoint(format!("`{}` is not UTF-8 text", file.path)))?;
         sources.insert(path.to_owned(), text);
     }
     if size > MAX_SOURCES {
-        let message = format!("its source files have more than {MAX_SOURCES} bytes");
+        let message = format!("its source files exceed {MAX_SOURCES} bytes");
         return Err(ActivateError::Entrypoint(message));
     }
     Ok(sources)
