@@ -56,7 +56,7 @@ pub(crate) fn read_thoroughly<'a>(
     report: &mut Report<'_>,
 ) -> Option<Vec<Pair<'a>>> {
     let before = report.list.len();
-    let (at, message) = match full::read(text, base, report) {
+    let (code, at, message) = match full::read(text, base, report) {
         Ok(Node {
             value: Value::Map(pairs),
             ..
@@ -65,6 +65,7 @@ pub(crate) fn read_thoroughly<'a>(
             value: Value::Null, ..
         }) => return Some(Vec::new()),
         Ok(node) => (
+            Code::FrontmatterNotMapping,
             node.at,
             format!(
                 "the frontmatter is {}, not a list of `key: value` pairs",
@@ -72,7 +73,7 @@ pub(crate) fn read_thoroughly<'a>(
             ),
         ),
         Err(Failure::Refused) => return None,
-        Err(Failure::Syntax { at, message }) => (at, message),
+        Err(Failure::Syntax { at, message }) => (Code::YamlSyntax, at, message),
     };
     report.list.truncate(before);
     match repair::read(text, base, report) {
@@ -84,11 +85,6 @@ pub(crate) fn read_thoroughly<'a>(
         _ => {}
     }
     report.list.truncate(before);
-    let code = if message.starts_with("the frontmatter is") {
-        Code::FrontmatterNotMapping
-    } else {
-        Code::YamlSyntax
-    };
     report.add(code, at, || {
         Say::new(message).hint("write one `key: value` on each line between the `---` lines")
     });
