@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::datum::Datum;
 use crate::key::{Found, Key, find, suppression};
 use crate::load::{Held, State, load};
-use crate::{KEYS, KeyPath, Origin, Secret, suggest};
+use crate::{KEYS, KeyPath, Origin, Secret, suggest, table};
 
 /// Every value, typed. The documentation of each is in [`KEYS`].
 #[derive(Debug, Clone)]
@@ -310,28 +310,28 @@ impl Config {
     pub(crate) fn new(state: State) -> Self {
         let view = View(&state);
         Self {
-            enabled: view.bool("skills.enabled"),
-            validation: match view.text("skills.validation").as_deref() {
+            enabled: view.bool(&table::SKILLS_ENABLED),
+            validation: match view.text(&table::SKILLS_VALIDATION).as_deref() {
                 Some("lenient") => Validation::Lenient,
                 _ => Validation::Strict,
             },
             load: view.load(),
-            allow_bundled: view.list("skills.allow_bundled"),
+            allow_bundled: view.list(&table::SKILLS_ALLOW_BUNDLED),
             approved: view
-                .list("skills.approved")
+                .list(&table::SKILLS_APPROVED)
                 .unwrap_or_default()
                 .iter()
                 .map(|text| approved(text))
                 .collect(),
             security: view.security(),
             scan: view.scan(),
-            registry_url: view.text("skills.registry_url"),
+            registry_url: view.text(&table::SKILLS_REGISTRY_URL),
             limits: view.limits(),
             hooks: view.hooks(),
             agent: view.agent(),
             prompt: Prompt {
-                budget: view.int("prompt.budget"),
-                max_skills: view.int("prompt.max_skills"),
+                budget: view.optional_int(&table::PROMPT_BUDGET),
+                max_skills: view.optional_int(&table::PROMPT_MAX_SKILLS),
             },
             entries: entries(&state),
             state,
@@ -345,8 +345,7 @@ impl Config {
 
     /// Makes a version of a skill win its name for as long as this value lives; nothing is written.
     pub fn pin_version(&mut self, name: &str, version: &str) {
-        let entry = self.entries.entry(name.to_owned());
-        entry.or_insert_with(|| NO_ENTRY.clone()).version = Some(version.to_owned());
+        entry_of(&mut self.entries, name).version = Some(version.to_owned());
     }
 
     /// All skills about which something was decided.
@@ -373,7 +372,8 @@ impl Config {
     /// Whether a path below `settings` holds something: not `false`, 0, `""`, an empty list or table, or nothing.
     pub fn setting_is_truthy(&self, path: &str) -> bool {
         let written = path;
-        let mut segments = vec!["settings".to_owned()];
+        let first = table::SETTINGS.segments().next().map(str::to_owned);
+        let mut segments: Vec<String> = first.into_iter().collect();
         segments.extend_from_slice(KeyPath::parse(path).segments());
         let path = KeyPath::from_segments(segments);
         match self.state.get(&path) {
@@ -438,22 +438,24 @@ fn approved(text: &str) -> Approved {
 fn entries(state: &State) -> BTreeMap<String, Entry> {
     let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
     for (path, held) in state {
-        let [skills, table, name, field @ ..] = path.segments() else {
+        let [_, _, name, field @ ..] = path.segments() else {
             continue;
         };
-        if skills != "skills" || table != "entries" {
-            continue;
-        }
-        let entry = entries
-            .entry(name.clone())
-            .or_insert_with(|| NO_ENTRY.clone());
-        let field: Vec<&str> = field.iter().map(String::as_str).collect();
-        match (field.as_slice(), &held.datum) {
-            (["enabled"], Datum::Bool(value)) => entry.enabled = *value,
-            (["api_key"], Datum::Secret(value)) => entry.api_key = Some(value.clone()),
-            (["version"], Datum::Text(value)) => entry.version = Some(value.clone()),
-            (["env", variable], Datum::Secret(value)) => {
-                entry.env.insert((*variable).to_owned(), value.clone());
+        let is = |key: &Key| held.key.path == key.path;
+        let entries = &mut entries;
+        match (&held.datum, field.last()) {
+            (Datum::Bool(value), _) if is(&table::SKILLS_ENTRIES_ENABLED) => {
+                entry_of(entries, name).enabled = *value;
+            }
+            (Datum::Secret(value), _) if is(&table::SKILLS_ENTRIES_API_KEY) => {
+                entry_of(entries, name).api_key = Some(value.clone());
+            }
+            (Datum::Text(value), _) if is(&table::SKILLS_ENTRIES_VERSION) => {
+                entry_of(entries, name).version = Some(value.clone());
+            }
+            (Datum::Secret(value), Some(variable)) if is(&table::SKILLS_ENTRIES_ENV) => {
+                let env = &mut entry_of(entries, name).env;
+                env.insert(variable.clone(), value.clone());
             }
             _ => {}
         }
@@ -461,83 +463,97 @@ fn entries(state: &State) -> BTreeMap<String, Entry> {
     entries
 }
 
+fn entry_of<'e>(entries: &'e mut BTreeMap<String, Entry>, name: &str) -> &'e mut Entry {
+    let entry = entries.entry(name.to_owned());
+    entry.or_insert_with(|| NO_ENTRY.clone())
+}
+
 fn prices(state: &State) -> BTreeMap<String, Prices> {
     let mut prices: BTreeMap<String, Prices> = BTreeMap::new();
     for (path, held) in state {
-        let [agent, table, model, field] = path.segments() else {
+        let ([_, _, model, _], Datum::Text(text)) = (path.segments(), &held.datum) else {
             continue;
         };
-        if agent != "agent" || table != "prices" {
-            continue;
-        }
-        let Datum::Text(text) = &held.datum else {
+        let is = |key: &Key| held.key.path == key.path;
+        let field: fn(&mut Prices) -> &mut Option<String> = if is(&table::AGENT_PRICES_INPUT) {
+            |price| &mut price.input
+        } else if is(&table::AGENT_PRICES_OUTPUT) {
+            |price| &mut price.output
+        } else if is(&table::AGENT_PRICES_CACHED_INPUT) {
+            |price| &mut price.cached_input
+        } else {
             continue;
         };
-        let price = prices.entry(model.clone()).or_default();
-        match field.as_str() {
-            "input" => price.input = Some(text.clone()),
-            "output" => price.output = Some(text.clone()),
-            "cached_input" => price.cached_input = Some(text.clone()),
-            _ => {}
-        }
+        *field(prices.entry(model.clone()).or_default()) = Some(text.clone());
     }
     prices
 }
 
-/// Typed looks at the state. What is missing or of another type reads as the stricter value; the tests of the table
-/// see to it that no default is missing.
+/// Reads the state by rows of the table. A value of another type than the row's reads as nothing; a test sets every key and expects
+/// [`Config`] to change.
 struct View<'a>(&'a State);
 
 impl View<'_> {
-    fn datum(&self, path: &str) -> Option<&Datum> {
-        self.0.get(&KeyPath::parse(path)).map(|held| &held.datum)
+    fn datum(&self, key: &Key) -> Option<&Datum> {
+        self.0
+            .get(&KeyPath::parse(key.path))
+            .map(|held| &held.datum)
     }
 
-    fn bool(&self, path: &str) -> bool {
-        matches!(self.datum(path), Some(Datum::Bool(true)))
+    fn bool(&self, key: &Key) -> bool {
+        matches!(self.datum(key), Some(Datum::Bool(true)))
     }
 
-    fn int(&self, path: &str) -> Option<u64> {
-        match self.datum(path) {
+    fn int(&self, key: &Key) -> u64 {
+        self.optional_int(key).unwrap_or_default()
+    }
+
+    fn optional_int(&self, key: &Key) -> Option<u64> {
+        match self.datum(key) {
             Some(Datum::Int(value)) => Some(*value),
             _ => None,
         }
     }
 
-    fn text(&self, path: &str) -> Option<String> {
-        match self.datum(path) {
+    fn text(&self, key: &Key) -> Option<String> {
+        match self.datum(key) {
             Some(Datum::Text(value)) => Some(value.clone()),
             _ => None,
         }
     }
 
-    fn list(&self, path: &str) -> Option<Vec<String>> {
-        match self.datum(path) {
+    fn list(&self, key: &Key) -> Option<Vec<String>> {
+        match self.datum(key) {
             Some(Datum::List(values)) => Some(values.clone()),
             _ => None,
         }
     }
 
     fn load(&self) -> Load {
-        let extra_dirs = self.list("skills.load.extra_dirs").unwrap_or_default();
+        let extra_dirs = self
+            .list(&table::SKILLS_LOAD_EXTRA_DIRS)
+            .unwrap_or_default();
         Load {
             extra_dirs: extra_dirs.into_iter().map(PathBuf::from).collect(),
-            agents: self.bool("skills.load.agents"),
-            watch: self.bool("skills.load.watch"),
-            watch_debounce_ms: self.int("skills.load.watch_debounce_ms").unwrap_or(0),
+            agents: self.bool(&table::SKILLS_LOAD_AGENTS),
+            watch: self.bool(&table::SKILLS_LOAD_WATCH),
+            watch_debounce_ms: self.int(&table::SKILLS_LOAD_WATCH_DEBOUNCE_MS),
         }
     }
 
     fn security(&self) -> Security {
         Security {
-            scan_on_load: self.bool("skills.security.scan_on_load"),
-            block_critical: self.bool("skills.security.block_critical"),
-            allowed_command_prefixes: self.list("skills.security.allowed_command_prefixes"),
-            on_conflict: match self.text("skills.security.on_conflict").as_deref() {
+            scan_on_load: self.bool(&table::SKILLS_SECURITY_SCAN_ON_LOAD),
+            block_critical: self.bool(&table::SKILLS_SECURITY_BLOCK_CRITICAL),
+            allowed_command_prefixes: self.list(&table::SKILLS_SECURITY_ALLOWED_COMMAND_PREFIXES),
+            on_conflict: match self.text(&table::SKILLS_SECURITY_ON_CONFLICT).as_deref() {
                 Some("restrict") => OnConflict::Restrict,
                 _ => OnConflict::Reject,
             },
-            on_command_error: match self.text("skills.security.on_command_error").as_deref() {
+            on_command_error: match self
+                .text(&table::SKILLS_SECURITY_ON_COMMAND_ERROR)
+                .as_deref()
+            {
                 Some("inline") => OnCommandError::Inline,
                 _ => OnCommandError::Abort,
             },
@@ -546,36 +562,36 @@ impl View<'_> {
 
     fn agent(&self) -> Agent {
         Agent {
-            tools: self.list("agent.tools"),
-            model: self.text("agent.model"),
-            provider: self.text("agent.provider"),
-            base_url: self.text("agent.base_url"),
-            api_key_env: self.text("agent.api_key_env"),
-            max_tokens: self.int("agent.max_tokens").unwrap_or(1),
-            timeout: self.int("agent.timeout").unwrap_or(1),
-            context_tokens: self.int("agent.context_tokens").unwrap_or(1),
-            max_requests: self.int("agent.max_requests").unwrap_or(1),
-            max_subagent_requests: self.int("agent.max_subagent_requests").unwrap_or(1),
-            max_tool_calls: self.int("agent.max_tool_calls").unwrap_or(1),
-            max_total_tokens: self.int("agent.max_total_tokens").unwrap_or(0),
-            max_depth: self.int("agent.max_depth").unwrap_or(0),
-            orchestrator: self.bool("agent.orchestrator"),
-            triggers: self.bool("agent.triggers"),
-            max_triggered: self.int("agent.max_triggered").unwrap_or(0),
+            tools: self.list(&table::AGENT_TOOLS),
+            model: self.text(&table::AGENT_MODEL),
+            provider: self.text(&table::AGENT_PROVIDER),
+            base_url: self.text(&table::AGENT_BASE_URL),
+            api_key_env: self.text(&table::AGENT_API_KEY_ENV),
+            max_tokens: self.int(&table::AGENT_MAX_TOKENS),
+            timeout: self.int(&table::AGENT_TIMEOUT),
+            context_tokens: self.int(&table::AGENT_CONTEXT_TOKENS),
+            max_requests: self.int(&table::AGENT_MAX_REQUESTS),
+            max_subagent_requests: self.int(&table::AGENT_MAX_SUBAGENT_REQUESTS),
+            max_tool_calls: self.int(&table::AGENT_MAX_TOOL_CALLS),
+            max_total_tokens: self.int(&table::AGENT_MAX_TOTAL_TOKENS),
+            max_depth: self.int(&table::AGENT_MAX_DEPTH),
+            orchestrator: self.bool(&table::AGENT_ORCHESTRATOR),
+            triggers: self.bool(&table::AGENT_TRIGGERS),
+            max_triggered: self.int(&table::AGENT_MAX_TRIGGERED),
             prices: prices(self.0),
         }
     }
 
     fn scan(&self) -> Scan {
-        let suppressions = self.list("skills.scan.suppress").unwrap_or_default();
+        let suppressions = self.list(&table::SKILLS_SCAN_SUPPRESS).unwrap_or_default();
         Scan {
-            rules: match self.text("skills.scan.rules").as_deref() {
+            rules: match self.text(&table::SKILLS_SCAN_RULES).as_deref() {
                 Some("seed") => ScanRules::Seed,
                 _ => ScanRules::Evidence,
             },
-            rules_dir: self.text("skills.scan.rules_dir").map(PathBuf::from),
-            max_files: self.int("skills.scan.max_files").unwrap_or(1),
-            max_file_bytes: self.int("skills.scan.max_file_bytes").unwrap_or(1),
+            rules_dir: self.text(&table::SKILLS_SCAN_RULES_DIR).map(PathBuf::from),
+            max_files: self.int(&table::SKILLS_SCAN_MAX_FILES),
+            max_file_bytes: self.int(&table::SKILLS_SCAN_MAX_FILE_BYTES),
             suppress: suppressions
                 .iter()
                 .filter_map(|text| suppression(text))
@@ -590,30 +606,29 @@ impl View<'_> {
 
     fn hooks(&self) -> Hooks {
         Hooks {
-            engine: match self.text("skills.hooks.engine").as_deref() {
+            engine: match self.text(&table::SKILLS_HOOKS_ENGINE).as_deref() {
                 Some("auto") => Engine::Auto,
                 Some("deno") => Engine::Deno,
                 _ => Engine::Embedded,
             },
-            deno: self.text("skills.hooks.deno").map(PathBuf::from),
+            deno: self.text(&table::SKILLS_HOOKS_DENO).map(PathBuf::from),
         }
     }
 
     fn limits(&self) -> Limits {
-        let limit = |name: &str| self.int(&format!("skills.limits.{name}")).unwrap_or(0);
         Limits {
-            max_skills: limit("max_skills"),
-            max_entries: limit("max_entries"),
-            max_skill_bytes: limit("max_skill_bytes"),
-            max_depth: limit("max_depth"),
-            max_root_seconds: limit("max_root_seconds"),
-            max_llm_calls_per_turn: limit("max_llm_calls_per_turn"),
-            max_shell_exec_per_turn: limit("max_shell_exec_per_turn"),
-            max_net_fetch_per_turn: limit("max_net_fetch_per_turn"),
-            shell_exec_timeout: limit("shell_exec_timeout"),
-            net_fetch_timeout: limit("net_fetch_timeout"),
-            tool_timeout: limit("tool_timeout"),
-            hook_timeout: limit("hook_timeout"),
+            max_skills: self.int(&table::SKILLS_LIMITS_MAX_SKILLS),
+            max_entries: self.int(&table::SKILLS_LIMITS_MAX_ENTRIES),
+            max_skill_bytes: self.int(&table::SKILLS_LIMITS_MAX_SKILL_BYTES),
+            max_depth: self.int(&table::SKILLS_LIMITS_MAX_DEPTH),
+            max_root_seconds: self.int(&table::SKILLS_LIMITS_MAX_ROOT_SECONDS),
+            max_llm_calls_per_turn: self.int(&table::SKILLS_LIMITS_MAX_LLM_CALLS_PER_TURN),
+            max_shell_exec_per_turn: self.int(&table::SKILLS_LIMITS_MAX_SHELL_EXEC_PER_TURN),
+            max_net_fetch_per_turn: self.int(&table::SKILLS_LIMITS_MAX_NET_FETCH_PER_TURN),
+            shell_exec_timeout: self.int(&table::SKILLS_LIMITS_SHELL_EXEC_TIMEOUT),
+            net_fetch_timeout: self.int(&table::SKILLS_LIMITS_NET_FETCH_TIMEOUT),
+            tool_timeout: self.int(&table::SKILLS_LIMITS_TOOL_TIMEOUT),
+            hook_timeout: self.int(&table::SKILLS_LIMITS_HOOK_TIMEOUT),
         }
     }
 }

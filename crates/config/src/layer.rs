@@ -3,7 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::KeyPath;
+use crate::key::Key;
+use crate::table::AGENT_TOOLS;
 
 /// Who decided a value; the later ones win.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,9 +83,9 @@ impl Layer {
     }
 
     /// Whether a setting of this layer counts.
-    pub(crate) fn counts(&self, path: &KeyPath) -> bool {
-        let mut segments = path.segments().iter().map(String::as_str);
-        !self.models_only || (segments.next() == Some("agent") && segments.next() != Some("tools"))
+    pub(crate) fn counts(&self, key: &Key) -> bool {
+        let of_agent = key.segments().next() == AGENT_TOOLS.segments().next();
+        !self.models_only || (of_agent && key.path != AGENT_TOOLS.path)
     }
 
     /// A file of the project: it can only tighten.

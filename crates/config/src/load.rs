@@ -50,7 +50,7 @@ pub fn load(layers: impl IntoIterator<Item = Layer>) -> Loaded {
         if layer.models_only {
             found.clear();
         }
-        let counts = |assignment: &Assignment| layer.counts(&assignment.path);
+        let counts = |assignment: &Assignment| layer.counts(assignment.key);
         for assignment in reading.assignments.into_iter().filter(counts) {
             found.extend(apply(&mut state, assignment, &layer.origin));
         }

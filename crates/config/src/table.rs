@@ -14,15 +14,24 @@ pub static OTHER_VARIABLES: &[&str] = &[
 ];
 
 /// Keys that are read and kept, and that nothing in this version acts on. They are shown as such.
-pub(crate) static WITHOUT_EFFECT: &[&str] = &[
-    "skills.load.watch",
-    "skills.load.watch_debounce_ms",
-    "skills.registry_url",
+pub(crate) static WITHOUT_EFFECT: &[Key] = &[
+    SKILLS_LOAD_WATCH,
+    SKILLS_LOAD_WATCH_DEBOUNCE_MS,
+    SKILLS_REGISTRY_URL,
 ];
 
-/// All keys, in the order in which they are shown.
-pub static KEYS: &[Key] = &[
-    Key {
+/// Gives each row a name, by which the values are read, and puts all of them into [`KEYS`]: a key that is read is in the table.
+macro_rules! keys {
+    ($($name:ident = $row:expr;)+) => {
+        $(pub(crate) const $name: Key = $row;)+
+
+        /// All keys, in the order in which they are shown.
+        pub static KEYS: &[Key] = &[$($name),+];
+    };
+}
+
+keys! {
+    SKILLS_ENABLED = Key {
         path: "skills.enabled",
         kind: Kind::Bool,
         default: Fallback::Bool(true),
@@ -30,8 +39,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Only("false")),
         doc: "The main switch: `false` means that no skill is offered or run, the core tools of an agent included.",
-    },
-    Key {
+    };
+    SKILLS_VALIDATION = Key {
         path: "skills.validation",
         kind: Kind::Choice(&["lenient", "strict"]),
         default: Fallback::Text("lenient"),
@@ -39,8 +48,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Only("strict")),
         doc: "Whether a skill that departs from the specification is loaded with warnings or left out.",
-    },
-    Key {
+    };
+    SKILLS_LOAD_EXTRA_DIRS = Key {
         path: "skills.load.extra_dirs",
         kind: Kind::List(Item::Path),
         default: Fallback::Empty,
@@ -48,8 +57,8 @@ pub static KEYS: &[Key] = &[
         alias: Some("extraDirs"),
         project: Project::Never,
         doc: "More folders to search for skills, below all others in precedence.",
-    },
-    Key {
+    };
+    SKILLS_LOAD_AGENTS = Key {
         path: "skills.load.agents",
         kind: Kind::Bool,
         default: Fallback::Bool(true),
@@ -57,8 +66,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Only("false")),
         doc: "Whether the skill folders of other agents on this machine are searched too.",
-    },
-    Key {
+    };
+    SKILLS_LOAD_WATCH = Key {
         path: "skills.load.watch",
         kind: Kind::Bool,
         default: Fallback::Bool(true),
@@ -66,8 +75,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Only("false")),
         doc: "Whether a running daemon notices changed skills by itself.",
-    },
-    Key {
+    };
+    SKILLS_LOAD_WATCH_DEBOUNCE_MS = Key {
         path: "skills.load.watch_debounce_ms",
         kind: Kind::Int(0),
         default: Fallback::Int(250),
@@ -75,8 +84,8 @@ pub static KEYS: &[Key] = &[
         alias: Some("watchDebounceMs"),
         project: Project::Never,
         doc: "How many milliseconds a changed skill must stay quiet before it is read again.",
-    },
-    Key {
+    };
+    SKILLS_ALLOW_BUNDLED = Key {
         path: "skills.allow_bundled",
         kind: Kind::List(Item::Name),
         default: Fallback::Absent,
@@ -84,8 +93,8 @@ pub static KEYS: &[Key] = &[
         alias: Some("allowBundled"),
         project: Project::Tighten(Rule::Intersect),
         doc: "The built-in skills that may be used; all of them when it isn't set.",
-    },
-    Key {
+    };
+    SKILLS_APPROVED = Key {
         path: "skills.approved",
         kind: Kind::List(Item::Approval),
         default: Fallback::Empty,
@@ -93,8 +102,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "Skills whose requests are approved in advance: your own and built-in ones as `name`, any other as `source:name`, or bound to content as `name@sha256:…`.",
-    },
-    Key {
+    };
+    SKILLS_ENTRIES_ENABLED = Key {
         path: "skills.entries.<name>.enabled",
         kind: Kind::Bool,
         default: Fallback::Absent,
@@ -102,8 +111,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Only("false")),
         doc: "Whether this skill may be used; it may when it isn't set.",
-    },
-    Key {
+    };
+    SKILLS_ENTRIES_ENV = Key {
         path: "skills.entries.<name>.env.<variable>",
         kind: Kind::Secret,
         default: Fallback::Absent,
@@ -111,8 +120,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "An environment variable for what this skill runs.",
-    },
-    Key {
+    };
+    SKILLS_ENTRIES_API_KEY = Key {
         path: "skills.entries.<name>.api_key",
         kind: Kind::Secret,
         default: Fallback::Absent,
@@ -120,8 +129,8 @@ pub static KEYS: &[Key] = &[
         alias: Some("apiKey"),
         project: Project::Never,
         doc: "The value of this skill's primary environment variable.",
-    },
-    Key {
+    };
+    SKILLS_ENTRIES_VERSION = Key {
         path: "skills.entries.<name>.version",
         kind: Kind::Text,
         default: Fallback::Absent,
@@ -129,8 +138,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "Which version to use when several skills have this name.",
-    },
-    Key {
+    };
+    SKILLS_SECURITY_SCAN_ON_LOAD = Key {
         path: "skills.security.scan_on_load",
         kind: Kind::Bool,
         default: Fallback::Bool(true),
@@ -138,8 +147,8 @@ pub static KEYS: &[Key] = &[
         alias: Some("scanOnLoad"),
         project: Project::Tighten(Rule::Only("true")),
         doc: "Whether a skill is scanned before its body is loaded.",
-    },
-    Key {
+    };
+    SKILLS_SECURITY_BLOCK_CRITICAL = Key {
         path: "skills.security.block_critical",
         kind: Kind::Bool,
         default: Fallback::Bool(true),
@@ -147,8 +156,8 @@ pub static KEYS: &[Key] = &[
         alias: Some("blockCritical"),
         project: Project::Tighten(Rule::Only("true")),
         doc: "Whether a critical finding, or an incomplete scan, blocks a skill; otherwise it is a warning.",
-    },
-    Key {
+    };
+    SKILLS_SECURITY_ALLOWED_COMMAND_PREFIXES = Key {
         path: "skills.security.allowed_command_prefixes",
         kind: Kind::List(Item::Prefix),
         default: Fallback::Absent,
@@ -156,8 +165,8 @@ pub static KEYS: &[Key] = &[
         alias: Some("allowedCommandPrefixes"),
         project: Project::Tighten(Rule::IntersectPrefixes),
         doc: "The first words that a `!command` may begin with; not limited here when it isn't set.",
-    },
-    Key {
+    };
+    SKILLS_SECURITY_ON_CONFLICT = Key {
         path: "skills.security.on_conflict",
         kind: Kind::Choice(&["restrict", "reject"]),
         default: Fallback::Text("restrict"),
@@ -165,8 +174,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Only("reject")),
         doc: "When skills of a set disagree about a tool: the most restrictive wins, or the set is rejected.",
-    },
-    Key {
+    };
+    SKILLS_SECURITY_ON_COMMAND_ERROR = Key {
         path: "skills.security.on_command_error",
         kind: Kind::Choice(&["abort", "inline"]),
         default: Fallback::Text("abort"),
@@ -174,8 +183,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "When a `!command` fails: the activation stops, or the error is put in its place.",
-    },
-    Key {
+    };
+    SKILLS_SCAN_RULES = Key {
         path: "skills.scan.rules",
         kind: Kind::Choice(&["evidence", "seed"]),
         default: Fallback::Text("evidence"),
@@ -183,8 +192,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "Which rules the scanner uses: chains of evidence, or the single patterns of the founding design.",
-    },
-    Key {
+    };
+    SKILLS_SCAN_RULES_DIR = Key {
         path: "skills.scan.rules_dir",
         kind: Kind::Text,
         default: Fallback::Absent,
@@ -192,8 +201,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "A folder with rules of your own, in YAML files; they add findings and take none away.",
-    },
-    Key {
+    };
+    SKILLS_SCAN_MAX_FILES = Key {
         path: "skills.scan.max_files",
         kind: Kind::Int(1),
         default: Fallback::Int(500),
@@ -201,8 +210,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many files of a skill are scanned; one with more is incomplete.",
-    },
-    Key {
+    };
+    SKILLS_SCAN_MAX_FILE_BYTES = Key {
         path: "skills.scan.max_file_bytes",
         kind: Kind::Int(1),
         default: Fallback::Int(1_048_576),
@@ -210,8 +219,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many bytes of a file are scanned; a skill with a larger one is incomplete.",
-    },
-    Key {
+    };
+    SKILLS_SCAN_SUPPRESS = Key {
         path: "skills.scan.suppress",
         kind: Kind::List(Item::Suppression),
         default: Fallback::Empty,
@@ -219,8 +228,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "Findings that you have looked at and that are right, each bound to its fingerprint and the skill's digest, with a reason.",
-    },
-    Key {
+    };
+    SKILLS_REGISTRY_URL = Key {
         path: "skills.registry_url",
         kind: Kind::Text,
         default: Fallback::Absent,
@@ -228,8 +237,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "The registry that skills are searched in, installed from and published to.",
-    },
-    Key {
+    };
+    SKILLS_LIMITS_MAX_SKILLS = Key {
         path: "skills.limits.max_skills",
         kind: Kind::Int(1),
         default: Fallback::Int(200_000),
@@ -237,8 +246,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many skills are read in one root.",
-    },
-    Key {
+    };
+    SKILLS_LIMITS_MAX_ENTRIES = Key {
         path: "skills.limits.max_entries",
         kind: Kind::Int(1),
         default: Fallback::Int(2_000_000),
@@ -246,8 +255,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many files and folders are looked at in one root.",
-    },
-    Key {
+    };
+    SKILLS_LIMITS_MAX_SKILL_BYTES = Key {
         path: "skills.limits.max_skill_bytes",
         kind: Kind::Int(1),
         default: Fallback::Int(1_000_000),
@@ -255,8 +264,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How large a SKILL.md may be, in bytes.",
-    },
-    Key {
+    };
+    SKILLS_LIMITS_MAX_DEPTH = Key {
         path: "skills.limits.max_depth",
         kind: Kind::Int(1),
         default: Fallback::Int(6),
@@ -264,8 +273,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many folders deep a root is searched.",
-    },
-    Key {
+    };
+    SKILLS_LIMITS_MAX_ROOT_SECONDS = Key {
         path: "skills.limits.max_root_seconds",
         kind: Kind::Int(1),
         default: Fallback::Int(10),
@@ -273,8 +282,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many seconds are spent on one root.",
-    },
-    Key {
+    };
+    SKILLS_LIMITS_MAX_LLM_CALLS_PER_TURN = Key {
         path: "skills.limits.max_llm_calls_per_turn",
         kind: Kind::Int(0),
         default: Fallback::Int(10),
@@ -282,8 +291,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many model calls a skill may make in one turn.",
-    },
-    Key {
+    };
+    SKILLS_LIMITS_MAX_SHELL_EXEC_PER_TURN = Key {
         path: "skills.limits.max_shell_exec_per_turn",
         kind: Kind::Int(0),
         default: Fallback::Int(20),
@@ -291,8 +300,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many commands a skill may run in one turn.",
-    },
-    Key {
+    };
+    SKILLS_LIMITS_MAX_NET_FETCH_PER_TURN = Key {
         path: "skills.limits.max_net_fetch_per_turn",
         kind: Kind::Int(0),
         default: Fallback::Int(10),
@@ -300,8 +309,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many network requests a skill may make in one turn.",
-    },
-    Key {
+    };
+    SKILLS_LIMITS_SHELL_EXEC_TIMEOUT = Key {
         path: "skills.limits.shell_exec_timeout",
         kind: Kind::Int(1),
         default: Fallback::Int(30),
@@ -309,8 +318,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many seconds a command may take.",
-    },
-    Key {
+    };
+    SKILLS_LIMITS_NET_FETCH_TIMEOUT = Key {
         path: "skills.limits.net_fetch_timeout",
         kind: Kind::Int(1),
         default: Fallback::Int(15),
@@ -318,8 +327,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many seconds a network request may take.",
-    },
-    Key {
+    };
+    SKILLS_LIMITS_TOOL_TIMEOUT = Key {
         path: "skills.limits.tool_timeout",
         kind: Kind::Int(1),
         default: Fallback::Int(60),
@@ -327,8 +336,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many seconds a tool or a workflow of a skill may take, with all that it does.",
-    },
-    Key {
+    };
+    SKILLS_LIMITS_HOOK_TIMEOUT = Key {
         path: "skills.limits.hook_timeout",
         kind: Kind::Int(1),
         default: Fallback::Int(5),
@@ -336,8 +345,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many seconds a hook of a skill may take.",
-    },
-    Key {
+    };
+    SKILLS_HOOKS_ENGINE = Key {
         path: "skills.hooks.engine",
         kind: Kind::Choice(&["auto", "deno", "embedded"]),
         default: Fallback::Text("auto"),
@@ -345,8 +354,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "What runs hooks in JavaScript and TypeScript: Deno, or the engine inside of this program; `auto` is Deno where it is installed.",
-    },
-    Key {
+    };
+    SKILLS_HOOKS_DENO = Key {
         path: "skills.hooks.deno",
         kind: Kind::Text,
         default: Fallback::Absent,
@@ -354,8 +363,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "Where Deno is, as an absolute path or below `~/`; it is looked for in `PATH` when it isn't set.",
-    },
-    Key {
+    };
+    AGENT_TOOLS = Key {
         path: "agent.tools",
         kind: Kind::List(Item::Tool),
         default: Fallback::Absent,
@@ -363,8 +372,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "The tools that the agent around us has; not checked when it isn't set.",
-    },
-    Key {
+    };
+    AGENT_MODEL = Key {
         path: "agent.model",
         kind: Kind::Text,
         default: Fallback::Absent,
@@ -372,8 +381,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "The model that answers, as `provider/model`.",
-    },
-    Key {
+    };
+    AGENT_PROVIDER = Key {
         path: "agent.provider",
         kind: Kind::Choice(&["anthropic", "openai", "ollama"]),
         default: Fallback::Absent,
@@ -381,8 +390,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "Whose model a name without a provider is, and for whom alone `agent.base_url` and `agent.api_key_env` are meant.",
-    },
-    Key {
+    };
+    AGENT_BASE_URL = Key {
         path: "agent.base_url",
         kind: Kind::Text,
         default: Fallback::Absent,
@@ -390,8 +399,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "Where the model is asked, if not at the provider itself: any server that speaks its format.",
-    },
-    Key {
+    };
+    AGENT_API_KEY_ENV = Key {
         path: "agent.api_key_env",
         kind: Kind::Text,
         default: Fallback::Absent,
@@ -399,8 +408,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "The variable that holds the key, if not the provider's usual one.",
-    },
-    Key {
+    };
+    AGENT_MAX_TOKENS = Key {
         path: "agent.max_tokens",
         kind: Kind::Int(1),
         default: Fallback::Int(16_384),
@@ -408,8 +417,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many tokens an answer of the model may have.",
-    },
-    Key {
+    };
+    AGENT_TIMEOUT = Key {
         path: "agent.timeout",
         kind: Kind::Int(1),
         default: Fallback::Int(600),
@@ -417,8 +426,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many seconds an answer of the model may take.",
-    },
-    Key {
+    };
+    AGENT_CONTEXT_TOKENS = Key {
         path: "agent.context_tokens",
         kind: Kind::Int(1),
         default: Fallback::Int(150_000),
@@ -426,8 +435,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many tokens a conversation may have before its oldest part is summed up; not more than the model's window.",
-    },
-    Key {
+    };
+    AGENT_MAX_REQUESTS = Key {
         path: "agent.max_requests",
         kind: Kind::Int(1),
         default: Fallback::Int(100),
@@ -435,8 +444,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How often models are asked for one task, by all sub-agents together.",
-    },
-    Key {
+    };
+    AGENT_MAX_SUBAGENT_REQUESTS = Key {
         path: "agent.max_subagent_requests",
         kind: Kind::Int(1),
         default: Fallback::Int(50),
@@ -444,8 +453,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How often one sub-agent asks its model, those that it starts included.",
-    },
-    Key {
+    };
+    AGENT_MAX_TOOL_CALLS = Key {
         path: "agent.max_tool_calls",
         kind: Kind::Int(0),
         default: Fallback::Int(500),
@@ -453,8 +462,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many tools are called for one task, by all sub-agents together.",
-    },
-    Key {
+    };
+    AGENT_MAX_TOTAL_TOKENS = Key {
         path: "agent.max_total_tokens",
         kind: Kind::Int(0),
         default: Fallback::Int(0),
@@ -462,8 +471,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::LowerWhereZeroIsNoLimit),
         doc: "How many tokens a session and its sub-agents may use in all; 0 is no limit.",
-    },
-    Key {
+    };
+    AGENT_MAX_DEPTH = Key {
         path: "agent.max_depth",
         kind: Kind::Int(0),
         default: Fallback::Int(3),
@@ -471,8 +480,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How deep sub-agents may be nested; 0 means that there are none.",
-    },
-    Key {
+    };
+    AGENT_ORCHESTRATOR = Key {
         path: "agent.orchestrator",
         kind: Kind::Bool,
         default: Fallback::Bool(false),
@@ -480,8 +489,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Only("true")),
         doc: "Whether the primary agent only gives work to sub-agents: it then has no tool that reads, writes or runs anything.",
-    },
-    Key {
+    };
+    AGENT_TRIGGERS = Key {
         path: "agent.triggers",
         kind: Kind::Bool,
         default: Fallback::Bool(true),
@@ -489,8 +498,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Only("false")),
         doc: "Whether skills whose triggers match a message, the project or the mode are loaded, as are those that AGENT.md names.",
-    },
-    Key {
+    };
+    AGENT_MAX_TRIGGERED = Key {
         path: "agent.max_triggered",
         kind: Kind::Int(0),
         default: Fallback::Int(5),
@@ -498,8 +507,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many skills that a trigger loaded may be active in a conversation at once; the best matches come first.",
-    },
-    Key {
+    };
+    AGENT_PRICES_INPUT = Key {
         path: "agent.prices.<model>.input",
         kind: Kind::Text,
         default: Fallback::Absent,
@@ -507,8 +516,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "What a million tokens that go into this model cost, like `\"3.00\"`; without prices no cost is shown.",
-    },
-    Key {
+    };
+    AGENT_PRICES_OUTPUT = Key {
         path: "agent.prices.<model>.output",
         kind: Kind::Text,
         default: Fallback::Absent,
@@ -516,8 +525,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "What a million tokens that come out of this model cost.",
-    },
-    Key {
+    };
+    AGENT_PRICES_CACHED_INPUT = Key {
         path: "agent.prices.<model>.cached_input",
         kind: Kind::Text,
         default: Fallback::Absent,
@@ -525,8 +534,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "What a million tokens cost that the provider had in its cache; as much as others when it isn't set.",
-    },
-    Key {
+    };
+    PROMPT_BUDGET = Key {
         path: "prompt.budget",
         kind: Kind::Int(1),
         default: Fallback::Absent,
@@ -534,8 +543,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::Lower),
         doc: "How many tokens the list of skills may take in a prompt; not limited when it isn't set.",
-    },
-    Key {
+    };
+    PROMPT_MAX_SKILLS = Key {
         path: "prompt.max_skills",
         kind: Kind::Int(0),
         default: Fallback::Absent,
@@ -543,8 +552,8 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Tighten(Rule::LowerWhereZeroIsNoLimit),
         doc: "How many skills a prompt names at most; 0 is no limit.",
-    },
-    Key {
+    };
+    SETTINGS = Key {
         path: "settings.<path>",
         kind: Kind::Free,
         default: Fallback::Absent,
@@ -552,5 +561,5 @@ pub static KEYS: &[Key] = &[
         alias: None,
         project: Project::Never,
         doc: "Anything a skill asks for by `requires.config`: `github.enabled` is `settings.github.enabled` here.",
-    },
-];
+    };
+}
