@@ -198,10 +198,10 @@ fn part_of_a_tool_can_be_allowed_or_forbidden() {
     let tools = &found.tools;
     assert_eq!(tools.decide("Bash(git log -3)"), Decision::Allow);
     assert_eq!(tools.decide("shell(git push origin)"), Decision::Deny);
-    assert_eq!(tools.decide_call("Bash", "git log; rm x"), Decision::Deny);
+    assert_eq!(tools.decide("Bash(git log; rm x)"), Decision::Deny);
     assert_eq!(tools.decide("Bash"), Decision::Deny, "not all of it");
     assert!(tools.offers("Bash") && !tools.offers("Write"));
-    assert_eq!(tools.decide_call("Read", "a\nb"), Decision::Allow);
+    assert_eq!(tools.decide("Read(a/b)"), Decision::Allow);
     // Taking a part out of what one allows is no contradiction, all of it is.
     let cut = skill("c", "allowed_tools: [Bash]\ndisallowed-tools: Bash(rm:*)");
     check(&[cut], REJECT, &[], &[]);

@@ -123,19 +123,6 @@ impl Store {
         read().map_err(|source| self.fail(source))
     }
 
-    /// What was ever answered about this skill, whatever its bytes, the last answer first.
-    pub fn approvals_of(&self, skill: &str, source: &str) -> Result<Vec<Approval>, StoreError> {
-        let sql = "SELECT skill, source, permission, digest, answer, decided_at, decided_by FROM permission_approvals
-                   WHERE skill = ?1 AND source = ?2 ORDER BY number DESC";
-        let read = || {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            statement
-                .query_map([skill, source], approval)?
-                .collect::<rusqlite::Result<_>>()
-        };
-        read().map_err(|source| self.fail(source))
-    }
-
     /// All answers, in order of names.
     pub fn all_approvals(&self) -> Result<Vec<Approval>, StoreError> {
         let sql = "SELECT skill, source, permission, digest, answer, decided_at, decided_by FROM permission_approvals
@@ -173,17 +160,6 @@ impl Store {
                 digest,
             }))
         })
-    }
-
-    /// The files that were remembered with an answer, in order of paths.
-    pub fn approved_files(
-        &self,
-        skill: &str,
-        source: &str,
-        digest: &str,
-    ) -> Result<Vec<ApprovedFile>, StoreError> {
-        let read = || files_of(&self.connection, skill, source, digest);
-        read().map_err(|source| self.fail(source))
     }
 
     /// Takes back the answers about a skill, from every source and for all of its bytes, or only those to one
@@ -237,33 +213,17 @@ impl Store {
         }
     }
 
-    /// Uses up what was granted once. True for exactly one caller, and only before it expires; `now` is in seconds
-    /// since 1970. Whoever doesn't already know what the nonce was granted for takes [`Store::take_once`].
+    /// Uses up what was granted once. True for exactly one caller, and only before it expires; `now` is in seconds since 1970.
+    /// Every call removes the grants that have expired, used or not: after that their nonces mean nothing.
     pub fn consume_once(&self, nonce: &str, now: i64) -> Result<bool, StoreError> {
-        Ok(self.take_once(nonce, now)?.is_some())
-    }
-
-    /// Uses up what was granted once, and says what it was: it is good for nothing else.
-    pub fn take_once(&self, nonce: &str, now: i64) -> Result<Option<SingleUse>, StoreError> {
-        let find = "SELECT skill, source, permission, digest FROM single_use_grants
+        let mark = "UPDATE single_use_grants SET used_at = ?2
                     WHERE nonce = ?1 AND used_at IS NULL AND ?2 < expires_at";
-        let mark = "UPDATE single_use_grants SET used_at = ?2 WHERE nonce = ?1";
-        // Not one statement with RETURNING: its commit happens when it is dropped, and a failure would go unseen.
+        let prune = "DELETE FROM single_use_grants WHERE expires_at <= ?1";
         self.write(|connection| {
-            let found = connection
-                .query_row(find, params![nonce, now], single_use)
-                .optional()?;
-            if found.is_some() {
-                connection.execute(mark, params![nonce, now])?;
-            }
-            Ok(found)
+            let used = connection.execute(mark, params![nonce, now])?;
+            connection.execute(prune, [now])?;
+            Ok(used > 0)
         })
-    }
-
-    /// Removes single-use grants that have expired, used or not, and says how many.
-    pub fn prune_once(&self, now: i64) -> Result<usize, StoreError> {
-        let sql = "DELETE FROM single_use_grants WHERE expires_at <= ?1";
-        self.write(|connection| connection.execute(sql, [now]))
     }
 }
 
@@ -348,7 +308,7 @@ fn of_digest(
     rows.collect()
 }
 
-fn files_of(
+pub(crate) fn files_of(
     connection: &Connection,
     skill: &str,
     source: &str,
@@ -376,14 +336,5 @@ fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
         decision: word(row, 4)?,
         at: row.get(5)?,
         by: row.get(6)?,
-    })
-}
-
-fn single_use(row: &Row<'_>) -> rusqlite::Result<SingleUse> {
-    Ok(SingleUse {
-        skill: row.get(0)?,
-        source: row.get(1)?,
-        permission: row.get(2)?,
-        digest: row.get(3)?,
     })
 }

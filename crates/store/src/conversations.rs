@@ -9,7 +9,7 @@
 //! the last one came is in the conversation's own row, written in the same transaction: a list of conversations reads
 //! no lines, and lines that went missing are missed.
 //!
-//! A conversation that another one began, such as a fork, names it as its parent, is not listed, and goes with it.
+//! A conversation that another one started, such as that of a sub-agent, names it as its parent and is not listed.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -208,23 +208,6 @@ impl Store {
             return Err(self.damaged());
         }
         Ok(lines)
-    }
-
-    /// Gives a conversation another title, and says whether there is such a conversation.
-    pub fn retitle_conversation(&self, id: &str, title: &str) -> Result<bool, StoreError> {
-        let sql = "UPDATE conversations SET title = ?2 WHERE id = ?1";
-        let changed = self.write_without_waiting(|connection| {
-            connection.prepare_cached(sql)?.execute([id, title])
-        })?;
-        Ok(changed > 0)
-    }
-
-    /// Forgets a conversation and all that it began, and says whether there was one. The disk is waited for; the bytes
-    /// stay in the file until their room is used for something else.
-    pub fn forget_conversation(&self, id: &str) -> Result<bool, StoreError> {
-        let sql = "DELETE FROM conversations WHERE id = ?1";
-        let removed = self.write(|connection| connection.execute(sql, [id]))?;
-        Ok(removed > 0)
     }
 }
 

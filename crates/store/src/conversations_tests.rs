@@ -153,8 +153,6 @@ fn a_conversation_that_is_not_there_is_not_an_empty_one() {
     };
     assert!(store.begin_conversation(&itself).is_err());
     assert_eq!(store.conversation("fork").unwrap(), None);
-    assert!(!store.retitle_conversation("none", "title").unwrap());
-    assert!(!store.forget_conversation("none").unwrap());
     assert_eq!(rows(&store, "conversation_lines"), 0);
 }
 
@@ -361,62 +359,6 @@ fn the_beginning_of_an_id_finds_it() {
     }
     assert_eq!(found("ab%d"), ["ab%d"]);
     assert_eq!(store.conversation("abcd").unwrap(), None);
-}
-
-#[test]
-fn a_title_can_be_changed() {
-    let (_folder, store) = store();
-    begin(&store, &["talk", "other"]);
-    assert!(store.retitle_conversation("talk", "the tag").unwrap());
-    let title = |id| store.conversation(id).unwrap().expect("there").title;
-    assert_eq!([title("talk"), title("other")], ["the tag", "the release"]);
-}
-
-#[test]
-fn a_forgotten_conversation_takes_all_that_it_began_with_it() {
-    let (_folder, store) = store();
-    begin(&store, &["root", "kept"]);
-    for (id, parent) in [
-        ("child", "root"),
-        ("grandchild", "child"),
-        ("other", "kept"),
-    ] {
-        let fork = NewConversation {
-            parent: Some(parent),
-            ..new(id)
-        };
-        store.begin_conversation(&fork).unwrap();
-    }
-    for id in ["root", "child", "grandchild", "kept", "other"] {
-        store.append_lines(id, 0, NOW, &["a", "b"]).unwrap();
-    }
-    let found = store.conversation("grandchild").unwrap().expect("there");
-    assert_eq!(found.parent.as_deref(), Some("child"));
-
-    assert!(store.forget_conversation("root").unwrap());
-    assert!(!store.forget_conversation("root").unwrap());
-    for id in ["root", "child", "grandchild"] {
-        assert_eq!(store.conversation(id).unwrap(), None, "{id}");
-    }
-    assert_eq!(bodies(&store, "kept"), ["a", "b"]);
-    assert_eq!(bodies(&store, "other"), ["a", "b"]);
-    assert_eq!(rows(&store, "conversations"), 2);
-    assert_eq!(rows(&store, "conversation_lines"), 4);
-
-    begin(&store, &["root"]);
-    assert_eq!(bodies(&store, "root"), [""; 0], "nothing comes back");
-}
-
-#[test]
-fn a_conversation_that_was_forgotten_meanwhile_is_not_gone_on_with() {
-    let (folder, one) = store();
-    let two = Store::open(&folder.path().join("metier.db")).unwrap();
-    begin(&one, &["talk"]);
-    one.append_lines("talk", 0, NOW, &["a"]).unwrap();
-    two.forget_conversation("talk").unwrap();
-    let late = one.append_lines("talk", 1, NOW, &["b"]);
-    assert!(matches!(late, Err(StoreError::NoConversation { .. })));
-    assert_eq!(rows(&one, "conversation_lines"), 0);
 }
 
 #[test]

@@ -186,7 +186,7 @@ pub use receipts::{
     Breakage, Decision, Head, NewReceipt, Outcome, Receipt, ReceiptFilter, ReceiptPart, Verified,
 };
 pub use shared::SharedStore;
-pub use state::{Cached, SkillState};
+pub use state::SkillState;
 pub use trust::{Trusted, TrustedRoot};
 
 /// The open database. One for each thread; any number may be open on one file.

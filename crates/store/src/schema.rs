@@ -195,6 +195,10 @@ static MIGRATIONS: &[&str] = &[
     CREATE TRIGGER receipts_sealed_is_alone BEFORE INSERT ON receipts_sealed
         BEGIN SELECT raise(ABORT, 'receipts are only appended'); END;
 ",
+    "
+    -- Nothing ever read it.
+    DROP TABLE registry_cache;
+",
 ];
 
 /// The version that this program writes.

@@ -54,14 +54,20 @@ impl ToolPolicy {
     /// can't be read is denied. What only a `*` allows is asked for: a permission names what it permits.
     #[must_use]
     pub fn decide(&self, tool: &str) -> Decision {
-        tool.parse()
-            .map_or(Decision::Deny, |pattern| self.judge(&pattern))
-    }
-
-    /// The same for one call: the tool, and what it is called with.
-    #[must_use]
-    pub fn decide_call(&self, tool: &str, argument: &str) -> Decision {
-        ToolPattern::call(tool, argument).map_or(Decision::Deny, |pattern| self.judge(&pattern))
+        let Ok(pattern) = tool.parse::<ToolPattern>() else {
+            return Decision::Deny;
+        };
+        let named = |rule: &&ToolPattern| !rule.names_no_tool();
+        let covers = |rule: &ToolPattern| rule.covers(&pattern);
+        if self.forbidden.iter().any(|rule| rule.overlaps(&pattern)) {
+            Decision::Deny
+        } else if self.allowed.iter().filter(named).any(covers) {
+            Decision::Allow
+        } else if self.allowed.iter().any(covers) {
+            Decision::Ask
+        } else {
+            Decision::Deny
+        }
     }
 
     /// Whether there may be calls of this tool that aren't denied: whether an agent needs to know of it at all.
@@ -71,20 +77,6 @@ impl ToolPolicy {
             let forbidden = self.forbidden.iter().any(|rule| rule.covers(&pattern));
             !forbidden && self.allowed.iter().any(|rule| rule.overlaps(&pattern))
         })
-    }
-
-    fn judge(&self, pattern: &ToolPattern) -> Decision {
-        let named = |rule: &&ToolPattern| !rule.names_no_tool();
-        let covers = |rule: &ToolPattern| rule.covers(pattern);
-        if self.forbidden.iter().any(|rule| rule.overlaps(pattern)) {
-            Decision::Deny
-        } else if self.allowed.iter().filter(named).any(covers) {
-            Decision::Allow
-        } else if self.allowed.iter().any(covers) {
-            Decision::Ask
-        } else {
-            Decision::Deny
-        }
     }
 }
 
