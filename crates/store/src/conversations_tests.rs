@@ -128,8 +128,8 @@ fn an_id_is_given_once() {
     };
     check_refused(
         store.begin_conversation(&again),
-        "there is a conversation `talk` already",
-        "this is a bug in metier; the conversation is as it was",
+        "conversation `talk` already exists",
+        "this is a bug in metier; the conversation is unchanged",
     );
     let found = store.conversation("talk").unwrap().expect("it is there");
     assert_eq!((found.title.as_str(), found.lines), ("the release", 1));
@@ -139,7 +139,7 @@ fn an_id_is_given_once() {
 fn a_conversation_that_is_not_there_is_not_an_empty_one() {
     let (_folder, store) = store();
     let message = "there is no conversation `no\\nne`";
-    let hint = "begin a new one with `metier chat`";
+    let hint = "start a new one with `metier chat`";
     check_refused(store.append_lines("no\nne", 0, NOW, &["a"]), message, hint);
     check_refused(store.conversation_lines("no\nne"), message, hint);
     let orphan = NewConversation {
@@ -167,9 +167,9 @@ fn who_does_not_know_the_last_line_writes_nothing() {
         check_refused(
             two.append_lines("my talk", after, LATER, &["lost", "lost too"]),
             &format!(
-                "somebody else went on with the conversation `my talk`: it is at line 2, not at line {after}"
+                "another process continued conversation `my talk`: it has 2 lines, expected {after}"
             ),
-            "stop the other metier, then go on where it was with `metier chat --resume 'my talk'`",
+            "stop the other metier process, then continue with `metier chat --resume 'my talk'`",
         );
     }
     assert_eq!(bodies(&two, "my talk"), ["question", "answer"]);
@@ -248,8 +248,8 @@ fn a_line_has_a_longest_length() {
     let longer = format!("{longest}x");
     check_refused(
         store.append_lines("talk", 1, NOW, &["short", &longer]),
-        "a line of 33554433 bytes is too long for the conversation `talk`, which takes 33554432",
-        "give the model a smaller file or less output at a time",
+        "a line of 33554433 bytes exceeds the limit of 33554432 bytes for a line of conversation `talk`",
+        "give the model a smaller file or less output",
     );
     let found = bodies(&store, "talk");
     assert!(found == [longest], "{} lines", found.len());

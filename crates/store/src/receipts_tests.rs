@@ -127,7 +127,7 @@ fn receipts_are_found_by_skill_time_and_number() {
     };
     let error = store.receipts(filter).unwrap_err();
     assert!(matches!(error, StoreError::NotATime { .. }), "{error}");
-    assert_eq!(error.to_string(), "`last week\\n` is not a time");
+    assert_eq!(error.to_string(), "`last week\\n` is not a valid time");
 }
 
 #[test]

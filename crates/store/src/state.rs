@@ -7,20 +7,20 @@ use crate::{Store, StoreError};
 /// The state that a skill was left in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillState {
-    /// The skill's name.
+    /// The name of the skill in this state.
     pub skill: String,
     /// Where the skill comes from.
     pub source: String,
-    /// The state; the words are the caller's.
+    /// The state, as a word of the caller.
     pub state: String,
-    /// Since when, as the caller wrote it.
+    /// When it entered the state, as the caller wrote it.
     pub since: String,
-    /// More about it, such as an error.
+    /// Details, such as an error message.
     pub detail: Option<String>,
 }
 
 impl Store {
-    /// Remembers the state of a skill, in place of the one before.
+    /// Stores the state of a skill and replaces the previous one.
     pub fn set_state(&self, state: &SkillState) -> Result<(), StoreError> {
         let sql = "INSERT OR REPLACE INTO skill_state (skill, source, state, since, detail)
                    VALUES (?1, ?2, ?3, ?4, ?5)";
@@ -47,7 +47,7 @@ impl Store {
         read().map_err(|source| self.fail(source))
     }
 
-    /// Forgets the state of a skill, and says whether there was one.
+    /// Removes the state of a skill; returns whether there was one.
     pub fn forget_state(&self, skill: &str, source: &str) -> Result<bool, StoreError> {
         let sql = "DELETE FROM skill_state WHERE skill = ?1 AND source = ?2";
         self.wait_for_disk(true)?;
