@@ -51,20 +51,20 @@ pub enum Validation {
 /// `skills.load.*`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Load {
-    /// More folders, as written: the caller resolves `~` and relative ones.
+    /// Additional folders, as written: the caller resolves `~` and relative paths.
     pub extra_dirs: Vec<PathBuf>,
-    /// Search other agents' folders too.
+    /// Whether to search other agents' folders too.
     pub agents: bool,
-    /// Notice changes.
+    /// Whether a server reloads changed skills.
     pub watch: bool,
-    /// How long a change must stay quiet.
+    /// Milliseconds without changes before a changed skill is read again.
     pub watch_debounce_ms: u64,
 }
 
 /// One item of `skills.approved`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approved {
-    /// The skill.
+    /// The skill's name, with its source where one is given.
     pub name: String,
     /// `sha256:…` in lower case if the approval is bound to content.
     pub digest: Option<String>,
@@ -73,57 +73,57 @@ pub struct Approved {
 /// `skills.security.*`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Security {
-    /// Scan before a body is loaded.
+    /// Whether a skill is scanned before its body is loaded.
     pub scan_on_load: bool,
-    /// A critical finding blocks.
+    /// Whether a critical finding blocks a skill.
     pub block_critical: bool,
-    /// What a `!command` may begin with; `None` sets no limit.
+    /// The first words that a `!command` may start with; `None` sets no limit.
     pub allowed_command_prefixes: Option<Vec<String>>,
-    /// When skills of a set disagree.
+    /// What to do when skills of a set disagree about a tool.
     pub on_conflict: OnConflict,
-    /// When a `!command` fails.
+    /// What to do when a `!command` fails.
     pub on_command_error: OnCommandError,
 }
 
 /// `skills.scan.*`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scan {
-    /// Which built-in rules.
+    /// The built-in rules to use.
     pub rules: ScanRules,
     /// The folder of the user's own rules, as written.
     pub rules_dir: Option<PathBuf>,
-    /// Files of a skill.
+    /// The maximum number of files of a skill.
     pub max_files: u64,
-    /// Bytes of a file.
+    /// The maximum number of bytes of a file.
     pub max_file_bytes: u64,
-    /// Findings that the user has looked at.
+    /// Findings that the user has reviewed and accepts.
     pub suppress: Vec<Suppression>,
 }
 
 /// `skills.scan.rules`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScanRules {
-    /// Chains of evidence block.
+    /// Combined evidence blocks a skill.
     Evidence,
-    /// Single patterns block.
+    /// A match of a single pattern blocks a skill.
     Seed,
 }
 
 /// One item of `skills.scan.suppress`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suppression {
-    /// Which finding.
+    /// The fingerprint of the finding, in lower case.
     pub fingerprint: String,
-    /// In which bytes: `sha256:…` in lower case.
+    /// The digest of the skill that it applies to: `sha256:…` in lower case.
     pub digest: String,
-    /// Why it is right.
+    /// Why the user accepts it.
     pub reason: String,
 }
 
 /// `skills.security.on_conflict`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnConflict {
-    /// The most restrictive wins.
+    /// The strictest rule applies.
     Restrict,
     /// The set is rejected.
     Reject,
@@ -132,9 +132,9 @@ pub enum OnConflict {
 /// `skills.security.on_command_error`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnCommandError {
-    /// The activation stops.
+    /// The skill is not activated.
     Abort,
-    /// The error is put in the command's place.
+    /// The error is inserted in place of the command's output.
     Inline,
 }
 
@@ -143,33 +143,33 @@ pub enum OnCommandError {
 pub struct Hooks {
     /// What runs hooks in JavaScript.
     pub engine: Engine,
-    /// Where Deno is, as written.
+    /// The path of Deno, as written.
     pub deno: Option<PathBuf>,
 }
 
 /// `skills.hooks.engine`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
-    /// Deno where it is installed, else the embedded one.
+    /// Deno if it is installed, otherwise the embedded engine.
     Auto,
-    /// Deno, and nothing else.
+    /// Deno only.
     Deno,
-    /// The engine inside of this program.
+    /// The engine built into metier.
     Embedded,
 }
 
 /// `skills.limits.*`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Skills in one root.
+    /// Skills to read in one root.
     pub max_skills: u64,
-    /// Files and folders in one root.
+    /// Files and folders to visit in one root.
     pub max_entries: u64,
-    /// Bytes of a SKILL.md.
+    /// The size of a SKILL.md in bytes.
     pub max_skill_bytes: u64,
-    /// Folders deep.
+    /// The depth of folders to search in a root.
     pub max_depth: u64,
-    /// Seconds for one root.
+    /// The time to search one root.
     pub max_root_seconds: u64,
     /// Model calls of a skill in a turn.
     pub max_llm_calls_per_turn: u64,
@@ -181,46 +181,46 @@ pub struct Limits {
     pub shell_exec_timeout: u64,
     /// Seconds for a network request.
     pub net_fetch_timeout: u64,
-    /// How long a tool or a workflow of a skill may take, in seconds.
+    /// Seconds for a call of a skill's tool or workflow.
     pub tool_timeout: u64,
-    /// How long a hook may take, in seconds.
+    /// Seconds for a hook.
     pub hook_timeout: u64,
 }
 
 /// `agent.*`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
-    /// The tools of the agent around us; `None` is not known.
+    /// The tools of the agent that uses metier; `None` if unknown.
     pub tools: Option<Vec<String>>,
-    /// `provider/model`
+    /// The model, as `provider/model`.
     pub model: Option<String>,
-    /// Whose model a bare name is: one of the words of the table.
+    /// The provider of a model that is given without one.
     pub provider: Option<String>,
-    /// Another place than the provider's own.
+    /// The URL of a server other than the provider's.
     pub base_url: Option<String>,
-    /// Another variable than the provider's own.
+    /// The variable with the API key, if not the provider's usual one.
     pub api_key_env: Option<String>,
-    /// Tokens of an answer.
+    /// Tokens of a model's response.
     pub max_tokens: u64,
-    /// Seconds for an answer.
+    /// Seconds for a model's response.
     pub timeout: u64,
-    /// How many tokens fit into the model's window.
+    /// Tokens of a conversation at which it is summarized.
     pub context_tokens: u64,
-    /// How often models are asked for one task.
+    /// Model requests for one task.
     pub max_requests: u64,
-    /// How often one sub-agent asks its model.
+    /// Model requests of one sub-agent.
     pub max_subagent_requests: u64,
-    /// How many tools are called for one task.
+    /// Tool calls for one task.
     pub max_tool_calls: u64,
-    /// How many tokens a session may use in all; 0 is no limit.
+    /// Tokens of a session and its sub-agents in total; 0 means no limit.
     pub max_total_tokens: u64,
-    /// How deep sub-agents are nested.
+    /// The depth of nested sub-agents.
     pub max_depth: u64,
-    /// Whether the primary agent only orchestrates.
+    /// Whether the primary agent only delegates.
     pub orchestrator: bool,
     /// Whether matching triggers load skills.
     pub triggers: bool,
-    /// How many skills that a trigger loaded are active at once.
+    /// Active skills that were loaded by triggers.
     pub max_triggered: u64,
     /// Prices by model, as written.
     pub prices: BTreeMap<String, Prices>,
@@ -229,11 +229,11 @@ pub struct Agent {
 /// `agent.prices.<model>.*`, as written: per million tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prices {
-    /// What goes in.
+    /// The price of input tokens.
     pub input: Option<String>,
-    /// What comes out.
+    /// The price of output tokens.
     pub output: Option<String>,
-    /// What goes in and was cached.
+    /// The price of cached input tokens.
     pub cached_input: Option<String>,
 }
 
@@ -242,7 +242,7 @@ pub struct Prices {
 pub struct Prompt {
     /// Tokens for the list of skills.
     pub budget: Option<u64>,
-    /// Skills named at most; `Some(0)` is no limit.
+    /// The maximum number of skills; `Some(0)` means no limit.
     pub max_skills: Option<u64>,
 }
 
@@ -251,40 +251,40 @@ pub struct Prompt {
 pub struct Entry {
     /// Whether the skill may be used.
     pub enabled: bool,
-    /// Variables for what it runs.
+    /// Environment variables for the programs that it runs.
     pub env: BTreeMap<String, Secret>,
-    /// The value of its primary variable.
+    /// The value of its primary environment variable.
     pub api_key: Option<Secret>,
-    /// The version to use among several.
+    /// The version to use when several skills have this name.
     pub version: Option<String>,
 }
 
 /// One line of `metier config`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
-    /// The path, quoted where TOML needs it.
+    /// The path, quoted where TOML requires it.
     pub key: String,
-    /// The value as TOML, secrets hidden; `None` when it isn't set and has no default.
+    /// The value as TOML, with secrets hidden; `None` if it is not set and has no default.
     pub text: Option<String>,
-    /// Who decided.
+    /// The layer that the value comes from.
     pub origin: Origin,
     /// The line in the origin's file.
     pub line: Option<usize>,
-    /// Whether nobody decided.
+    /// Whether no layer sets it.
     pub is_default: bool,
-    /// What it is for.
+    /// One sentence about its purpose.
     pub doc: &'static str,
-    /// Whether anything in this version acts on it.
+    /// Whether it has an effect in this version.
     pub has_effect: bool,
 }
 
-/// Somebody asked for a key that doesn't exist.
+/// A key that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no key `{key}`")]
 pub struct UnknownKey {
-    /// What was asked for.
+    /// The key as it was given.
     pub key: String,
-    /// What to do about it.
+    /// A suggestion for the user.
     pub hint: String,
 }
 
@@ -296,14 +296,14 @@ static NO_ENTRY: Entry = Entry {
 };
 
 impl Default for Config {
-    /// What holds when nobody decided anything.
+    /// The configuration without any layer.
     fn default() -> Self {
         load([]).config
     }
 }
 
-/// Settings that a skill may require and that hold unless the user says otherwise, as in OpenClaw: there is a workspace, and there may be a
-/// browser.
+/// Settings that a skill can require and that are true unless the user sets them, as in OpenClaw: there is a
+/// workspace, and there can be a browser.
 const ON_BY_DEFAULT: [&str; 2] = ["workspace.dir", "browser.enabled"];
 
 impl Config {
@@ -338,17 +338,17 @@ impl Config {
         }
     }
 
-    /// What was decided about one skill, or that nothing was.
+    /// The settings of one skill; the defaults if there are none.
     pub fn entry(&self, name: &str) -> &Entry {
         self.entries.get(name).unwrap_or(&NO_ENTRY)
     }
 
-    /// Makes a version of a skill win its name for as long as this value lives; nothing is written.
+    /// Selects a version of a skill for the lifetime of this value; nothing is written.
     pub fn pin_version(&mut self, name: &str, version: &str) {
         entry_of(&mut self.entries, name).version = Some(version.to_owned());
     }
 
-    /// All skills about which something was decided.
+    /// All skills that have settings.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
         self.entries
             .iter()
@@ -369,7 +369,7 @@ impl Config {
         }
     }
 
-    /// Whether a path below `settings` holds something: not `false`, 0, `""`, an empty list or table, or nothing.
+    /// Whether a path below `settings` has a value other than `false`, 0, `""` or an empty list or table.
     pub fn setting_is_truthy(&self, path: &str) -> bool {
         let written = path;
         let first = table::SETTINGS.segments().next().map(str::to_owned);
@@ -489,8 +489,8 @@ fn prices(state: &State) -> BTreeMap<String, Prices> {
     prices
 }
 
-/// Reads the state by rows of the table. A value of another type than the row's reads as nothing; a test sets every key and expects
-/// [`Config`] to change.
+/// Reads values by rows of the table. A value of another type than the row's reads as nothing; a test sets every key
+/// and expects [`Config`] to change.
 struct View<'a>(&'a State);
 
 impl View<'_> {

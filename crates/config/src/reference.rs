@@ -60,10 +60,7 @@ fn describe(page: &mut String, key: &Key) {
     }
     write_to(page, format_args!("- in a project: {}\n", in_project(key)));
     if !key.has_effect() {
-        write_to(
-            page,
-            format_args!("- kept, but without effect in this version\n"),
-        );
+        write_to(page, format_args!("- has no effect in this version\n"));
     }
 }
 
@@ -84,9 +81,9 @@ fn in_project(key: &Key) -> String {
         Project::Tighten(Rule::Only(word)) => format!("only `\"{word}\"`"),
         Project::Tighten(Rule::Lower) => "can be lowered".to_owned(),
         Project::Tighten(Rule::LowerWhereZeroIsNoLimit) => "can be lowered, not to 0".to_owned(),
-        Project::Tighten(Rule::Intersect) => "narrows the list in force".to_owned(),
+        Project::Tighten(Rule::Intersect) => "narrows the current list".to_owned(),
         Project::Tighten(Rule::IntersectPrefixes) => {
-            "narrows the list in force (`git log` lies within `git`)".to_owned()
+            "narrows the current list (`git log` is within `git`)".to_owned()
         }
     }
 }
