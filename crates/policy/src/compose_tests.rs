@@ -317,7 +317,7 @@ fn a_list_names_tools_that_there_are() {
     let found = check(&[dreams], Options::default(), &["no-such-tool"], &[]);
     assert_eq!(
         found.errors[0].message,
-        "`a` allows `no_such_tool` and `WebFetch`, which nothing provides: it would have no tool"
+        "`a` allows `no_such_tool` and `WebFetch`, which nothing provides: it would have no tools"
     );
     let partly = skill("a", "allowed_tools: [Read, WebFetch]");
     check(&[partly], Options::default(), &[], &["no-such-tool"]);
@@ -446,7 +446,7 @@ fn what_does_not_go_together_is_refused_with_the_reason() {
     );
     assert_eq!(
         found.errors[0].message,
-        "`new` and `old` don't go together: It writes files itself"
+        "`new` and `old` conflict: It writes files itself"
     );
     check_rule("{with: old, version: <1, compatible: false}", &[]);
     check_rule("{with: old, compatible: false}", &["incompatible"]);
@@ -456,7 +456,7 @@ fn what_does_not_go_together_is_refused_with_the_reason() {
     let found = check_rule("{with: old, version: ^2}", &["incompatible"]);
     assert_eq!(
         found.errors[0].message,
-        "`new` and `old` don't go together: `new` works with `old` ^2, and 1.4.0 is in the set"
+        "`new` and `old` conflict: `new` works only with `old` ^2, but 1.4.0 is in the set"
     );
     // What can't be told counts against the pair.
     check_rule(
@@ -513,7 +513,7 @@ fn a_dependency_has_the_right_version() {
     );
     assert_eq!(
         found.errors[0].message,
-        "`top` builds on `base` ^2, and 1.4.0 is in the set"
+        "`top` depends on `base` ^2, but 1.4.0 is in the set"
     );
     check(
         &with("{name: base, version: ^2, optional: true}"),
@@ -547,7 +547,7 @@ fn the_order_is_that_of_the_rules_and_then_of_the_names() {
     assert_eq!(found.errors[0].skills, ["a", "b", "c"]);
     assert_eq!(
         found.errors[0].message,
-        "these skills wait for each other: `a` → `b` → `c` → `a`"
+        "circular order: `a` → `b` → `c` → `a`"
     );
     assert_eq!(found.order, Vec::<String>::new());
 }

@@ -1,21 +1,20 @@
-//! Allowed, to be asked for, or denied; and which of several such answers counts.
+//! Allow, ask or deny, and which of several decisions applies.
 
 use std::fmt;
 
-/// An answer, from the mildest to the strictest. Where several apply, the maximum wins, so that it never matters in
-/// which order they were given.
+/// A decision, from the mildest to the strictest. If several apply, the maximum wins, so their order never matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Decision {
-    /// Yes.
+    /// It is permitted without a question.
     Allow,
-    /// Not without somebody's word.
+    /// The user has to be asked.
     Ask,
-    /// No.
+    /// It is refused without a question.
     Deny,
 }
 
 impl Decision {
-    /// The stable word.
+    /// The stable word in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
