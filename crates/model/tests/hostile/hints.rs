@@ -42,7 +42,7 @@ const FOLLOWED: &[Followed] = &[
         Code::DelimiterText,
         "---\nname: x\ndescription: d\n---# H\n",
         "---\nname: x\ndescription: d\n---\n# H\n",
-        "a line of its own",
+        "on its own line",
     ),
     row(
         Code::SecondDocument,
@@ -66,7 +66,7 @@ const FOLLOWED: &[Followed] = &[
         Code::FrontmatterUnclosed,
         "---\nname: x\ndescription: d\n",
         "---\nname: x\ndescription: d\n---\n",
-        "behind the last field",
+        "after the last field",
     ),
     row(
         Code::FrontmatterNotMapping,
