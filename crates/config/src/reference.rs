@@ -34,10 +34,9 @@ pub fn reference_markdown() -> String {
 
 const INTRODUCTION: &str = "# Configuration
 
-Values come from, each beating the one before: the defaults below, your own `config.toml`, the project's
-`.metier/config.toml`, `METIER_…` variables, flags. `metier config` shows each value and where it comes from;
-`metier config KEY VALUE` sets one and keeps your comments. A project arrives with a clone, so its file can only
-tighten what you decided.
+A value comes from the last of these layers that sets it: the defaults below, your `config.toml`, the project's
+`.metier/config.toml`, `METIER_…` variables, flags. `metier config` shows each value and its layer; `metier config KEY VALUE`
+sets one and keeps your comments. A project's file arrives with a clone, so it can only tighten your settings.
 ";
 
 fn heading(section: &str) -> &str {

@@ -85,7 +85,7 @@ fn each_rule_fits_its_type() {
     }
 }
 
-/// Values that a key accepts, each with a meaning of its own.
+/// Values that a key accepts, each with a different meaning.
 fn samples(key: &Key) -> Vec<String> {
     let digits = |count| "a".repeat(count);
     match key.kind {

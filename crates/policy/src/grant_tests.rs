@@ -1,4 +1,4 @@
-//! What a grant holds, what it doesn't, and what no grant can hold.
+//! What a grant covers, what it doesn't, and what no grant can cover.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -531,7 +531,7 @@ fn a_variable_in_front_of_a_command_is_not_covered_by_the_command() {
             refusal.message.contains("this exact command"),
             "{text}: {refusal}"
         );
-        // What it says to approve covers it.
+        // The permission that it suggests covers it.
         let needed = refusal.needed.expect(text);
         let grant = granted(&[needed.as_str()], &[], terms());
         assert!(

@@ -313,7 +313,7 @@ mod tests {
     }
 
     proptest! {
-        /// The lines that stay and those that are gone are the old content, those that stay and those that are new the new one.
+        /// Kept and removed lines are the old content, kept and added lines the new one.
         #[test]
         fn a_comparison_is_complete(old in "[ab\n]{0,40}", new in "[ab\n]{0,40}") {
             let changes = compared(&old, &new);

@@ -1,4 +1,4 @@
-//! One skill, one situation: what is said.
+//! One skill, one situation: the explanations.
 
 use super::*;
 use crate::languages::{Language, detect};

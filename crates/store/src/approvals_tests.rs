@@ -1,4 +1,4 @@
-//! An answer holds for exactly what it was given for, and once means once.
+//! An approval covers exactly what it was given for, and a single-use grant works once.
 
 use std::process::Stdio;
 use std::thread;
@@ -14,7 +14,7 @@ fn store() -> (TempDir, Store) {
     (folder, store)
 }
 
-/// `skill source digest permission`, answered.
+/// A decision about `skill source digest permission`.
 fn answer(question: &str, decision: Answer) -> Approval {
     let mut words = question.splitn(4, ' ').map(str::to_owned);
     let mut next = || words.next().unwrap_or_default();

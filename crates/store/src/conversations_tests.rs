@@ -1,4 +1,4 @@
-//! Conversations stay as they were said, and nobody's lines get between another's.
+//! Conversations are kept as written, and lines of different writers are never mixed.
 
 use std::path::Path;
 use std::thread;
@@ -43,14 +43,14 @@ fn ids(conversations: Vec<Conversation>) -> Vec<String> {
     conversations.into_iter().map(|found| found.id).collect()
 }
 
-/// How many rows there are, whoever they belong to.
+/// The number of rows in a table.
 fn rows(store: &Store, table: &str) -> i64 {
     let sql = format!("SELECT count(*) FROM {table}");
     let count = store.connection.query_row(&sql, [], |row| row.get(0));
     count.expect("a count")
 }
 
-/// The error says this, and what to do.
+/// The error has this message and this hint.
 fn check_refused<T: std::fmt::Debug>(
     result: Result<T, StoreError>,
     message: &str,
@@ -178,7 +178,7 @@ fn who_does_not_know_the_last_line_writes_nothing() {
     assert_eq!(two.append_lines("my talk", 2, LATER, &["c"]).unwrap(), 3);
 }
 
-/// Four at once, each with its own handle, go on from what they see until each has said its part.
+/// Four writers at once, each with its own handle, continue from what they see until each has written its part.
 #[test]
 fn of_many_who_go_on_from_the_same_line_one_does() {
     const BATCHES: usize = 25;
@@ -213,7 +213,7 @@ fn triple(writer: usize, batch: usize) -> [String; 3] {
     ["a", "b", "c"].map(|part| format!("{writer}/{batch}/{part}"))
 }
 
-/// Returns how many times somebody else was faster.
+/// Returns how many times another writer was faster.
 fn insist(path: &Path, writer: usize, batches: usize) -> usize {
     let store = Store::open(path).expect("opened");
     let (mut after, mut lost) = (0, 0);
@@ -300,7 +300,7 @@ fn the_newest_come_first_and_forks_are_not_listed() {
     let listed = |limit| ids(store.conversations(None, limit).unwrap());
     assert_eq!(listed(9), ["fourth", "third", "second", "first"]);
 
-    // In Vienna it is an hour later, so as a text the time is the greatest; half a second is more than none.
+    // In Vienna it is an hour later, so as a text the time is the greatest; half a second is later than none.
     let append = |id, at| store.append_lines(id, 0, at, &["a"]).unwrap();
     append("second", "2026-01-31T09:59:59+01:00");
     append("first", "2026-01-31T09:00:00.5Z");
@@ -392,7 +392,7 @@ fn a_count_without_room_for_more_is_damage() {
     assert!(matches!(late, Err(StoreError::Damaged { .. })), "{late:?}");
 }
 
-/// Answers of people are waited for, also after lines were not.
+/// Decisions of users wait for the disk, also after lines that did not.
 #[test]
 fn the_disk_is_waited_for_again_after_lines() {
     let (_folder, store) = store();

@@ -1,4 +1,4 @@
-//! Databases of every earlier version are brought up to date, and keep what is in them.
+//! Databases of every earlier version are migrated, and keep their content.
 
 use std::path::{Path, PathBuf};
 
@@ -208,7 +208,7 @@ fn a_migration_that_fails_leaves_the_old_version() {
     let folder = TempDir::new().expect("a folder");
     let path = old(&folder, 2);
     let connection = Connection::open(&path).expect("the file");
-    // In the way of the second table of version 3.
+    // Conflicts with the second table of version 3.
     connection
         .execute_batch("CREATE TABLE approved_files (x)")
         .expect("a table");

@@ -1,4 +1,4 @@
-//! Who is trusted, and who can't be.
+//! Which folders are trusted, and which can't be.
 
 use std::path::{Path, PathBuf};
 

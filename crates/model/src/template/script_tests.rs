@@ -1,4 +1,4 @@
-//! Placeholders in commands: what becomes of each, in each place.
+//! Placeholders in commands: the result for each position.
 
 use proptest::prelude::*;
 
